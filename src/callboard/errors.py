@@ -1,0 +1,260 @@
+"""Every error that Callboard raises, in one tree.
+
+    CallboardError
+    ├── DefinitionError            a workflow, phase or question is defined wrongly
+    ├── ValidationError            a value from outside does not fit
+    │   ├── AnswerInvalid          an answer that the question did not offer
+    │   └── EditInvalid            a JSON Patch that cannot be applied
+    ├── NotFound
+    │   ├── SessionNotFound
+    │   ├── WorkflowNotFound
+    │   └── InteractionNotFound
+    ├── ConflictError              somebody else was first
+    │   ├── AlreadyAnswered · InteractionClosed
+    │   ├── NotResumable · SessionExists
+    │   ├── SessionOwned           another process drives this session
+    │   ├── OwnershipLost          this process drove it, and was replaced
+    │   └── PositionConflict       the stream is longer than the writer thought
+    ├── StateError
+    │   ├── StateNotSerializable
+    │   └── StateInvalid
+    ├── AgentError
+    │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
+    ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
+    ├── HandlerFailed              the caller's own `human_input` raised
+    ├── MissingExtra               an optional dependency is not installed
+    └── StoreError                 the database cannot do it
+        ├── StoreBusy · StoreFull · StoreCorrupt · StoreTooNew · StoreForeign
+
+Each class has a stable `code`; its docstring is its default message; what was involved
+is kept as attributes, so that no caller has to parse a sentence.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class CallboardError(Exception):
+    """Callboard could not do what was asked."""
+
+    code: ClassVar[str] = "ERROR"
+
+    def __init__(self, message: str | None = None, **context: object) -> None:
+        self.message = message or (type(self).__doc__ or "").split("\n")[0]
+        self.context: Mapping[str, object] = context
+        super().__init__(self.message)
+
+    def __getattr__(self, name: str) -> object:
+        context = self.__dict__.get("context", {})
+        if name in context:
+            return context[name]
+        raise AttributeError(name)
+
+    def as_payload(self) -> dict[str, object]:
+        """The error as events and JSON answers carry it."""
+        details = {k: v for k, v in self.context.items() if isinstance(v, str | int | float | bool)}
+        return {"code": self.code, "message": self.message, **details}
+
+
+class DefinitionError(CallboardError):
+    """The workflow is defined wrongly."""
+
+    code = "WRONG_DEFINITION"
+
+
+class ValidationError(CallboardError):
+    """A value does not fit."""
+
+    code = "VALIDATION_ERROR"
+
+
+class AnswerInvalid(ValidationError):
+    """The question does not take this answer."""
+
+
+class EditInvalid(ValidationError):
+    """The edit cannot be applied to the state."""
+
+
+class NotFound(CallboardError):
+    """There is no such thing."""
+
+    code = "NOT_FOUND"
+
+
+class SessionNotFound(NotFound):
+    """There is no session with this id."""
+
+    code = "SESSION_NOT_FOUND"
+
+
+class WorkflowNotFound(NotFound):
+    """No workflow of this name is registered here."""
+
+    code = "WORKFLOW_NOT_FOUND"
+
+
+class InteractionNotFound(NotFound):
+    """There is no question with this id."""
+
+    code = "INTERACTION_NOT_FOUND"
+
+
+class ConflictError(CallboardError):
+    """Something else happened first."""
+
+    code = "CONFLICT"
+
+
+class AlreadyAnswered(ConflictError):
+    """This question has been answered already."""
+
+    code = "ALREADY_ANSWERED"
+
+
+class InteractionClosed(ConflictError):
+    """This question is no longer open."""
+
+    code = "INTERACTION_CLOSED"
+
+
+class NotResumable(ConflictError):
+    """This session has ended and cannot go on."""
+
+    code = "NOT_RESUMABLE"
+
+
+class SessionExists(ConflictError):
+    """A session with this id exists already."""
+
+    code = "SESSION_EXISTS"
+
+
+class SessionOwned(ConflictError):
+    """Another process drives this session."""
+
+    code = "SESSION_OWNED"
+
+
+class OwnershipLost(ConflictError):
+    """Another process has taken this session over."""
+
+    code = "OWNERSHIP_LOST"
+
+
+class PositionConflict(ConflictError):
+    """The stream has grown since it was read."""
+
+    code = "POSITION_CONFLICT"
+
+
+class StateError(CallboardError):
+    """The state cannot take this change."""
+
+    code = "STATE_ERROR"
+
+
+class StateNotSerializable(StateError):
+    """A value in the state cannot be written as JSON."""
+
+    code = "STATE_NOT_SERIALIZABLE"
+
+
+class StateInvalid(StateError):
+    """A value does not fit the type that the state declares for it."""
+
+    code = "STATE_INVALID"
+
+
+class AgentError(CallboardError):
+    """The agent failed."""
+
+    code = "AGENT_ERROR"
+
+
+class AgentOutputInvalid(AgentError):
+    """The agent returned something else than it declares."""
+
+    code = "AGENT_OUTPUT_INVALID"
+
+
+class AgentTimedOut(AgentError):
+    """The agent took longer than the phase allows."""
+
+    code = "AGENT_TIMED_OUT"
+
+
+class AgentUncertain(AgentError):
+    """The process died while the agent ran, and nobody knows what it had done."""
+
+    code = "AGENT_UNCERTAIN"
+
+
+class QuestionTimedOut(CallboardError):
+    """Nobody answered the question in time."""
+
+    code = "QUESTION_TIMED_OUT"
+
+
+class HandlerFailed(CallboardError):
+    """The human_input handler failed; the question is still pending."""
+
+    code = "HANDLER_FAILED"
+
+
+class MissingExtra(CallboardError):
+    """An optional part of Callboard is not installed."""
+
+    code = "MISSING_EXTRA"
+
+
+class StoreError(CallboardError):
+    """The database could not do it; nothing was written."""
+
+    code = "STORE_ERROR"
+
+
+class StoreBusy(StoreError):
+    """Another process holds the database for too long."""
+
+    code = "STORE_BUSY"
+
+
+class StoreFull(StoreError):
+    """The disk is full; nothing was written and nothing is lost."""
+
+    code = "STORE_FULL"
+
+
+class StoreCorrupt(StoreError):
+    """The database is damaged."""
+
+    code = "STORE_CORRUPT"
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a newer Callboard."""
+
+    code = "STORE_TOO_NEW"
+
+
+class StoreForeign(StoreError):
+    """The file is a database, but not one of Callboard's."""
+
+    code = "STORE_FOREIGN"
+
+
+class Unwound(BaseException):
+    """Takes a waiting agent off the stack; `except Exception` must not stop it.
+
+    The agent runs again when its question is answered, and what it already asked and did
+    with `ctx.once` is answered from the log.
+    """
+
+
+def describe(error: BaseException) -> dict[str, object]:
+    """Any exception as the `error` of an event: code, message, and the type's name."""
+    if isinstance(error, CallboardError):
+        return {**error.as_payload(), "type": type(error).__name__}
+    message = str(error) or type(error).__name__
+    return {"code": AgentError.code, "message": message, "type": type(error).__name__}

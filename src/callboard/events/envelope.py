@@ -1,0 +1,68 @@
+"""The envelope that every event travels in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from callboard.clock import from_ms, iso
+
+Json = Any
+"""A value that JSON can hold. Any, because Python cannot say it recursively and cheaply."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """Something that happened, before the log has given it a position."""
+
+    id: str
+    name: str
+    payload: Mapping[str, Json]
+    at_ms: int
+    version: int = 1
+    caused_by: str | None = None
+    outputs: Mapping[int, int] | None = None
+    """For `state:intent`: index of a patch → position of the `agent:completed` whose output
+    is its value, so that the value is stored once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, at its place in a session's stream."""
+
+    id: str
+    session_id: str
+    position: int
+    name: str
+    version: int
+    payload: Mapping[str, Json]
+    timestamp: datetime
+    caused_by: str | None = None
+
+    def to_wire(self) -> dict[str, Json]:
+        """The event as JSON readers see it; `_tag` repeats the name for the seed's clients."""
+        return {
+            "id": self.id,
+            "sessionId": self.session_id,
+            "position": self.position,
+            "name": self.name,
+            "_tag": self.name,
+            "version": self.version,
+            "payload": dict(self.payload),
+            "timestamp": iso(self.timestamp),
+            "causedBy": self.caused_by,
+        }
+
+
+def place(new: NewEvent, session_id: str, position: int) -> Event:
+    """Give a new event its place."""
+    return Event(
+        id=new.id,
+        session_id=session_id,
+        position=position,
+        name=new.name,
+        version=new.version,
+        payload=new.payload,
+        timestamp=from_ms(new.at_ms),
+        caused_by=new.caused_by,
+    )

@@ -1,0 +1,66 @@
+"""Changes to rows of the queryable views, as data.
+
+A pure function turns each event into such changes, and the log carries them out in the
+transaction that stores the event. So the log knows no view, and no view knows SQL.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard.events.envelope import Event
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Insert a row, or replace the one with the same key."""
+
+    table: str
+    row: Mapping[str, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change the rows whose columns equal `where`: set some columns, add to others."""
+
+    table: str
+    where: Mapping[str, Cell]
+    set: Mapping[str, Cell] = field(default_factory=dict[str, Cell])
+    add: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Delete the rows whose columns equal `where`."""
+
+    table: str
+    where: Mapping[str, Cell]
+
+
+RowChange = Put | Change | Drop
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "sessions": ("id",),
+    "human_interactions": ("id",),
+    "tasks": ("id",),
+    "checkpoints": ("session", "position"),
+    "wakeups": ("session", "key"),
+}
+"""The views and the columns that make a row of theirs unique."""
+
+Projection = Callable[[Event], Iterable[RowChange]]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to one view: equality, one upper bound, an order and a limit."""
+
+    table: str
+    where: Mapping[str, Cell] = field(default_factory=dict[str, Cell])
+    at_most: tuple[str, int] | None = None
+    order: str | None = None
+    descending: bool = False
+    limit: int | None = None

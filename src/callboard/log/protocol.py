@@ -1,0 +1,123 @@
+"""What a log promises. `callboard.testing.log_suite` holds every log to it."""
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from callboard.events.envelope import Event, NewEvent
+from callboard.events.rows import Query, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where a forked stream takes its beginning from: nothing is copied."""
+
+    stream: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who may drive a stream. `alive` is false when the owner died or froze."""
+
+    owner: str | None
+    epoch: int
+    settled: int
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Under which conditions an append may happen, and what it does to the lease.
+
+    expect: the stream's length must be this, else PositionConflict.
+    epoch: this owner's lease must still have this epoch, else OwnershipLost.
+    claim: take the lease in the same transaction, else SessionOwned.
+    settle: give the lease back; everything up to here has been acted on.
+    base: the stream is new and forks another one there; implies the stream does not exist.
+    """
+
+    expect: int | None = None
+    epoch: int | None = None
+    claim: bool = False
+    settle: bool = False
+    base: Base | None = None
+
+
+ANYHOW = Writing()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did: the events with their places, the lease's epoch, the bytes written."""
+
+    events: list[Event]
+    epoch: int
+    size: int
+
+
+class EventLog(Protocol):
+    """Streams of events with dense positions 1, 2, 3, … and views beside them.
+
+    When `append` returns, its events survive `kill -9`. Appends of one turn of the event loop
+    share a commit; one that is refused does not disturb the others.
+    """
+
+    owner: str
+    """The id under which this log claims leases: one per open handle."""
+
+    async def append(
+        self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
+    ) -> Appended:
+        """Append all of the events, or none. An empty sequence may still claim or settle."""
+        ...
+
+    async def read(
+        self,
+        stream: str,
+        after: int = 0,
+        upto: int | None = None,
+        limit: int | None = None,
+        skip: Collection[str] = (),
+    ) -> list[Event]:
+        """Events with after < position <= upto, the names in `skip` left out.
+
+        A fork's prefix is read under the fork's own id. Unknown stream: no events.
+        """
+        ...
+
+    async def head(self, stream: str) -> int:
+        """The position of the last event; 0 for a stream that does not exist."""
+        ...
+
+    def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
+        """History, then whatever comes, from this process or another: no gap, no repeat."""
+        ...
+
+    def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """All streams by one global sequence, which comes first in each pair."""
+        ...
+
+    async def rows(self, query: Query) -> list[Row]:
+        """Rows of a view."""
+        ...
+
+    async def lease(self, stream: str) -> Lease | None:
+        """Who drives the stream; None for a stream that does not exist."""
+        ...
+
+    async def unsettled(self, limit: int = 1000) -> list[str]:
+        """Streams that have grown since their driver last settled, oldest change first."""
+        ...
+
+    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+        """Call `notify` in the event loop after any commit to the stream; returns an undo."""
+        ...
+
+    async def rebuild(self) -> int:
+        """Empty the views and make them again from the events; returns how many events."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was begun and let go of every file."""
+        ...
