@@ -53,3 +53,60 @@ $(VENV)/.project: pyproject.toml $(VENV)/.requirements
 	@echo "installing callboard, editable"
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.project
+	@echo "installing $<"
+	@$(BIN)/python $(PIP) install -r $<
+	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.project
+	@echo "installing $<"
+	@$(BIN)/python $(PIP) install -r $<
+	@touch $@
+
+$(PEERS)/.requirements: requirements/bench-peers.txt | $(PEERS)/bin/pip
+	@echo "installing $<"
+	@$(PEERS)/bin/python $(PIP) install -r $<
+	@touch $@
+
+# Without a terminal nobody can answer: the run stops at its question, says how to go on, and leaves with 3.
+run: setup ## Plan a trip: play examples/trip.py in this terminal
+	@code=0; $(BIN)/callboard run examples/trip.py --input Lisbon || code=$$?; \
+	  [ $$code = 0 ] || [ $$code = 3 ] || exit $$code
+
+check: setup ## Format, lint, types and layers, changing nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports --quiet
+
+format: setup ## Format the code and mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: check ## Check, then every quick test
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+
+test-long: setup ## The long soaks
+	$(BIN)/pytest -m long --timeout 3600
+
+bench: $(VENV)/.bench $(PEERS)/.requirements ## Measure against the peers and write benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+wheel: setup ## Build the wheel into dist/
+	$(BIN)/python -m build --wheel --no-isolation
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+  --no-header --no-emit-index-url --no-emit-find-links
+
+lock: setup ## Pin the newest versions into requirements/*.txt
+	$(COMPILE) --upgrade --extra pydantic-ai pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --upgrade requirements/bench.in -o requirements/bench.txt
+	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
+	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt
+
+clean: ## Remove what was built, environments included
+	rm -rf $(VENV) $(PEERS) build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
