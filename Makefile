@@ -78,7 +78,7 @@ check: setup ## Format, lint, types and layers, changing nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
-	$(BIN)/lint-imports --quiet
+	$(BIN)/lint-imports --no-logo
 
 format: setup ## Format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
