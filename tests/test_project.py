@@ -24,7 +24,7 @@ HOSTS = [
     )
 ]
 MACHINE_FOLDERS = ["work", "root", "opt"]
-MACHINE_PATH = re.compile(rf"(?<![\w.~}})/-])/(?:{'|'.join(MACHINE_FOLDERS)})/\w")
+MACHINE_PATH = re.compile(rf"(?:file://|(?<![\w.~}})/-]))/(?:{'|'.join(MACHINE_FOLDERS)})/\w")
 
 
 @cache
