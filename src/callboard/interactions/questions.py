@@ -1,0 +1,172 @@
+"""How a workflow puts a question: Approval, Choice, and what to do when nobody answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, cast
+
+from callboard.errors import AnswerInvalid, DefinitionError
+
+Duration = float | timedelta
+Prompt = str | Callable[[Any], str]
+Options = Sequence[str] | Callable[[Any], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    """When time runs out, put the question to other people as well.
+
+    `after` is how long they have; when that runs out too, `then` applies.
+    """
+
+    to: str | Sequence[str]
+    after: Duration | None = None
+    then: "OnTimeout" = "wait"
+
+
+OnTimeout = str | bool | Escalate
+"""`"wait"` (remind only), `"reject"`, `"approve"`, `"fail"`, a value, or Escalate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Ask a person for yes or no."""
+
+    prompt: Prompt
+    timeout: Duration | None = None
+    on_timeout: OnTimeout = "wait"
+
+    type: ClassVar[str] = "approval"
+    options: ClassVar[None] = None
+    other: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Ask a person to pick one of the options; with `other`, any text is an answer too."""
+
+    prompt: Prompt
+    options: Options
+    other: bool = False
+    timeout: Duration | None = None
+    on_timeout: OnTimeout = "wait"
+
+    type: ClassVar[str] = "choice"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+Question = Approval | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A question with nothing left to compute: what `input:requested` records."""
+
+    type: str
+    prompt: str
+    options: list[str] | None = None
+    other: bool = False
+    timeout_ms: int | None = None
+    on_timeout: dict[str, Any] | None = None
+
+
+def seconds(duration: Duration) -> float:
+    """A duration, given in seconds or as a timedelta, in seconds."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+
+
+def millis(duration: Duration) -> int:
+    """A duration in milliseconds, as the wire and the tables hold it."""
+    return round(seconds(duration) * 1000)
+
+
+def render(question: Question, state: Any) -> Rendered:
+    """Evaluate prompt and options on the state, and check what comes out."""
+    prompt = question.prompt(state) if callable(question.prompt) else question.prompt
+    if not isinstance(prompt, str) or not prompt.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
+    options = question.options(state) if callable(question.options) else question.options
+    if question.type == "choice":
+        options = checked_options(options)
+    return Rendered(
+        type=question.type,
+        prompt=prompt,
+        options=list(options) if options is not None else None,
+        other=question.other,
+        timeout_ms=None if question.timeout is None else millis(question.timeout),
+        on_timeout=None if question.timeout is None else policy(question, question.on_timeout),
+    )
+
+
+def checked_options(options: Any) -> list[str]:
+    """The options of a choice: at least one, all different texts."""
+    if isinstance(options, str) or not isinstance(options, Sequence) or not options:
+        raise AnswerInvalid("A choice needs options: a list of at least one text.")
+    listed = [str(option) for option in cast("Sequence[Any]", options)]
+    if len(set(listed)) < len(listed):
+        raise AnswerInvalid(f"The options of a choice must differ: {', '.join(listed)}.")
+    return listed
+
+
+def policy(question: Question, on_timeout: OnTimeout) -> dict[str, Any]:
+    """What happens at the deadline, as data that can wait in the log."""
+    match on_timeout:
+        case Escalate():
+            to = [on_timeout.to] if isinstance(on_timeout.to, str) else list(on_timeout.to)
+            after = None if on_timeout.after is None else millis(on_timeout.after)
+            then = policy(question, on_timeout.then)
+            return {"action": "escalate", "to": to, "afterMs": after, "then": then}
+        case "wait" | "fail":
+            return {"action": on_timeout}
+        case "approve" | True if question.type == "approval":
+            return {"action": "answer", "value": "yes", "approved": True}
+        case "reject" | False if question.type == "approval":
+            return {"action": "answer", "value": "no", "approved": False}
+        case _:
+            return {"action": "answer", "value": on_timeout}
+
+
+def _check(question: Question) -> None:
+    name = type(question).__name__
+    if isinstance(question.prompt, str) and not question.prompt.strip():
+        raise DefinitionError(f"{name} needs a prompt. Say what the person is to decide.")
+    if question.timeout is not None and seconds(question.timeout) <= 0:
+        raise DefinitionError(f"{name}: timeout must be more than 0 seconds.")
+    if question.timeout is None and question.on_timeout != "wait":
+        raise DefinitionError(f"{name}: on_timeout needs a timeout. Add timeout=seconds.")
+    if isinstance(question, Choice) and not callable(question.options):
+        try:
+            checked_options(question.options)
+        except AnswerInvalid as error:
+            raise DefinitionError(f"Choice {question.prompt!r}: {error.message}") from None
+    _check_policy(question, question.on_timeout)
+
+
+def _check_policy(question: Question, on_timeout: OnTimeout) -> None:
+    if isinstance(on_timeout, Escalate):
+        if not on_timeout.to:
+            raise DefinitionError("Escalate needs someone to escalate to: Escalate(to=...).")
+        if on_timeout.after is None and on_timeout.then != "wait":
+            raise DefinitionError("Escalate(then=...) needs after=seconds.")
+        return _check_policy(question, on_timeout.then)
+    if on_timeout in ("wait", "fail"):
+        return None
+    if question.type == "approval":
+        if on_timeout not in ("approve", "reject", True, False):
+            raise DefinitionError(
+                f"Approval: on_timeout={on_timeout!r} is not known. Use "
+                '"wait", "approve", "reject", "fail" or Escalate(...).'
+            )
+        return None
+    options = question.options
+    if not callable(options) and options and not question.other and on_timeout not in options:
+        raise DefinitionError(
+            f"Choice: on_timeout={on_timeout!r} is not one of the options. Use one of them, "
+            '"wait", "fail" or Escalate(...).'
+        )
+    return None

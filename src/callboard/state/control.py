@@ -1,0 +1,28 @@
+"""A view's control part as JSON, so that a checkpoint can be a place to begin folding.
+
+Everything but the state itself and what every event brings anyway.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from callboard.state.session import SessionView
+
+_ADAPTER = TypeAdapter(SessionView)
+_NOT_CONTROL = frozenset({"state", "session_id", "position", "updated_at"})
+
+
+def control(view: SessionView) -> dict[str, Any]:
+    """The view's control part as plain JSON, without what is empty."""
+    dumped = _ADAPTER.dump_python(view, mode="json", exclude=set(_NOT_CONTROL))
+    return {name: value for name, value in dumped.items() if value not in (None, {}, False)}
+
+
+def restore(view: SessionView, state: Any, saved: dict[str, Any]) -> None:
+    """Set the view to what a checkpoint holds."""
+    kept = _ADAPTER.validate_python({**saved, "state": state})
+    for name in fields(SessionView):
+        if name.name not in ("session_id", "position", "updated_at"):
+            setattr(view, name.name, getattr(kept, name.name))
