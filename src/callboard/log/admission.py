@@ -1,0 +1,116 @@
+"""Whether an append may happen: the rules that every log shares, without any storage.
+
+The order of the checks is part of the contract: does the stream exist, is the lease still
+ours, is the stream as long as expected, and only then may the lease be taken.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from callboard.errors import (
+    OwnershipLost,
+    PositionConflict,
+    SessionExists,
+    SessionNotFound,
+    SessionOwned,
+)
+from callboard.log.protocol import Base, Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a stream stands: its length and its lease."""
+
+    head: int
+    owner: str | None = None
+    epoch: int = 0
+    settled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who asks, and how it knows whether another owner still lives."""
+
+    owner: str
+    alive: Callable[[str], bool]
+
+
+def admit_fork(
+    stream: str, standing: Standing | None, base: Base, parent: Standing | None
+) -> Standing:
+    """Where a stream begins that forks `parent`; raises when it cannot."""
+    if standing is not None:
+        raise _exists(stream, standing.head)
+    if parent is None:
+        raise SessionNotFound(
+            f"Session {base.stream} cannot be forked: there is none with this id.",
+            session=base.stream,
+        )
+    if not 0 <= base.position <= parent.head:
+        raise PositionConflict(
+            f"Session {base.stream} has {parent.head} events and cannot be forked at position "
+            f"{base.position}; fork it between 0 and {parent.head}.",
+            session=base.stream,
+            expected=base.position,
+            actual=parent.head,
+        )
+    return Standing(base.position)
+
+
+def admit(
+    stream: str, standing: Standing | None, writing: Writing, growth: int, claimant: Claimant
+) -> Standing:
+    """Where the stream stands after `growth` more events; raises when the append is refused."""
+    if standing is None and not growth and (writing.claim or writing.settle):
+        raise SessionNotFound(f"There is no session {stream} to claim or settle.", session=stream)
+    if writing.expect == 0 and writing.base is None and standing is not None and standing.head:
+        raise _exists(stream, standing.head)
+    now = standing or Standing(0)
+    if writing.epoch is not None:
+        _check_epoch(stream, now, writing.epoch, claimant.owner)
+    if writing.expect is not None and writing.expect != now.head:
+        raise PositionConflict(
+            f"Session {stream} has {now.head} events, not {writing.expect}: somebody appended "
+            "first. Read on from there and decide again.",
+            session=stream,
+            expected=writing.expect,
+            actual=now.head,
+        )
+    if (writing.claim or writing.settle) and now.owner != claimant.owner:
+        now = _take(stream, now, claimant, renew=writing.claim)
+    head = now.head + growth
+    if writing.settle:
+        return Standing(head, None, now.epoch, head)
+    return Standing(head, now.owner, now.epoch, now.settled)
+
+
+def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:
+    if now.owner != owner or now.epoch != epoch:
+        raise OwnershipLost(
+            f"Session {stream} is no longer driven from here (epoch {epoch}): its lease is now at "
+            f"epoch {now.epoch}, held by {now.owner or 'nobody'}. Stop, and claim it anew.",
+            session=stream,
+            owner=now.owner,
+            epoch=now.epoch,
+        )
+
+
+def _take(stream: str, now: Standing, claimant: Claimant, *, renew: bool) -> Standing:
+    if now.owner is not None and claimant.alive(now.owner):
+        raise SessionOwned(
+            f"Session {stream} is driven by {now.owner}, which is alive. Wait until it settles, "
+            "or stop the process that holds it.",
+            session=stream,
+            owner=now.owner,
+            epoch=now.epoch,
+        )
+    return replace(now, owner=claimant.owner, epoch=now.epoch + renew)
+
+
+def _exists(stream: str, head: int) -> SessionExists:
+    return SessionExists(
+        f"There is a session {stream} already, with {head} events. Choose another id.",
+        session=stream,
+        expected=0,
+        actual=head,
+    )

@@ -1,0 +1,87 @@
+"""Who wants to know that a stream has grown, within one event loop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Protocol, TypeVar
+
+Notify = Callable[[], None]
+Item = TypeVar("Item")
+
+ALL = None
+"""Listen to every stream."""
+
+
+class Listeners:
+    """Callbacks by stream; each is called once per commit that concerns it."""
+
+    def __init__(self) -> None:
+        self._by_stream: dict[str | None, dict[object, Notify]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_stream)
+
+    def add(self, stream: str | None, notify: Notify) -> Callable[[], None]:
+        """Call `notify` whenever the stream grows, until the returned function is called."""
+        token = object()
+        self._by_stream.setdefault(stream, {})[token] = notify
+
+        def undo() -> None:
+            waiting = self._by_stream.get(stream, {})
+            waiting.pop(token, None)
+            if not waiting:
+                self._by_stream.pop(stream, None)
+
+        return undo
+
+    def streams(self) -> list[str]:
+        """The streams that somebody listens to by name."""
+        return [stream for stream in self._by_stream if stream is not None]
+
+    def wake(self, streams: Iterable[str]) -> None:
+        """Call everyone who listens to one of these streams, in the loop's next turn.
+
+        Not at once: a listener that raises must not fail the append that woke it.
+        """
+        if not self._by_stream:
+            return
+        loop = asyncio.get_running_loop()
+        for stream in (*streams, ALL):
+            for notify in tuple(self._by_stream.get(stream, {}).values()):
+                loop.call_soon(notify)
+
+    def wake_all(self) -> None:
+        """Call every listener: the log closes, or nobody knows what has changed."""
+        self.wake(self.streams())
+
+
+class Source(Protocol):
+    """What `follow` needs of a log."""
+
+    listeners: Listeners
+    closed: bool
+
+
+async def follow(
+    source: Source,
+    stream: str | None,
+    after: int,
+    more: Callable[[int], Awaitable[list[tuple[int, Item]]]],
+) -> AsyncIterator[tuple[int, Item]]:
+    """Give what `more(after)` finds, then wait for a commit and look again.
+
+    Nothing is lost, because the wish to be woken is recorded before looking; nothing is
+    repeated, because each look starts after the last place given.
+    """
+    changed = asyncio.Event()
+    undo = source.listeners.add(stream, changed.set)
+    try:
+        while not source.closed:
+            changed.clear()
+            found = await more(after)
+            for place, item in found:
+                after = place
+                yield place, item
+            if not found:
+                await changed.wait()
+    finally:
+        undo()

@@ -1,0 +1,113 @@
+"""The views of a log in memory: rows in dictionaries, changed and asked like tables."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
+from callboard.events.status import status_of
+from callboard.log.tables import Table, table_of
+
+Key = tuple[Cell, ...]
+OfStream = Callable[[str], tuple[int, int] | None]
+"""(position, updated_at) of a stream, when there is one."""
+
+
+class MemoryViews:
+    """Every view, by name and key."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, dict[Key, dict[str, Cell]]] = {name: {} for name in KEYS}
+
+    def apply(self, changes: Sequence[RowChange]) -> None:
+        """Carry the changes out in their order: all of them, or none when one is wrong."""
+        undo: list[tuple[str, Key, dict[str, Cell] | None]] = []
+        try:
+            for change in changes:
+                for table, key, row in self._writes(change):
+                    undo.append((table, key, self._tables[table].get(key)))
+                    self._write(table, key, row)
+        except Exception:
+            for table, key, row in reversed(undo):
+                self._write(table, key, row)
+            raise
+
+    def _write(self, table: str, key: Key, row: dict[str, Cell] | None) -> None:
+        if row is None:
+            self._tables[table].pop(key, None)
+        else:
+            self._tables[table][key] = row
+
+    def _writes(self, change: RowChange) -> list[tuple[str, Key, dict[str, Cell] | None]]:
+        """What a change puts at which keys; None takes the row away."""
+        table = table_of(change)
+        if isinstance(change, Put):
+            return [_keyed(table, change.row)]
+        table.check(change.where)
+        found = self._matching(change.table, change.where)
+        gone: list[tuple[str, Key, dict[str, Cell] | None]] = [
+            (table.name, key, None) for key, _ in found
+        ]
+        if isinstance(change, Drop):
+            return gone
+        table.check([*change.set, *change.add])
+        changed = [{**row, **change.set, **_added(row, change.add)} for _, row in found]
+        return [*gone, *(_keyed(table, row) for row in changed)]
+
+    def _matching(self, table: str, where: Mapping[str, Cell]) -> list[tuple[Key, dict[str, Cell]]]:
+        rows = self._tables[table]
+        key = tuple(where.get(column) for column in KEYS[table])
+        if len(where) == len(key) and None not in key:
+            return [(key, rows[key])] if key in rows else []
+        return [
+            (key, row)
+            for key, row in rows.items()
+            if all(row[column] == value for column, value in where.items())
+        ]
+
+    def rows(self, query: Query, of_stream: OfStream) -> list[Row]:
+        """Answer a question about one view."""
+        table = table_of(query)
+        table.check_query(query)
+        rows = [dict[str, Cell](row) for row in self._tables[query.table].values()]
+        if query.table == "sessions":
+            for row in rows:
+                _complete_session(row, of_stream)
+        found = [row for row in rows if _fits(row, query)]
+
+        def order(row: Row) -> list[tuple[bool, Cell]]:
+            columns = [*([query.order] if query.order else []), *table.key]
+            return [(row[column] is not None, row[column]) for column in columns]
+
+        found.sort(key=order, reverse=query.descending)
+        return found[: query.limit]
+
+
+def _keyed(table: Table, row: Mapping[str, Cell]) -> tuple[str, Key, dict[str, Cell]]:
+    full = table.fill(row)
+    return table.name, tuple(full[column] for column in table.key), full
+
+
+def _added(row: Mapping[str, Cell], add: Mapping[str, int]) -> dict[str, Cell]:
+    def plus(value: Cell, more: int) -> Cell:
+        return value + more if isinstance(value, int | float) else None
+
+    return {column: plus(row[column], more) for column, more in add.items()}
+
+
+def _complete_session(row: dict[str, Cell], of_stream: OfStream) -> None:
+    ended = row["ended"]
+    row["status"] = status_of(
+        ended=ended if isinstance(ended, str) else None,
+        paused=bool(row["paused"]),
+        questions=int(row["pending"] or 0),
+        entered=row["phase"] is not None,
+    )
+    row["position"], row["updated_at"] = of_stream(str(row["id"])) or (None, None)
+
+
+def _fits(row: Row, query: Query) -> bool:
+    if any(row[column] != value for column, value in query.where.items()):
+        return False
+    if query.at_most is None:
+        return True
+    column, bound = query.at_most
+    return row[column] is not None and row[column] <= bound

@@ -1,0 +1,85 @@
+"""An event as a log stores it, and how it becomes an event again."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+from callboard.clock import from_ms
+from callboard.events import codec
+from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.upcast import upcast
+
+StoredId = bytes | str
+"""A UUID's 16 bytes, or any other id as text."""
+
+
+class Record(NamedTuple):
+    """One stored event; the order of the fields is that of the columns read."""
+
+    position: int
+    id: StoredId
+    name: str
+    version: int
+    at: int
+    caused_by: StoredId | None
+    payload: bytes
+
+
+PayloadAt = Callable[[int], bytes]
+"""Finds the stored payload at a position of the stream that is being read."""
+
+
+def record(event: NewEvent, position: int, payload: bytes) -> Record:
+    """Make the stored form of an event whose payload has been encoded."""
+    caused_by = event.caused_by
+    return Record(
+        position,
+        stored_id(event.id),
+        event.name,
+        event.version,
+        event.at_ms,
+        None if caused_by is None else stored_id(caused_by),
+        payload,
+    )
+
+
+def restore(stored: Record, session_id: str, payload_at: PayloadAt) -> Event:
+    """Make an event of its stored form, in the newest shape that is known."""
+
+    def output_at(position: int) -> Json:
+        # Parsed anew for every reference: two patches must never share one mutable value.
+        return orjson.loads(codec.unpack(payload_at(position)))["output"]
+
+    payload = codec.decode(stored.payload, output_at)
+    version, payload = upcast(stored.name, stored.version, payload)
+    return Event(
+        id=id_text(stored.id),
+        session_id=session_id,
+        position=stored.position,
+        name=stored.name,
+        version=version,
+        payload=payload,
+        timestamp=from_ms(stored.at),
+        caused_by=None if stored.caused_by is None else id_text(stored.caused_by),
+    )
+
+
+def stored_id(text: str) -> StoredId:
+    """Write a UUID as its 16 bytes; an id of another kind is kept as it is."""
+    if len(text) != 36:
+        return text
+    try:
+        raw = bytes.fromhex(text.replace("-", ""))
+    except ValueError:
+        return text
+    # Only the canonical spelling may become bytes: reading must give the same id back.
+    return raw if id_text(raw) == text else text
+
+
+def id_text(stored: StoredId) -> str:
+    """Undo `stored_id`."""
+    if isinstance(stored, str):
+        return stored
+    text = stored.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -1,0 +1,94 @@
+"""The shapes of the views: which columns a row has, and what stands in those not given.
+
+Read from the migrations themselves, so that the schema is written down in one place.
+"""
+
+import functools
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+from callboard.errors import StoreError, ValidationError
+from callboard.events.rows import KEYS, Cell, Query, RowChange
+
+FROM_STREAM = ("position", "updated_at")
+"""What a row of `sessions` also has, taken from its stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One view: its key, the columns that can be written, and all that can be asked for."""
+
+    name: str
+    key: tuple[str, ...]
+    defaults: Mapping[str, Cell]
+    not_null: frozenset[str]
+    readable: frozenset[str]
+
+    def fill(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
+        """The row with every column; a missing one that must be there is an error."""
+        self.check(row)
+        full = {column: row.get(column, value) for column, value in self.defaults.items()}
+        for column in self.not_null:
+            if full[column] is None:
+                full[column] = self.defaults[column]
+            if full[column] is None:
+                raise StoreError(f"A row of {self.name} needs a value for {column}.")
+        return full
+
+    def check(self, columns: Collection[str]) -> None:
+        """Refuse columns that the view cannot store."""
+        if unknown := [column for column in columns if column not in self.defaults]:
+            raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
+
+    def check_query(self, query: Query) -> None:
+        """Refuse a question about columns that the view does not have."""
+        asked = [*query.where, *([query.at_most[0]] if query.at_most else [])]
+        asked += [query.order] if query.order else []
+        if unknown := [column for column in asked if column not in self.readable]:
+            raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
+
+
+def table_of(change: RowChange | Query) -> Table:
+    """The shape of the view that is meant; raises when there is none of that name."""
+    table = shapes().get(change.table)
+    if table is None:
+        raise ValidationError(
+            f"There is no view named {change.table}; there are {', '.join(sorted(KEYS))}."
+        )
+    return table
+
+
+def migrations() -> list[tuple[str, str]]:
+    """Every migration as (file name, SQL), oldest first."""
+    folder = resources.files("callboard.log").joinpath("migrations")
+    files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
+    return sorted((file.name, file.read_text(encoding="utf-8")) for file in files)
+
+
+@functools.cache
+def shapes() -> Mapping[str, Table]:
+    """The shape of every view."""
+    database = sqlite3.connect(":memory:")
+    try:
+        for _, sql in migrations():
+            database.executescript(sql)
+        return {name: _describe(database, name, key) for name, key in KEYS.items()}
+    finally:
+        database.close()
+
+
+def _describe(database: sqlite3.Connection, name: str, key: tuple[str, ...]) -> Table:
+    defaults: dict[str, Cell] = {}
+    not_null: set[str] = set()
+    readable = set(FROM_STREAM if name == "sessions" else ())
+    columns = database.execute(f"PRAGMA table_xinfo({name})").fetchall()
+    for _, column, _, must, default, _, hidden in columns:
+        readable.add(column)
+        if hidden:
+            continue
+        (defaults[column],) = database.execute(f"SELECT {default or 'NULL'}").fetchone()
+        if must:
+            not_null.add(column)
+    return Table(name, key, defaults, frozenset(not_null), frozenset(readable))
