@@ -94,7 +94,7 @@ bench: $(VENV)/.bench $(PEERS)/.requirements ## Measure against the peers and wr
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 wheel: setup ## Build the wheel into dist/
 	$(BIN)/python -m build --wheel --no-isolation
