@@ -81,7 +81,8 @@ def admit(
     head = now.head + growth
     if writing.settle:
         return Standing(head, None, now.epoch, head)
-    return Standing(head, now.owner, now.epoch, now.settled)
+    owner = None if writing.release else now.owner
+    return Standing(head, owner, now.epoch, now.settled)
 
 
 def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:

@@ -34,6 +34,7 @@ class Writing:
     epoch: this owner's lease must still have this epoch, else OwnershipLost.
     claim: take the lease in the same transaction, else SessionOwned.
     settle: give the lease back; everything up to here has been acted on.
+    release: give the lease back; something is left to do.
     base: the stream is new and forks another one there; implies the stream does not exist.
     """
 
@@ -41,6 +42,7 @@ class Writing:
     epoch: int | None = None
     claim: bool = False
     settle: bool = False
+    release: bool = False
     base: Base | None = None
 
 
