@@ -1,0 +1,303 @@
+"""JSON Patch (RFC 6902): apply patches to a document, and find those between two documents.
+
+Documents are values: `apply` copies the containers along each path and shares all others with
+the document that it was given, so neither may be changed in place afterwards.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import Any, Final, TypeGuard
+
+import orjson
+
+from callboard.errors import EditInvalid
+from callboard.events.envelope import Json
+from callboard.state import pointer
+
+Patch = dict[str, Json]
+"""One operation: `op`, `path`, and `value` or `from` where the operation has one."""
+
+_MANY: Final = 8
+_OVERHEAD: Final = 32
+
+
+def apply(document: Json, patches: Iterable[Mapping[str, Json]]) -> Json:
+    """Return the document after the patches; EditInvalid when one of them cannot be applied.
+
+    All or nothing, and the cheaper the more patches one call has: a container is copied at
+    most once in a call, however many of them change it.
+    """
+    editor = _Editor(document)
+    for index, patch in enumerate(patches):
+        try:
+            editor.perform(patch)
+        except ValueError as wrong:
+            raise _invalid(index, patch, wrong) from None
+    return editor.document
+
+
+def diff(before: Json, after: Json, *, ordered: bool = False) -> list[Patch]:
+    """Find patches that turn one document into another, strict about types.
+
+    `true`, `1` and `1.0` are three different values. Keys of an object have no order, unless
+    `ordered` asks that applying the patches gives them that of `after`.
+    """
+    patches: list[Patch] = []
+    compare(before, after, "", patches, ordered=ordered)
+    return patches
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: Json) -> TypeGuard[list[Json]]:
+    """Whether a JSON value is a list."""
+    return isinstance(value, list)
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are written alike as JSON, the order of keys aside."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if is_object(one):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if is_list(one):
+        return len(one) == len(other) and all(map(same, one, other))
+    # 0.0 and -0.0 are equal, but not written alike.
+    return one == other and bool(one or repr(one) == repr(other))
+
+
+def compare(
+    before: Json, after: Json, path: str, patches: list[Patch], *, ordered: bool = True
+) -> None:
+    """Append the patches that turn what is at `path` from `before` into `after`."""
+    if before is after:
+        return
+    mark = len(patches)
+    if is_object(before) and is_object(after):
+        _compare_objects(before, after, path, patches, ordered)
+    elif is_list(before) and is_list(after):
+        _compare_lists(before, after, path, patches, ordered)
+    elif not same(before, after):
+        patches.append({"op": "replace", "path": path, "value": after})
+    if len(patches) - mark > _MANY:
+        lighten(patches, mark, path, after)
+
+
+def lighten(patches: list[Patch], mark: int, path: str, after: Json) -> None:
+    """Replace all of `path` at once, where its patches since `mark` would weigh more."""
+    if _weight(patches[mark:]) > len(orjson.dumps(after)):
+        patches[mark:] = [{"op": "replace", "path": path, "value": after}]
+
+
+def _weight(patches: list[Patch]) -> int:
+    values = [patch.get("value") for patch in patches]
+    return len(orjson.dumps(values)) + sum(len(patch["path"]) + _OVERHEAD for patch in patches)
+
+
+def staying(before: Iterable[str], after: Iterable[str]) -> set[str]:
+    """The keys that can stay where they are, for `after` to be the order of the result.
+
+    Adding puts a key last, so what stays must come first, and in its old order.
+    """
+    # `in` takes from the iterator until it finds the key, which is then not behind an earlier one.
+    old = iter(before)
+    return set(takewhile(lambda key: key in old, after))
+
+
+def _compare_objects(
+    before: dict[str, Json], after: dict[str, Json], path: str, patches: list[Patch], ordered: bool
+) -> None:
+    kept = staying(before, after) if ordered else before.keys() & after.keys()
+    gone = [key for key in before if key not in kept]
+    patches.extend({"op": "remove", "path": pointer.join(path, key)} for key in gone)
+    for key, value in after.items():
+        place = pointer.join(path, key)
+        if key in kept:
+            compare(before[key], value, place, patches, ordered=ordered)
+        else:
+            patches.append({"op": "add", "path": place, "value": value})
+
+
+def _compare_lists(
+    before: list[Json], after: list[Json], path: str, patches: list[Patch], ordered: bool
+) -> None:
+    start = _common(zip(before, after, strict=False))
+    rest = min(len(before), len(after)) - start
+    end = min(rest, _common(zip(reversed(before), reversed(after), strict=False)))
+    for index in range(start, start + rest - end):
+        compare(before[index], after[index], f"{path}/{index}", patches, ordered=ordered)
+    patches.extend(removals(path, len(after) - end, len(before) - end))
+    patches.extend(additions(path, len(before) - end, after[len(before) - end : len(after) - end]))
+
+
+def removals(path: str, start: int, stop: int) -> Iterator[Patch]:
+    """Take a stretch out of a list, from its back, so that each index holds when its turn comes."""
+    return ({"op": "remove", "path": f"{path}/{i}"} for i in range(stop - 1, start - 1, -1))
+
+
+def additions(path: str, start: int, values: Iterable[Json]) -> Iterator[Patch]:
+    """Put values into a list, one after the other."""
+    places = enumerate(values, start)
+    return ({"op": "add", "path": f"{path}/{i}", "value": value} for i, value in places)
+
+
+def _common(pairs: Iterator[tuple[Json, Json]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: same(*pair), pairs))
+
+
+class _Editor:
+    """A document under change, and which of its containers are already copies."""
+
+    def __init__(self, document: Json) -> None:
+        self.document = document
+        # Holds the copies too, so that no id is given to another container meanwhile.
+        self._copies: dict[int, Json] = {}
+
+    def perform(self, patch: object) -> None:
+        """Apply one operation; ValueError says what is wrong with it."""
+        if not _is_mapping(patch):
+            raise ValueError("an operation is an object with op and path")
+        name = _member(patch, "op")
+        perform = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if perform is None:
+            raise ValueError(f"op is one of {', '.join(_OPERATIONS)}")
+        perform(self, patch, pointer.split(_member(patch, "path")))
+
+    def add(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value where nothing was, or into a list, or in place of a member."""
+        self._put(keys, _member(patch, "value"))
+
+    def remove(self, _patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Take a value out."""
+        self._take(keys)
+
+    def replace(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value in place of another."""
+        value = _member(patch, "value")
+        if not keys:
+            self.document = value
+            return
+        holder = self._holder(keys)
+        holder[_place(holder, keys[-1])] = value
+
+    def move(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Take a value out and put it elsewhere."""
+        source = pointer.split(_member(patch, "from"))
+        if source == keys:
+            self._find(source)
+        elif keys[: len(source)] == source:
+            raise ValueError("nothing can be moved into itself")
+        else:
+            self._put(keys, self._take(source))
+
+    def copy(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value at a second place too."""
+        value = self._find(pointer.split(_member(patch, "from")))
+        # From here on two places may share containers, so none is a copy of its own any more.
+        self._copies.clear()
+        self._put(keys, value)
+
+    def test(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Insist on a value; numbers are compared as numbers, as the RFC wants."""
+        if not _equal(self._find(keys), _member(patch, "value")):
+            raise ValueError("the value there is another")
+
+    def _put(self, keys: list[str], value: Json) -> None:
+        if not keys:
+            self.document = value
+            return
+        holder, key = self._holder(keys), keys[-1]
+        if is_list(holder):
+            holder.insert(len(holder) if key == "-" else pointer.index(key, len(holder)), value)
+        else:
+            holder[key] = value
+
+    def _take(self, keys: list[str]) -> Json:
+        if not keys:
+            raise ValueError("the whole document cannot be taken away")
+        holder = self._holder(keys)
+        return holder.pop(_place(holder, keys[-1]))
+
+    def _find(self, keys: list[str]) -> Json:
+        found = self.document
+        for key in keys:
+            found = found[_place(found, key)]
+        return found
+
+    def _holder(self, keys: list[str]) -> Any:
+        """Copy the containers on the way, and return the one that has the last key."""
+        holder = self.document = self._own(self.document)
+        for key in keys[:-1]:
+            place = _place(holder, key)
+            holder[place] = child = self._own(holder[place])
+            holder = child
+        return holder
+
+    def _own(self, container: Json) -> Any:
+        if id(container) in self._copies:
+            return container
+        if not (is_list(container) or is_object(container)):
+            raise ValueError(_leads_nowhere(container))
+        copy = container.copy()
+        self._copies[id(copy)] = copy
+        return copy
+
+
+_OPERATIONS: Final[dict[str, Callable[[_Editor, Mapping[str, Json], list[str]], None]]] = {
+    "add": _Editor.add,
+    "remove": _Editor.remove,
+    "replace": _Editor.replace,
+    "move": _Editor.move,
+    "copy": _Editor.copy,
+    "test": _Editor.test,
+}
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, Json]]:
+    return isinstance(value, Mapping)
+
+
+def _member(patch: Mapping[str, Json], name: str) -> Json:
+    if name not in patch:
+        raise ValueError(f"{name} is missing")
+    return patch[name]
+
+
+def _place(holder: Json, key: str) -> Any:
+    """Where an existing value is."""
+    if is_object(holder):
+        if key not in holder:
+            raise ValueError(f"there is no {key!r}")
+        return key
+    if is_list(holder):
+        return pointer.index(key, len(holder) - 1)
+    raise ValueError(_leads_nowhere(holder))
+
+
+def _leads_nowhere(value: Json) -> str:
+    return f"the path leads into a value of type {type(value).__name__}"
+
+
+def _equal(one: Json, other: Json) -> bool:
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
+
+
+def _invalid(index: int, patch: object, reason: ValueError) -> EditInvalid:
+    given: tuple[Json, Json] = (None, None)
+    if _is_mapping(patch):
+        given = patch.get("op"), patch.get("path")
+    operation, path = given
+    return EditInvalid(
+        f"Operation {index} ({operation} {path!r}) cannot be applied: {reason}.",
+        index=index,
+        path=path,
+    )

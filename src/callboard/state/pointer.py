@@ -1,0 +1,44 @@
+"""JSON Pointer (RFC 6901): the paths that patches and messages speak of."""
+
+import re
+
+_ESCAPED = re.compile(r"~[01]")
+_WRONG_ESCAPE = re.compile(r"~(?![01])")
+_PLAIN = {"~0": "~", "~1": "/"}
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+
+
+def join(path: str, key: str | int) -> str:
+    """Extend a pointer by one key or index."""
+    if type(key) is str and ("~" in key or "/" in key):
+        key = key.replace("~", "~0").replace("/", "~1")
+    return f"{path}/{key}"
+
+
+def split(pointer: object) -> list[str]:
+    """Take a pointer apart; ValueError says what is wrong with it."""
+    if not isinstance(pointer, str):
+        raise ValueError("a path is a string")
+    if not pointer:
+        return []
+    if pointer[0] != "/":
+        raise ValueError("a path is empty or begins with /")
+    keys = pointer[1:].split("/")
+    return [_unescaped(key) for key in keys] if "~" in pointer else keys
+
+
+def index(key: str, limit: int) -> int:
+    """Read a key as a place in a list, at most `limit`; ValueError says what is wrong with it."""
+    if not _INDEX.fullmatch(key):
+        raise ValueError(f"{key!r} is not an index of a list")
+    # Longer than any list can be; int() of a hostile million digits would take seconds.
+    place = int(key) if len(key) < 20 else limit + 1
+    if place > limit:
+        raise ValueError(f"the list has no place {key[:20]}")
+    return place
+
+
+def _unescaped(key: str) -> str:
+    if _WRONG_ESCAPE.search(key):
+        raise ValueError("~ is written ~0 and / is written ~1")
+    return _ESCAPED.sub(lambda match: _PLAIN[match[0]], key)
