@@ -5,7 +5,8 @@ ours, is the stream as long as expected, and only then may the lease be taken.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from callboard.errors import (
     OwnershipLost,
@@ -17,8 +18,7 @@ from callboard.errors import (
 from callboard.log.protocol import Base, Writing
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Where a stream stands: its length and its lease."""
 
     head: int
@@ -105,7 +105,7 @@ def _take(stream: str, now: Standing, claimant: Claimant, *, renew: bool) -> Sta
             owner=now.owner,
             epoch=now.epoch,
         )
-    return replace(now, owner=claimant.owner, epoch=now.epoch + renew)
+    return now._replace(owner=claimant.owner, epoch=now.epoch + renew)
 
 
 def _exists(stream: str, head: int) -> SessionExists:

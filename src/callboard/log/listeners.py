@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Protocol, TypeVar
 
+from callboard.errors import StoreError
+
 Notify = Callable[[], None]
 Item = TypeVar("Item")
 
@@ -11,11 +13,20 @@ ALL = None
 """Listen to every stream."""
 
 
-class Listeners:
-    """Callbacks by stream; each is called once per commit that concerns it."""
+def _nothing() -> None:
+    """For a log that needs no preparation to know what happens in it."""
 
-    def __init__(self) -> None:
+
+class Listeners:
+    """Callbacks by stream; each is called once per commit that concerns it.
+
+    `started` is called when there is a first listener, `stopped` when there is none left.
+    """
+
+    def __init__(self, started: Notify = _nothing, stopped: Notify = _nothing) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
+        self._started = started
+        self._stopped = stopped
 
     def __bool__(self) -> bool:
         return bool(self._by_stream)
@@ -23,13 +34,17 @@ class Listeners:
     def add(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` whenever the stream grows, until the returned function is called."""
         token = object()
+        if not self._by_stream:
+            self._started()
         self._by_stream.setdefault(stream, {})[token] = notify
 
         def undo() -> None:
             waiting = self._by_stream.get(stream, {})
-            waiting.pop(token, None)
-            if not waiting:
-                self._by_stream.pop(stream, None)
+            if waiting.pop(token, None) is None or waiting:
+                return
+            del self._by_stream[stream]
+            if not self._by_stream:
+                self._stopped()
 
         return undo
 
@@ -77,7 +92,12 @@ async def follow(
     try:
         while not source.closed:
             changed.clear()
-            found = await more(after)
+            try:
+                found = await more(after)
+            except StoreError:
+                if source.closed:
+                    return
+                raise
             for place, item in found:
                 after = place
                 yield place, item

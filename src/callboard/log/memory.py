@@ -13,13 +13,8 @@ from callboard.ids import short_id
 from callboard.log.admission import Claimant, Standing, admit, admit_fork
 from callboard.log.listeners import ALL, Listeners, follow
 from callboard.log.memory_views import MemoryViews
-from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Writing
+from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Writing, no_views
 from callboard.log.records import Record, record, restore
-
-
-def no_views(event: Event) -> tuple[()]:
-    """Project nothing: a log without views."""
-    return ()
 
 
 @dataclass(slots=True, eq=False)

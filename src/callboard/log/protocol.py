@@ -58,6 +58,11 @@ class Appended:
     size: int
 
 
+def no_views(event: Event) -> tuple[()]:
+    """Project nothing: a log without views."""
+    return ()
+
+
 class EventLog(Protocol):
     """Streams of events with dense positions 1, 2, 3, … and views beside them.
 

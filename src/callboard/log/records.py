@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import orjson
 
-from callboard.clock import from_ms
 from callboard.events import codec
 from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.moments import from_ms
 from callboard.events.upcast import upcast
 
 StoredId = bytes | str

@@ -1,0 +1,144 @@
+"""Bringing a database to the schema of this version: forward only, one transaction a step."""
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.errors import StoreError, StoreTooNew
+from callboard.log.sqlite_file import create_private
+from callboard.log.tables import migrations
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    checksum   TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step: `0001_initial.sql` is version 1."""
+
+    name: str
+    sql: str
+
+    @property
+    def version(self) -> int:
+        """The number that the file's name begins with."""
+        return int(self.name.split("_")[0])
+
+    @property
+    def checksum(self) -> str:
+        """Tells whether the step was edited after it had been applied."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def known_migrations() -> list[Migration]:
+    """The steps that come with this version of Callboard, oldest first."""
+    return [Migration(name, sql) for name, sql in migrations()]
+
+
+def migrate(
+    database: sqlite3.Connection,
+    path: Path,
+    now_ms: int,
+    steps: Sequence[Migration] | None = None,
+) -> None:
+    """Apply the steps that the database does not have yet; the caller holds the write lock."""
+    steps = known_migrations() if steps is None else steps
+    applied = _applied(database)
+    _check_not_newer(path, applied, steps)
+    _check_unedited(path, applied, steps)
+    missing = [step for step in steps if step.version not in applied]
+    if applied and missing:
+        back_up(database, path, max(applied))
+    for step in missing:
+        _apply(database, step, now_ms)
+
+
+def back_up(database: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the database beside itself before it is changed; returns where to."""
+    copy = path.with_name(f"{path.name}.before-migration-from-{version}")
+    number = 1
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{path.name}.before-migration-from-{version}-{number}")
+    create_private(copy)
+    target = sqlite3.connect(copy)
+    try:
+        database.backup(target)
+    finally:
+        target.close()
+    return copy
+
+
+def _applied(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
+    exists = "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
+    if database.execute(exists).fetchone() is None:
+        return {}
+    rows = database.execute("SELECT version, name, checksum FROM migrations").fetchall()
+    return {version: (name, checksum) for version, name, checksum in rows}
+
+
+def _check_not_newer(
+    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
+) -> None:
+    newest = max((step.version for step in steps), default=0)
+    if applied and max(applied) > newest:
+        raise StoreTooNew(
+            f"{path} has schema version {max(applied)}, and this Callboard knows {newest}; nothing "
+            "was changed. Install the newer Callboard that wrote it, or choose another path.",
+            path=str(path),
+            found=max(applied),
+            known=newest,
+        )
+
+
+def _check_unedited(
+    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
+) -> None:
+    for step in steps:
+        if step.version in applied and applied[step.version] != (step.name, step.checksum):
+            raise StoreError(
+                f"{path} was made with another migration {step.version} than {step.name} as it is "
+                "now: a step that was applied must never be edited. Restore the file, and put the "
+                "change into a new step.",
+                path=str(path),
+                version=step.version,
+            )
+
+
+def _apply(database: sqlite3.Connection, step: Migration, now_ms: int) -> None:
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        database.execute(_TABLE)
+        for statement in _statements(step.sql):
+            database.execute(statement)
+        database.execute(
+            "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
+            (step.version, step.name, step.checksum, now_ms),
+        )
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+def _statements(sql: str) -> list[str]:
+    """Split a script; `executescript` would commit first and so break the transaction."""
+    found: list[str] = []
+    rest = ""
+    for line in sql.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            found.append(rest)
+            rest = ""
+    if rest.strip():
+        found.append(rest)
+    return found

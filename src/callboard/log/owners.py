@@ -1,0 +1,101 @@
+"""Who has the database open, and whether they are alive.
+
+Beside the database lies a folder with one lock file per open handle. The kernel frees the
+lock when its process dies, so death needs no timeout. A process that is stopped or hangs keeps
+its lock; it is known by the age of its heartbeat, which is the lock file's modification time.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from callboard.ids import short_id
+
+BEAT_EVERY = 2.0
+"""Seconds between two heartbeats."""
+
+
+class Owners:
+    """The folder of one database, and our own place in it."""
+
+    def __init__(
+        self, folder: Path, monotonic: Callable[[], float], frozen_after: float = 15.0
+    ) -> None:
+        self.folder = folder
+        self.owner = short_id()
+        self._monotonic = monotonic
+        self._frozen_after = frozen_after
+        self._watched: dict[str, tuple[int, float]] = {}
+        self._lock = self._register()
+        self._sweep()
+
+    def _register(self) -> int:
+        # It gets its name when it is locked already: nobody may find it free for a moment.
+        nameless = self.folder / f"{self.owner}.new"
+        lock = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        nameless.rename(self._lock_of(self.owner))
+        return lock
+
+    def _lock_of(self, owner: str) -> Path:
+        return self.folder / f"{owner}.lock"
+
+    def socket_of(self, owner: str) -> Path:
+        """Where an owner listens for news of commits."""
+        return self.folder / f"{owner}.sock"
+
+    def beat(self) -> None:
+        """Show that this handle lives."""
+        os.utime(self._lock)
+
+    def alive(self, owner: str) -> bool:
+        """Whether an owner holds its lock and its heart has beaten lately.
+
+        "Lately" is measured from the moment that we first saw this beat, on a clock that
+        stands still while the machine sleeps.
+        """
+        if owner == self.owner:
+            return True
+        beaten = self._beat_of(owner)
+        if beaten is None:
+            self._watched.pop(owner, None)
+            return False
+        now = self._monotonic()
+        seen, since = self._watched.get(owner, (None, now))
+        if seen != beaten:
+            self._watched[owner] = (beaten, now)
+            return True
+        return now - since < self._frozen_after
+
+    def _beat_of(self, owner: str) -> int | None:
+        """The time of an owner's last heartbeat; None, and nothing left of it, when it died."""
+        try:
+            probe = os.open(self._lock_of(owner), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            # Shared, so that two who probe at once do not take each other for the owner.
+            fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return os.fstat(probe).st_mtime_ns
+        finally:
+            os.close(probe)
+        self._remove(owner)
+        return None
+
+    def _sweep(self) -> None:
+        for file in self.folder.glob("*.lock"):
+            if file.stem != self.owner:
+                self._beat_of(file.stem)
+
+    def _remove(self, owner: str) -> None:
+        for file in (self.socket_of(owner), self._lock_of(owner)):
+            file.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Leave: from now on this owner counts as dead."""
+        self._remove(self.owner)
+        with suppress(OSError):
+            os.close(self._lock)

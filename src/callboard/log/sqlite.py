@@ -1,0 +1,217 @@
+"""The log in one SQLite file, which several processes may share.
+
+Beside `x.db` lies the folder `x.db-live`: the lock that lets writers in one by one, and per
+open handle a lock that tells whether it lives and a socket at which it hears of commits.
+"""
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+from callboard.clock import Clock, SystemClock
+from callboard.errors import StoreError
+from callboard.events import codec
+from callboard.events.envelope import Event, NewEvent
+from callboard.events.rows import Projection, Query, Row
+from callboard.log.admission import Claimant
+from callboard.log.doorbell import Doorbell
+from callboard.log.heartbeat import Heartbeat
+from callboard.log.listeners import ALL, follow
+from callboard.log.owners import Owners
+from callboard.log.protocol import ANYHOW, Appended, Lease, Writing, no_views
+from callboard.log.sqlite_commit import Committer, Request
+from callboard.log.sqlite_errors import translate
+from callboard.log.sqlite_file import connect
+from callboard.log.sqlite_news import News
+from callboard.log.sqlite_reader import Reader
+from callboard.log.sqlite_rebuild import rebuild
+from callboard.log.sqlite_setup import live_folder, set_up
+from callboard.log.sqlite_writer import Place, Writer
+
+_TAIL_SLICE = 256
+# A reader is held up only while another process opens or closes the file.
+_READER_PATIENCE = 5.0
+
+
+class SqliteLog:
+    """Streams in a file, with every promise of `EventLog`. Made by `SqliteLog.open`."""
+
+    def __init__(
+        self, database: sqlite3.Connection, place: Place, owners: Owners, project: Projection
+    ) -> None:
+        self.owner = owners.owner
+        self.path = place.path
+        self.closed = False
+        self._database = database
+        self._project = project
+        self._place = place
+        self._owners = owners
+        self._heartbeat = Heartbeat(owners)
+        self._doorbell = Doorbell(owners, place.clock.now_ms)
+        self._reading = self._connect()
+        self._reader = Reader(self._reading, self._connect)
+        self._news = News(self._reader, self._doorbell)
+        self.listeners = self._news.listeners
+        claimant = Claimant(self.owner, owners.alive)
+        self._committer = Committer(database, claimant, project, place.clock)
+        self._writer = Writer(self._committer, place, self._committed)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        project: Projection = no_views,
+        clock: Clock | None = None,
+        frozen_after: float = 15.0,
+        lock_timeout: float = 30.0,
+    ) -> Self:
+        """Open the database at `path`, made or migrated if need be.
+
+        Args:
+            path: the file; it and its folder are created private when they do not exist.
+            project: turns events into rows of the views.
+            clock: where the log takes the time from.
+            frozen_after: seconds without a heartbeat after which an owner loses its leases.
+            lock_timeout: seconds that a commit waits for other processes before StoreBusy.
+        """
+        file = Path(path).absolute()
+        clock = clock or SystemClock()
+        database, turnstile = set_up(file, clock, lock_timeout)
+        owners = Owners(live_folder(file), clock.monotonic, frozen_after)
+        return cls(database, Place(file, turnstile, lock_timeout, clock), owners, project)
+
+    def _connect(self) -> sqlite3.Connection:
+        database = connect(self.path, patience=_READER_PATIENCE)
+        database.execute("PRAGMA query_only = ON")
+        return database
+
+    async def append(
+        self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
+    ) -> Appended:
+        """Append all of the events, or none; returns when they are on the disk."""
+        self._check_open()
+        if writing.claim:
+            self._heartbeat.start()
+        payloads = [codec.encode(event) for event in events]
+        return await self._writer.append(Request(stream, events, payloads, writing))
+
+    def _committed(self, streams: set[str]) -> None:
+        self.listeners.wake(streams)
+        self._doorbell.ring()
+
+    async def read(
+        self,
+        stream: str,
+        after: int = 0,
+        upto: int | None = None,
+        limit: int | None = None,
+        skip: Collection[str] = (),
+    ) -> list[Event]:
+        """Events with after < position <= upto, the names in `skip` left out."""
+        with self._reads():
+            return await self._reader.read(stream, after, upto, limit, skip)
+
+    async def head(self, stream: str) -> int:
+        """The position of the last event; 0 for a stream that does not exist."""
+        with self._reads():
+            return self._reader.head(stream)
+
+    async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
+        """History, then whatever comes, from this process or another: no gap, no repeat."""
+
+        async def more(last: int) -> list[tuple[int, Event]]:
+            events = await self.read(stream, last, limit=_TAIL_SLICE)
+            return [(event.position, event) for event in events]
+
+        async for _, event in follow(self, stream, after, more):
+            yield event
+
+    async def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """All streams by one global sequence, which comes first in each pair."""
+
+        async def more(last: int) -> list[tuple[int, Event]]:
+            with self._reads():
+                return self._reader.all_after(last)
+
+        async for item in follow(self, ALL, after, more):
+            yield item
+
+    async def rows(self, query: Query) -> list[Row]:
+        """Rows of a view."""
+        with self._reads():
+            return await self._reader.rows(query)
+
+    async def lease(self, stream: str) -> Lease | None:
+        """Who drives the stream; None for a stream that does not exist."""
+        with self._reads():
+            found = self._reader.lease(stream)
+        if found is None:
+            return None
+        owner, epoch, settled = found
+        return Lease(owner, epoch, settled, owner is not None and self._owners.alive(owner))
+
+    async def unsettled(self, limit: int = 1000) -> list[str]:
+        """Streams that have grown since their driver last settled, oldest change first."""
+        with self._reads():
+            return self._reader.unsettled(limit)
+
+    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+        """Call `notify` in the event loop after any commit to the stream; returns an undo."""
+        with self._reads():
+            return self.listeners.add(stream, notify)
+
+    async def rebuild(self) -> int:
+        """Empty the views and make them again from the events; returns how many events.
+
+        It is one transaction: readers see the old views until it is done, and appends wait.
+        """
+        self._check_open()
+
+        def job() -> int:
+            try:
+                return rebuild(self._database, self._project)
+            except BaseException:
+                self._committer.roll_back()
+                raise
+
+        count = await self._writer.run(job)
+        assert isinstance(count, int)
+        return count
+
+    async def close(self) -> None:
+        """Finish what was begun, give the leases back, end the tails, let go of every file."""
+        if self.closed:
+            return
+        self.closed = True
+        await self._writer.drain()
+        if self._committer.held:
+            # A store that cannot be written to is no reason to stay: who is gone owns nothing.
+            with suppress(StoreError):
+                await self._writer.run(self._committer.release)
+        self.listeners.wake_all()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._heartbeat.stop()
+        self._writer.close()
+        self._news.stop()
+        self._doorbell.close()
+        self._reading.close()
+        self._database.close()
+        self._owners.close()
+        self._place.turnstile.close()
+
+    @contextmanager
+    def _reads(self) -> Generator[None]:
+        self._check_open()
+        try:
+            yield
+        except sqlite3.Error as error:
+            self._check_open()
+            raise translate(error, self.path) from error
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise StoreError("This log is closed; open it again.", path=str(self.path))

@@ -1,0 +1,266 @@
+"""One transaction for the appends of one turn.
+
+Everything that can refuse an append is decided in Python before the first row is written, so
+that a refusal costs the others nothing and no savepoints are needed.
+"""
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from callboard.clock import Clock
+from callboard.events.envelope import NewEvent, place
+from callboard.events.rows import Projection
+from callboard.log.admission import Claimant, Standing, admit, admit_fork
+from callboard.log.protocol import Appended, Base, Writing
+from callboard.log.records import StoredId, stored_id
+from callboard.log.sqlite_errors import is_busy
+from callboard.log.sqlite_views import Statement, statements
+
+_INSERT_EVENT = (
+    "INSERT INTO events (stream, position, id, name, version, at, caused_by, payload) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_STREAM = (
+    "INSERT INTO streams (id, base, base_position, head, updated_at, owner, epoch, settled, key) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_UPDATE_STREAM = (
+    "UPDATE streams SET head = ?, updated_at = ?, owner = ?, epoch = ?, settled = ? WHERE key = ?"
+)
+_SELECT_STREAM = (
+    "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled FROM streams "
+)
+
+_REMEMBERED = 10_000
+"""How many streams are kept in mind; 100,000 waiting sessions must not cost memory."""
+
+EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """One append, its payloads already written as bytes."""
+
+    stream: str
+    events: Sequence[NewEvent]
+    payloads: Sequence[bytes]
+    writing: Writing
+
+
+Outcome = Appended | Exception
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A stream as it stands in the transaction at hand."""
+
+    id: str
+    key: int
+    base: int | None
+    base_position: int
+    updated_at: int
+    standing: Standing
+
+
+@dataclass(slots=True)
+class _Batch:
+    events: list[EventRow] = field(default_factory=list[EventRow])
+    views: list[Statement] = field(default_factory=list[Statement])
+    created: dict[int, Known] = field(default_factory=dict[int, Known])
+    changed: dict[int, Known] = field(default_factory=dict[int, Known])
+
+
+class Committer:
+    """Writes groups of appends through one connection; used by one thread at a time."""
+
+    def __init__(
+        self, database: sqlite3.Connection, claimant: Claimant, project: Projection, clock: Clock
+    ) -> None:
+        self.held: set[str] = set()
+        self.commit_seconds = 0.0
+        self._database = database
+        self._claimant = claimant
+        self._project = project
+        self._clock = clock
+        self._streams: dict[str, Known] = {}
+        self._version = -1
+        self._next_key = 0
+
+    def begin(self) -> bool:
+        """Begin a transaction; False when another program holds the file."""
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if is_busy(error):
+                return False
+            raise
+        return True
+
+    def commit(self, group: Sequence[Request]) -> tuple[list[Outcome], set[str]]:
+        """Do what the group asks in the transaction that has begun.
+
+        Returns what became of each request, and the streams that changed.
+        """
+        try:
+            self._forget_if_others_wrote()
+            batch = _Batch()
+            outcomes = [self._outcome(request, batch) for request in group]
+            changed = [*batch.created.values(), *batch.changed.values()]
+            if changed:
+                self._write(batch)
+            started = time.perf_counter()
+            self._database.execute("COMMIT" if changed else "ROLLBACK")
+            self.commit_seconds = time.perf_counter() - started
+        except BaseException:
+            self.roll_back()
+            raise
+        self._remember(changed)
+        return outcomes, {known.id for known in changed}
+
+    def roll_back(self) -> None:
+        """Undo the transaction, and what was thought of the streams in it."""
+        self._streams.clear()
+        self._version = -1
+        if self._database.in_transaction:
+            self._database.execute("ROLLBACK")
+
+    def release(self) -> None:
+        """Give back every lease, in the transaction that has begun, and commit it."""
+        try:
+            self._database.executemany(
+                "UPDATE streams SET owner = NULL WHERE id = ? AND owner = ?",
+                [(stream, self._claimant.owner) for stream in self.held],
+            )
+            self._database.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+        self.held.clear()
+
+    def _forget_if_others_wrote(self) -> None:
+        (version,) = self._database.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._streams.clear()
+            self._version = version
+            last = self._database.execute("SELECT coalesce(max(key), 0) FROM streams").fetchone()
+            self._next_key = last[0] + 1
+
+    def _outcome(self, request: Request, batch: _Batch) -> Outcome:
+        try:
+            return self._append(request, batch)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            return error
+
+    def _append(self, request: Request, batch: _Batch) -> Appended:
+        stream, events, writing = request.stream, request.events, request.writing
+        found = self._find(stream)
+        known = self._fork(stream, found, writing.base, batch) if writing.base else found
+        standing = known.standing if known else None
+        after = admit(stream, standing, writing, len(events), self._claimant)
+        if known is None:
+            if not events:
+                return Appended([], 0, 0)
+            known = Known(stream, self._next_key, None, 0, 0, Standing(0))
+        first = known.standing.head + 1
+        placed = [place(event, stream, first + i) for i, event in enumerate(events)]
+        views = statements([change for event in placed for change in self._project(event)])
+        rows = _event_rows(request, known.key, first)
+        # From here on nothing can fail: what follows is what the others will see.
+        if found is None:
+            self._create(known, batch)
+        elif events or after != standing:
+            batch.changed[known.key] = known
+        known.standing = after
+        if events:
+            known.updated_at = events[-1].at_ms
+        batch.events += rows
+        batch.views += views
+        return Appended(placed, after.epoch, sum(map(len, request.payloads)))
+
+    def _create(self, known: Known, batch: _Batch) -> None:
+        known.updated_at = self._clock.now_ms()
+        self._next_key += 1
+        self._streams[known.id] = known
+        batch.created[known.key] = known
+
+    def _fork(self, stream: str, found: Known | None, base: Base, batch: _Batch) -> Known:
+        parent = self._find(base.stream)
+        start = admit_fork(stream, found and found.standing, base, parent and parent.standing)
+        assert parent is not None
+        while parent.base is not None and base.position <= parent.base_position:
+            parent = batch.created.get(parent.base) or self._find_by_key(parent.base)
+        return Known(stream, self._next_key, parent.key, base.position, 0, start)
+
+    def _find(self, stream: str) -> Known | None:
+        if known := self._streams.get(stream):
+            return known
+        row = self._database.execute(_SELECT_STREAM + "WHERE id = ?", (stream,)).fetchone()
+        if row is None:
+            return None
+        known = self._streams[stream] = _known(row)
+        return known
+
+    def _find_by_key(self, key: int) -> Known:
+        row = self._database.execute(_SELECT_STREAM + "WHERE key = ?", (key,)).fetchone()
+        return self._streams.setdefault(row[0], _known(row))
+
+    def _write(self, batch: _Batch) -> None:
+        database = self._database
+        if batch.created:
+            rows = [_stream_row(known) for known in batch.created.values()]
+            database.executemany(_INSERT_STREAM, rows)
+        changed = [known for key, known in batch.changed.items() if key not in batch.created]
+        if changed:
+            database.executemany(_UPDATE_STREAM, [_stream_change(known) for known in changed])
+        if batch.events:
+            database.executemany(_INSERT_EVENT, batch.events)
+        for sql, values in batch.views:
+            database.execute(sql, values)
+
+    def _remember(self, changed: Sequence[Known]) -> None:
+        for known in changed:
+            if known.standing.owner == self._claimant.owner:
+                self.held.add(known.id)
+            else:
+                self.held.discard(known.id)
+        if len(self._streams) > _REMEMBERED:
+            for stream in list(islice(self._streams, _REMEMBERED // 2)):
+                del self._streams[stream]
+
+
+def _event_rows(request: Request, key: int, first: int) -> list[EventRow]:
+    return [
+        (
+            key,
+            position,
+            stored_id(event.id),
+            event.name,
+            event.version,
+            event.at_ms,
+            None if event.caused_by is None else stored_id(event.caused_by),
+            payload,
+        )
+        for position, (event, payload) in enumerate(
+            zip(request.events, request.payloads, strict=True), first
+        )
+    ]
+
+
+def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int]) -> Known:
+    return Known(*row[:5], Standing(*row[5:]))
+
+
+def _stream_row(known: Known) -> tuple[object, ...]:
+    head, owner, epoch, settled = known.standing
+    forked = (known.id, known.base, known.base_position)
+    return (*forked, head, known.updated_at, owner, epoch, settled, known.key)
+
+
+def _stream_change(known: Known) -> tuple[object, ...]:
+    head, owner, epoch, settled = known.standing
+    return (head, known.updated_at, owner, epoch, settled, known.key)

@@ -1,0 +1,75 @@
+"""Opening the database file: created private, recognised as ours, set up for safe writing."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from callboard.errors import StoreError, StoreForeign
+
+APPLICATION_ID = 0x43414C4C
+"""CALL, in the header of every database of ours."""
+
+PAGE_SIZE = 8192
+
+# Statements differ by which columns an event's rows change; a few dozen shapes are in use.
+_STATEMENTS = 512
+
+
+def create_private(path: Path) -> None:
+    """Make the file before SQLite would, so that nobody else may ever read it.
+
+    An existing file is never opened here: closing it would drop the locks that another
+    connection of this process holds on it.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StoreError(f"Cannot create {path}: {error.strerror}.", path=str(path)) from error
+    os.fchmod(file, 0o600)
+    os.close(file)
+
+
+def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
+    """Open a connection that begins and ends its transactions explicitly.
+
+    `patience` is how long SQLite itself may block when the file is locked.
+    """
+    return sqlite3.connect(
+        path,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS,
+    )
+
+
+def recognise(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database that belongs to some other program."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    if application == APPLICATION_ID:
+        return
+    (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application or tables:
+        raise StoreForeign(
+            f"{path} is a database, but not one of Callboard's; it was left as it is. "
+            "Choose another path.",
+            path=str(path),
+        )
+
+
+def prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Set the file up: write-ahead log, and every commit on the disk before it returns."""
+    database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+    (mode,) = database.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode != "wal":
+        raise StoreError(
+            f"{path} is on a disk that cannot hold a write-ahead log (a network drive?). "
+            "Choose a path on a local disk.",
+            path=str(path),
+        )
+    database.execute("PRAGMA synchronous = FULL")
+    if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")

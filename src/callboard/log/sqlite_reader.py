@@ -1,0 +1,199 @@
+"""Reading: in the event loop, in slices short enough that nobody notices."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Collection
+from contextlib import closing
+from typing import NamedTuple
+
+from callboard.events.envelope import Event
+from callboard.events.rows import Query, Row
+from callboard.log.records import Record, restore
+from callboard.log.sqlite_views import as_rows, select
+
+_COLUMNS = "position, id, name, version, at, caused_by, payload"
+_LONGEST = 0.004
+_ROWS = 1000
+_SLICE = 512
+_REMEMBERED = 10_000
+_FAR = 2**62
+
+
+class Segment(NamedTuple):
+    """Positions first..last of a stream, as they were appended to one stream's own events."""
+
+    key: int
+    first: int
+    last: int | None
+
+
+class Reader:
+    """Answers questions about streams and views through one connection."""
+
+    def __init__(
+        self, database: sqlite3.Connection, another: Callable[[], sqlite3.Connection]
+    ) -> None:
+        self._database = database
+        self._another = another
+        self._lineages: dict[str, tuple[Segment, ...]] = {}
+
+    async def read(
+        self, stream: str, after: int, upto: int | None, limit: int | None, skip: Collection[str]
+    ) -> list[Event]:
+        """Events of a stream, those of the streams that it forked included."""
+        events: list[Event] = []
+        if limit is not None and limit <= 0:
+            return events
+        while True:
+            left = None if limit is None else limit - len(events)
+            found, last = self._slice(stream, after, upto, left, skip)
+            events += found
+            if last is None:
+                return events
+            after = last
+            await asyncio.sleep(0)
+
+    def _slice(
+        self, stream: str, after: int, upto: int | None, limit: int | None, skip: Collection[str]
+    ) -> tuple[list[Event], int | None]:
+        """Events, and where to go on if there may be more."""
+        lineage = self.lineage(stream)
+        events: list[Event] = []
+        until = time.perf_counter() + _LONGEST
+        for segment in lineage:
+            cursor = self._records(segment, after, upto, skip)
+            # A cursor left open would hold this connection at one moment in the past.
+            with closing(cursor):
+                for row in cursor:
+                    stored = Record(*row)
+                    events.append(self._restored(stored, stream, lineage))
+                    if len(events) == limit:
+                        return events, None
+                    if time.perf_counter() > until:
+                        return events, stored.position
+        return events, None
+
+    def _records(
+        self, segment: Segment, after: int, upto: int | None, skip: Collection[str]
+    ) -> sqlite3.Cursor:
+        first = max(after + 1, segment.first)
+        bounds = [bound for bound in (upto, segment.last) if bound is not None]
+        names = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
+        return self._database.execute(
+            f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{names} "
+            "ORDER BY position",
+            (segment.key, first, min(bounds, default=_FAR), *skip),
+        )
+
+    def _restored(self, stored: Record, stream: str, lineage: tuple[Segment, ...]) -> Event:
+        def payload_at(position: int) -> bytes:
+            return self._payload(lineage, position)
+
+        return restore(stored, stream, payload_at)
+
+    def _payload(self, lineage: tuple[Segment, ...], position: int) -> bytes:
+        # The last segment that begins at or before a position is the one that owns it.
+        key = next(s.key for s in reversed(lineage) if s.first <= position)
+        sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
+        return self._database.execute(sql, (key, position)).fetchone()[0]
+
+    def lineage(self, stream: str) -> tuple[Segment, ...]:
+        """Where a stream's events lie, oldest first; nothing for an unknown stream.
+
+        It never changes once the stream exists, so it is remembered.
+        """
+        if known := self._lineages.get(stream):
+            return known
+        sql = "SELECT key, base, base_position FROM streams WHERE id = ?"
+        row = self._database.execute(sql, (stream,)).fetchone()
+        segments: list[Segment] = []
+        last: int | None = None
+        while row is not None:
+            key, base, start = row
+            segments.append(Segment(key, start + 1, last))
+            last = start
+            sql = "SELECT key, base, base_position FROM streams WHERE key = ?"
+            row = self._database.execute(sql, (base,)).fetchone() if base is not None else None
+        lineage = tuple(reversed(segments))
+        if lineage:
+            if len(self._lineages) >= _REMEMBERED:
+                self._lineages.clear()
+            self._lineages[stream] = lineage
+        return lineage
+
+    def all_after(self, sequence: int) -> list[tuple[int, Event]]:
+        """The next events of all streams, each with its place in the global sequence."""
+        cursor = self._database.execute(
+            f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
+            "FROM events JOIN streams ON streams.key = events.stream "
+            "WHERE seq > ? ORDER BY seq LIMIT ?",
+            (sequence, _SLICE),
+        )
+        found: list[tuple[int, Event]] = []
+        until = time.perf_counter() + _LONGEST
+        with closing(cursor):
+            for place, stream, *columns in cursor:
+                event = self._restored(Record(*columns), stream, self.lineage(stream))
+                found.append((place, event))
+                if time.perf_counter() > until:
+                    break
+        return found
+
+    def last_sequence(self) -> int:
+        """The place of the newest event in the global sequence."""
+        row = self._database.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+        return row[0]
+
+    def changed_after(self, sequence: int) -> tuple[list[str], int]:
+        """The streams that have grown after this place in the global sequence, and its end."""
+        rows = self._database.execute(
+            "SELECT streams.id, max(seq) FROM events JOIN streams ON streams.key = events.stream "
+            "WHERE seq > ? GROUP BY stream",
+            (sequence,),
+        ).fetchall()
+        return [stream for stream, _ in rows], max((last for _, last in rows), default=sequence)
+
+    def data_version(self) -> int:
+        """A number that changes with every commit of another connection."""
+        return self._database.execute("PRAGMA data_version").fetchone()[0]
+
+    def head(self, stream: str) -> int:
+        """The position of the last event; 0 for a stream that does not exist."""
+        row = self._database.execute("SELECT head FROM streams WHERE id = ?", (stream,)).fetchone()
+        return row[0] if row else 0
+
+    def lease(self, stream: str) -> tuple[str | None, int, int] | None:
+        """Owner, epoch and settled position of a stream."""
+        sql = "SELECT owner, epoch, settled FROM streams WHERE id = ?"
+        return self._database.execute(sql, (stream,)).fetchone()
+
+    def unsettled(self, limit: int) -> list[str]:
+        """Streams that have grown since they were settled, oldest change first."""
+        sql = "SELECT id FROM streams WHERE head > settled ORDER BY updated_at, key LIMIT ?"
+        return [stream for (stream,) in self._database.execute(sql, (limit,))]
+
+    async def rows(self, query: Query) -> list[Row]:
+        """Rows of a view, all as of one moment."""
+        sql, values = select(query)
+        cursor = self._database.execute(sql, values)
+        rows = as_rows(cursor, _ROWS)
+        cursor.close()
+        return rows if len(rows) < _ROWS else await self._many_rows(query)
+
+    async def _many_rows(self, query: Query) -> list[Row]:
+        """A long answer, from a connection of its own.
+
+        An open answer holds its connection at one moment in the past; the others who read
+        meanwhile must see the present.
+        """
+        database = self._another()
+        try:
+            cursor = database.execute(*select(query))
+            rows: list[Row] = []
+            while more := as_rows(cursor, _ROWS):
+                rows += more
+                await asyncio.sleep(0)
+            return rows
+        finally:
+            database.close()

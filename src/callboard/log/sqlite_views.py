@@ -1,0 +1,106 @@
+"""Changes and queries of views as SQL. Names are checked against the schema, values are bound."""
+
+import functools
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
+from callboard.log.coalescing import coalesce
+from callboard.log.tables import shapes, table_of
+
+Statement = tuple[str, Sequence[Cell]]
+
+
+def statements(changes: Iterable[RowChange]) -> list[Statement]:
+    """The statements that carry the changes out."""
+    return [_statement(change) for change in coalesce(changes)]
+
+
+def _statement(change: RowChange) -> Statement:
+    if isinstance(change, Put):
+        return _put(change.table, tuple(change.row)), list(change.row.values())
+    if isinstance(change, Drop):
+        return _drop(change.table, tuple(change.where)), list(change.where.values())
+    sql = _change(change.table, tuple(change.set), tuple(change.add), tuple(change.where))
+    return sql, [*change.set.values(), *change.add.values(), *change.where.values()]
+
+
+# The shapes of changes are few and come again with every event, so each text is made once.
+
+
+@functools.cache
+def _put(table: str, columns: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check(columns)
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+@functools.cache
+def _drop(table: str, where: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check(where)
+    return f"DELETE FROM {table}{_where(where)}"
+
+
+@functools.cache
+def _change(table: str, new: tuple[str, ...], add: tuple[str, ...], where: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check((*new, *add, *where))
+    sets = [f"{column} = ?" for column in new] + [f"{column} = {column} + ?" for column in add]
+    # A change that changes nothing is still valid; SQL wants at least one assignment.
+    sets = sets or [f"{KEYS[table][0]} = {KEYS[table][0]}"]
+    return f"UPDATE {table} SET {', '.join(sets)}{_where(where)}"
+
+
+def _where(columns: tuple[str, ...]) -> str:
+    return " WHERE " + " AND ".join(f"{column} IS ?" for column in columns) if columns else ""
+
+
+def select(query: Query) -> Statement:
+    """The statement that answers a query."""
+    table = table_of(query)
+    table.check_query(query)
+    conditions: list[str] = []
+    values: list[Cell] = []
+    for column, value in query.where.items():
+        if column == "status" and isinstance(value, str) and value.isalpha():
+            # Written out, because a partial index cannot be chosen for a bound value.
+            conditions.append(f"view.status = '{value}'")
+        else:
+            conditions.append(f"{_named(query.table, column)} IS ?")
+            values.append(value)
+    if query.at_most is not None:
+        column, bound = query.at_most
+        conditions.append(f"{_named(query.table, column)} <= ?")
+        values.append(bound)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    direction = " DESC" if query.descending else ""
+    columns = [*([query.order] if query.order else []), *table.key]
+    order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
+    values.append(-1 if query.limit is None else query.limit)
+    return f"{_source(query.table)}{where} ORDER BY {order} LIMIT ?", values
+
+
+def _source(table: str) -> str:
+    if table == "sessions":
+        return (
+            "SELECT view.*, streams.head AS position, streams.updated_at AS updated_at "
+            "FROM sessions AS view LEFT JOIN streams ON streams.id = view.id"
+        )
+    return f"SELECT view.* FROM {table} AS view"
+
+
+def _named(table: str, column: str) -> str:
+    if table == "sessions" and column in ("position", "updated_at"):
+        return "streams.head" if column == "position" else "streams.updated_at"
+    return f"view.{column}"
+
+
+def as_rows(cursor: sqlite3.Cursor, count: int) -> list[Row]:
+    """Up to `count` further rows of an answer, by column name."""
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, values, strict=True)) for values in cursor.fetchmany(count)]
+
+
+def clear(database: sqlite3.Connection) -> None:
+    """Empty every view."""
+    for table in shapes():
+        database.execute(f"DELETE FROM {table}")
