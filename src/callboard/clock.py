@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -36,19 +35,3 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         """Wait in real time."""
         await asyncio.sleep(seconds)
-
-
-def from_ms(millis: int) -> datetime:
-    """Turn recorded milliseconds into an aware datetime."""
-    return datetime.fromtimestamp(millis / 1000, UTC)
-
-
-def to_ms(moment: datetime) -> int:
-    """Turn an aware datetime into milliseconds."""
-    return round(moment.timestamp() * 1000)
-
-
-def iso(moment: datetime) -> str:
-    """Write a moment as the wire does: UTC, milliseconds, Z."""
-    text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{text}.{moment.microsecond // 1000:03d}Z"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from callboard.clock import from_ms, iso
+from callboard.events.moments import from_ms, iso
 
 Json = Any
 """A value that JSON can hold. Any, because Python cannot say it recursively and cheaply."""

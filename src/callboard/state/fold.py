@@ -7,9 +7,9 @@ the position, so narration and events of later versions pass through.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from callboard.clock import to_ms
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.moments import to_ms
 from callboard.state import patch
 from callboard.state.control import restore
 from callboard.state.session import Asked, Run, SessionView, Visit
@@ -99,16 +99,20 @@ def _entered(view: SessionView, payload: Payload, event: Event) -> None:
     view.visits[phase] = number
     view.last_phase, view.next_phase, view.exit_phase = phase, None, None
     items = payload.get("items")
-    view.visit = Visit(phase, number, payload.get("guard"), list(items) if items is not None else None)
+    view.visit = Visit(
+        phase, number, payload.get("guard"), list(items) if items is not None else None
+    )
 
 
 def _exited(view: SessionView, payload: Payload, event: Event) -> None:
     phase, reason = payload["phase"], payload["reason"]
     view.visit = None
-    view.exit_phase = phase if reason == "terminal" else None
+    view.exit_phase = phase if reason == "terminal" or payload.get("terminal") else None
     # A fork of a failed session begins the failed phase again.
     view.next_phase = phase if reason == "error" else payload.get("next")
-    view.questions = {id: asked for id, asked in view.questions.items() if asked.status == "pending"}
+    view.questions = {
+        id: asked for id, asked in view.questions.items() if asked.status == "pending"
+    }
 
 
 def _run(view: SessionView, payload: Payload) -> Run | None:
@@ -191,7 +195,7 @@ def _received(view: SessionView, payload: Payload, event: Event) -> None:
 
 
 def _expired(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "expired")
+    _close(view, payload, "failed" if payload.get("fail") else "expired")
 
 
 def _input_cancelled(view: SessionView, payload: Payload, event: Event) -> None:

@@ -6,10 +6,10 @@ Pure and per event, so that `callboard rebuild` can make every view again from t
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from callboard.clock import to_ms
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
+from callboard.events.moments import to_ms
 from callboard.events.rows import Change, Drop, Put, RowChange
 
 Changes = list[RowChange]

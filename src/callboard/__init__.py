@@ -1,0 +1,75 @@
+"""Callboard: agent workflows that can be paused, rewound and forked, with people in them.
+
+The names below are loaded when they are first used, so that importing this package, or a part
+of it that needs little, stays quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from callboard.app import Callboard, run
+    from callboard.engine.context import Context
+    from callboard.engine.function_agent import agent
+    from callboard.engine.phase import Phase, Retry
+    from callboard.engine.ports import Output, Text, Thinking, ToolCall, ToolResult
+    from callboard.engine.workflow import Workflow
+    from callboard.events.envelope import Event
+    from callboard.handlers.auto import auto_approve
+    from callboard.handlers.terminal import cli_prompt
+    from callboard.interactions.questions import Approval, Choice, Escalate
+    from callboard.state.model import State
+
+__all__ = [
+    "Approval",
+    "Callboard",
+    "Choice",
+    "Context",
+    "Escalate",
+    "Event",
+    "Output",
+    "Phase",
+    "Retry",
+    "State",
+    "Text",
+    "Thinking",
+    "ToolCall",
+    "ToolResult",
+    "Workflow",
+    "agent",
+    "auto_approve",
+    "cli_prompt",
+    "run",
+]
+
+_HOMES = {
+    "Approval": "callboard.interactions.questions",
+    "Callboard": "callboard.app",
+    "Choice": "callboard.interactions.questions",
+    "Context": "callboard.engine.context",
+    "Escalate": "callboard.interactions.questions",
+    "Event": "callboard.events.envelope",
+    "Output": "callboard.engine.ports",
+    "Phase": "callboard.engine.phase",
+    "Retry": "callboard.engine.phase",
+    "State": "callboard.state.model",
+    "Text": "callboard.engine.ports",
+    "Thinking": "callboard.engine.ports",
+    "ToolCall": "callboard.engine.ports",
+    "ToolResult": "callboard.engine.ports",
+    "Workflow": "callboard.engine.workflow",
+    "agent": "callboard.engine.function_agent",
+    "auto_approve": "callboard.handlers.auto",
+    "cli_prompt": "callboard.handlers.terminal",
+    "run": "callboard.app",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'callboard' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,309 @@
+"""Callboard as a library: the one place that picks a log, a driver and handlers."""
+
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from callboard.clock import Clock, SystemClock
+from callboard.drivers.execution import Execution, Running, Starting, with_final_state
+from callboard.drivers.local import LocalDriver, Manner
+from callboard.engine.answering import unknown
+from callboard.engine.forking import Edits, Forking
+from callboard.engine.loading import not_found, view_at
+from callboard.engine.observing import Observation
+from callboard.engine.operations import Forked, Operations
+from callboard.engine.sessions import SessionInfo, session_info
+from callboard.engine.workflow import Workflow
+from callboard.errors import ValidationError
+from callboard.events.envelope import Event
+from callboard.events.rows import Query
+from callboard.handlers.custom import as_handler
+from callboard.ids import short_id
+from callboard.interactions.records import Interaction, interaction
+from callboard.log.memory import MemoryLog
+from callboard.log.protocol import EventLog
+from callboard.log.sqlite import SqliteLog
+from callboard.state import patch
+from callboard.state.rows import project
+from callboard.state.session import SessionView
+
+Database = str | Path | None
+
+
+class Callboard:
+    """A database and the workflows that this program knows.
+
+    Every operation works from any process that opens the same database. What needs a
+    workflow's code (`run`, `drive`, `recover`) works for the workflows given here.
+    """
+
+    def __init__(
+        self, log: EventLog, workflows: Sequence[Workflow] = (), clock: Clock | None = None
+    ) -> None:
+        self.log = log
+        self.closes_with_run = False
+        """Whether the log was opened for one run only, and closes when that has ended."""
+        self.workflows = {workflow.name: workflow for workflow in workflows}
+        self.operations = Operations(log, clock or SystemClock())
+        self.clock = clock or SystemClock()
+        self.driver = LocalDriver(log, self.workflows, self.clock)
+
+    @classmethod
+    def open(
+        cls,
+        db: Database = None,
+        workflows: Sequence[Workflow] = (),
+        *,
+        clock: Clock | None = None,
+    ) -> Self:
+        """Open a database: `sqlite:///path`, a path, or None for memory."""
+        return cls(_open_log(db, clock), workflows, clock)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        """Opening needs no waiting; `await Callboard.open(...)` reads well all the same."""
+        return self
+        yield
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the database; sessions that ran here can be driven by others."""
+        await self.log.close()
+
+    def run(  # noqa: PLR0913 - the public face, all by keyword
+        self,
+        workflow: Workflow | str,
+        input: Any = None,
+        *,
+        human_input: object | None = None,
+        session_id: str | None = None,
+        observer: object | None = None,
+        on_event: Callable[[Event], Any] | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> Execution:
+        """Start a session here; see `callboard.run`."""
+        known = self.driver.workflow(workflow) if isinstance(workflow, str) else workflow
+        self.workflows.setdefault(known.name, known)
+        close = self.close if self.closes_with_run else None
+        return Execution(
+            Running(self.log, self.driver, self.operations, self.clock, close),
+            Starting(known, session_id or short_id(), input, source),
+            people=as_handler(human_input),
+            observation=Observation(observer, on_event),
+        )
+
+    async def sessions(
+        self, *, status: str | None = None, workflow: str | None = None, limit: int | None = None
+    ) -> list[SessionInfo]:
+        """The sessions, newest first."""
+        where = {k: v for k, v in {"status": status, "workflow": workflow}.items() if v}
+        query = Query("sessions", where, order="created_at", descending=True, limit=limit)
+        return [session_info(row) for row in await self.log.rows(query)]
+
+    async def session(self, session_id: str) -> SessionInfo:
+        """How one session stands, and what is open in it."""
+        rows = await self.log.rows(Query("sessions", {"id": session_id}))
+        if not rows:
+            raise not_found(session_id)
+        lease = await self.log.lease(session_id)
+        running = lease is not None and lease.owner is not None and lease.alive
+        return session_info(rows[0], await self.inbox(session_id), running=running)
+
+    async def view(self, session_id: str, at: int | None = None) -> SessionView:
+        """Everything that is known of a session at a position."""
+        return await view_at(self.log, session_id, at)
+
+    async def events(
+        self, session_id: str, after: int = 0, limit: int | None = None
+    ) -> list[Event]:
+        """A session's events after a position."""
+        events = await self.log.read(session_id, after, limit=limit)
+        if not events and not await self.log.head(session_id):
+            raise not_found(session_id)
+        if events and events[-1].name == "workflow:completed":
+            return with_final_state(events, (await self.view(session_id)).state)
+        return events
+
+    async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
+        """History, then live, from whatever process; ends after the session's end."""
+        async for event in self.log.tail(session_id, after):
+            if event.name == "workflow:completed":
+                yield with_final_state([event], (await self.view(session_id)).state)[0]
+                return
+            yield event
+            if event.name in ("workflow:failed", "workflow:cancelled"):
+                return
+
+    async def state(self, session_id: str, at: int | None = None) -> Any:
+        """The state at a position, in the workflow's own type if that is known here."""
+        view = await self.view(session_id, at)
+        name = view.workflow or (await self.session(session_id)).workflow
+        known = self.workflows.get(name)
+        return known.state_type.load(view.state) if known else view.state
+
+    async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Any]]:
+        """What changed in the state between two positions, as a JSON Patch."""
+        old, new = await self.view(session_id, before), await self.view(session_id, after)
+        return patch.diff(old.state, new.state)
+
+    async def inbox(self, session_id: str = "*") -> list[Interaction]:
+        """The questions that wait for a person, oldest first; of all sessions, or of one."""
+        where: dict[str, Any] = {"status": "pending"}
+        if session_id != "*":
+            where["execution_id"] = session_id
+        rows = await self.log.rows(Query("human_interactions", where, order="created_at"))
+        return [interaction(row) for row in rows]
+
+    async def interaction(self, interaction_id: str) -> Interaction:
+        """One question, open or closed."""
+        rows = await self.log.rows(Query("human_interactions", {"id": interaction_id}))
+        if not rows:
+            raise unknown(interaction_id)
+        return interaction(rows[0])
+
+    async def answer(
+        self,
+        interaction_id: str,
+        value: Any = None,
+        *,
+        approved: bool | None = None,
+        by: str | None = None,
+        via: str = "python",
+    ) -> Interaction:
+        """Answer a question. The first answer counts; a second is told so."""
+        await self.operations.answer(interaction_id, value, approved=approved, by=by, via=via)
+        return await self.interaction(interaction_id)
+
+    async def pause(
+        self,
+        session_id: str,
+        *,
+        interrupt: bool = False,
+        by: str | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        """Pause a session wherever it runs; whether that was new."""
+        return await self.operations.pause(session_id, interrupt=interrupt, by=by, reason=reason)
+
+    async def resume(self, session_id: str, *, by: str | None = None) -> bool:
+        """Let a paused session go on; `drive` it, unless a driver watches."""
+        return await self.operations.resume(session_id, by=by)
+
+    async def cancel(
+        self, session_id: str, *, by: str | None = None, reason: str | None = None
+    ) -> bool:
+        """End a session for good; whether it had not ended already."""
+        return await self.operations.cancel(session_id, by=by, reason=reason)
+
+    async def fork(  # noqa: PLR0913 - the public face, all by keyword
+        self,
+        session_id: str,
+        *,
+        phase: str | None = None,
+        occurrence: int | str | None = None,
+        event_index: int | None = None,
+        position: int | None = None,
+        where: Callable[[Any], Any] | None = None,
+        edits: Edits | None = None,
+        run: bool = True,
+        human_input: object | None = None,
+        by: str | None = None,
+    ) -> Forked:
+        """Begin a new session from a point of this one, and drive it unless told not to."""
+        if event_index is not None and position is not None:
+            raise ValidationError("Give event_index or position, not both.", field="position")
+        at = Forking(phase, occurrence, event_index if position is None else position, where)
+        info = await self.session(session_id)
+        known = self.workflows.get(info.workflow)
+        forked = await self.operations.fork(session_id, at, workflow=known, edits=edits, by=by)
+        if run and known:
+            await self.drive(forked.session_id, human_input=human_input)
+        return forked
+
+    async def drive(
+        self,
+        session_id: str,
+        *,
+        human_input: object | None = None,
+        on_event: Callable[[Event], Any] | None = None,
+    ) -> SessionInfo:
+        """Carry a session forward until it waits, pauses or ends."""
+        observation = Observation(None, on_event)
+        listener = observation.tell if observation.wanted else None
+        manner = Manner(people=as_handler(human_input), listener=listener)
+        if manner.people is None:
+            manner = Manner(linger=0.05, listener=listener)
+        await self.driver.drive(session_id, manner)
+        await observation.finish()
+        return await self.session(session_id)
+
+    async def recover(self) -> list[SessionInfo]:
+        """Drive every session that has something to do and that no living process drives."""
+        views = await self.driver.recover(Manner(linger=0.05))
+        return [await self.session(view.session_id) for view in views]
+
+    async def rebuild(self) -> int:
+        """Make every view again from the log; returns how many events that took."""
+        return await self.log.rebuild()
+
+
+def run(  # noqa: PLR0913 - the public face, all by keyword
+    workflow: Workflow,
+    input: Any = None,
+    *,
+    human_input: object | None = None,
+    db: Database = None,
+    session_id: str | None = None,
+    observer: object | None = None,
+    on_event: Callable[[Event], Any] | None = None,
+) -> Execution:
+    """Run a workflow here, with no server: something to await, to pause, to resume, to abort.
+
+    Args:
+        workflow: What to run.
+        input: What `start` receives; anything that JSON can hold.
+        human_input: Whom to ask: cli_prompt(), auto_approve(), or an object or mapping with
+            `approval` and `choice`. Without one, the run stops at the first question.
+        db: Where to keep it: `sqlite:///path`, a path, or None for memory only.
+        session_id: An id of your own choosing.
+        observer: An object with any of `on_event`, `on_started`, `on_phase_changed`, ….
+        on_event: Called with each event.
+    """
+    board = Callboard.open(db, [workflow])
+    board.closes_with_run = True
+    return board.run(
+        workflow,
+        input,
+        human_input=human_input,
+        session_id=session_id,
+        observer=observer,
+        on_event=on_event,
+    )
+
+
+def _open_log(db: Database, clock: Clock | None) -> EventLog:
+    if db is None or db == "memory:":
+        return MemoryLog(project, clock)
+    return SqliteLog.open(database_path(db), project=project, clock=clock or SystemClock())
+
+
+def database_path(db: str | Path) -> Path:
+    """The file that a database address means."""
+    text = str(db)
+    if text.startswith("sqlite:///"):
+        text = text.removeprefix("sqlite:///")
+    elif "://" in text:
+        raise ValidationError(
+            f"{text!r} is no database that Callboard knows. Use sqlite:///path.", field="db"
+        )
+    return Path(text).expanduser()

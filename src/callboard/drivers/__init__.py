@@ -1,0 +1,1 @@
+"""Who carries sessions forward. Every driver does one thing: `drive(session)`."""

@@ -1,0 +1,125 @@
+"""Drives sessions in this process, as many at once as it is allowed to."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from callboard.clock import Clock
+from callboard.engine.live import Listener, LiveSession
+from callboard.engine.loading import load
+from callboard.engine.perform import Scene
+from callboard.engine.ports import HumanInput
+from callboard.engine.runner import LINGER, Drive
+from callboard.engine.workflow import Workflow
+from callboard.errors import SessionOwned, WorkflowNotFound
+from callboard.events.rows import Query
+from callboard.log.protocol import EventLog
+from callboard.state.session import SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to drive: who can be asked in this process, for how long to keep a waiting agent in
+    memory, and who hears of each event."""
+
+    people: HumanInput | None = None
+    linger: float = LINGER
+    listener: Listener | None = None
+
+
+class LocalDriver:
+    """Sessions of the workflows it knows, one drive each at a time."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        workflows: Mapping[str, Workflow],
+        clock: Clock,
+        concurrency: int = 64,
+    ) -> None:
+        self._log = log
+        self._workflows = workflows
+        self._clock = clock
+        self._slots = asyncio.Semaphore(concurrency)
+        self._driving: set[str] = set()
+
+    def workflow(self, name: str) -> Workflow:
+        """A workflow by its name; WorkflowNotFound says which there are."""
+        known = self._workflows.get(name)
+        if known is None:
+            names = ", ".join(sorted(self._workflows)) or "none"
+            raise WorkflowNotFound(
+                f"Workflow {name!r} is not registered here (registered: {names}). "
+                "Pass it in workflows=[...].",
+                workflow=name,
+            )
+        return known
+
+    async def begin(
+        self,
+        workflow: Workflow,
+        session_id: str,
+        prelude: Callable[[Scene], None],
+        manner: Manner,
+    ) -> SessionView:
+        """Start a new session and drive it; its first events and first step share a commit."""
+        return await self._drive(workflow, session_id, manner, prelude)
+
+    async def drive(self, session_id: str, manner: Manner | None = None) -> SessionView:
+        """Drive a session until it waits, pauses or ends. Where nothing is to do, do nothing."""
+        view = (await load(self._log, session_id)).view
+        if view.ended or view.paused:
+            return view
+        return await self._drive(self.workflow(view.workflow), session_id, manner or Manner())
+
+    async def _drive(
+        self,
+        workflow: Workflow,
+        session_id: str,
+        manner: Manner,
+        prelude: Callable[[Scene], None] | None = None,
+    ) -> SessionView:
+        live = LiveSession(self._log, workflow, session_id, self._clock)
+        if manner.listener:
+            live.listeners.append(manner.listener)
+        async with self._alone(session_id):
+            drive = Drive(live, people=manner.people, linger=manner.linger)
+            return await drive.run(prelude)
+
+    async def recover(self, manner: Manner | None = None) -> list[SessionView]:
+        """Drive every session that has something to do and that nobody living drives."""
+        found = [await self._recoverable(session_id) for session_id in await self._left()]
+        drives = [self._recover(id, manner or Manner()) for id in found if id is not None]
+        return [view for view in await asyncio.gather(*drives) if view is not None]
+
+    async def _left(self) -> list[str]:
+        due = await self._log.rows(Query("wakeups", at_most=("at", self._clock.now_ms())))
+        unsettled = await self._log.unsettled(limit=1_000_000)
+        return list(dict.fromkeys([*unsettled, *(row["session"] for row in due)]))
+
+    async def _recoverable(self, session_id: str) -> str | None:
+        rows = await self._log.rows(Query("sessions", {"id": session_id}))
+        row = rows[0] if rows else None
+        known = row is not None and row["workflow"] in self._workflows
+        return session_id if known and not row["ended"] and not row["paused"] else None
+
+    async def _recover(self, session_id: str, manner: Manner) -> SessionView | None:
+        async with self._slots:
+            try:
+                return await self.drive(session_id, manner)
+            except SessionOwned:
+                return None
+
+    @asynccontextmanager
+    async def _alone(self, session_id: str) -> AsyncIterator[None]:
+        if session_id in self._driving:
+            raise SessionOwned(
+                f"Session {session_id} is being driven already, by this process.",
+                session=session_id,
+            )
+        self._driving.add(session_id)
+        try:
+            yield
+        finally:
+            self._driving.discard(session_id)

@@ -1,0 +1,58 @@
+"""An answer to a question becomes its event, or a refusal that says why."""
+
+from typing import Any
+
+from callboard.errors import AlreadyAnswered, InteractionClosed, InteractionNotFound
+from callboard.interactions.answers import check
+from callboard.state.session import SessionView
+
+_CLOSED = {
+    "expired": "ran out before it was answered",
+    "failed": "ran out before it was answered",
+    "cancelled": "was cancelled",
+}
+
+
+def answer_payload(
+    view: SessionView, question: str, value: Any, approved: bool | None, **who: str | None
+) -> dict[str, Any]:
+    """The payload of `input:received`; raises when the question cannot take this answer."""
+    asked = view.questions.get(question)
+    if asked is None:
+        raise gone(question, view.session_id) if view.ended else unknown(question)
+    if asked.status == "answered":
+        raise already(question, asked.value)
+    if asked.status != "pending":
+        raise closed(question, _CLOSED[asked.status])
+    answer = check(asked, value, approved)
+    payload: dict[str, Any] = {"id": question, "value": answer.value}
+    if answer.approved is not None:
+        payload["approved"] = answer.approved
+    return payload | {key: name for key, name in who.items() if name is not None}
+
+
+def unknown(question: str) -> InteractionNotFound:
+    """The error for an id that no question has."""
+    return InteractionNotFound(
+        f"There is no question {question!r}. See what is open with: callboard inbox",
+        interaction_id=question,
+    )
+
+
+def already(question: str, value: Any) -> AlreadyAnswered:
+    """The error for a second answer."""
+    return AlreadyAnswered(
+        f"Question {question} has been answered already: {value!r}. The first answer counts; "
+        "to decide again, fork the session.",
+        interaction_id=question,
+    )
+
+
+def closed(question: str, how: str) -> InteractionClosed:
+    """The error for a question that ended without an answer."""
+    return InteractionClosed(f"Question {question} {how}.", interaction_id=question)
+
+
+def gone(question: str, session: str) -> InteractionClosed:
+    """The error for a question whose session is over."""
+    return closed(question, f"belongs to session {session}, which has ended")

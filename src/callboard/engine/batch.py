@@ -1,0 +1,100 @@
+"""Events that will be committed together, applied to the view as they are added.
+
+Deciding needs to see what has just been decided. If the commit then meets a conflict, the view
+is loaded again and the batch is built anew.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from callboard.clock import Clock
+from callboard.events import names
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event, NewEvent, place
+from callboard.ids import event_id
+from callboard.state.draft import change, view
+from callboard.state.fold import apply
+from callboard.state.session import SessionView
+from callboard.state.shape import StateType
+
+# A reference costs about as much as a value of this size.
+_WORTH_REFERRING = 64
+
+
+class Batch:
+    """New events of one session, and the view and live state after them."""
+
+    def __init__(self, session: SessionView, clock: Clock, cause: str | None = None) -> None:
+        self.view = session
+        self.events: list[NewEvent] = []
+        self.placed: list[Event] = []
+        self.now = clock.now_ms()
+        self._cause = cause
+
+    def add(
+        self,
+        name: str,
+        payload: Mapping[str, Any],
+        *,
+        cause: str | None = None,
+        outputs: Mapping[int, int] | None = None,
+    ) -> Event:
+        """Add an event; unless told otherwise, the one before it is its cause."""
+        new = NewEvent(event_id(), name, payload, self.now, 1, cause or self._cause, outputs)
+        event = place(new, self.view.session_id, self.view.position + 1)
+        apply(self.view, event)
+        self.events.append(new)
+        self.placed.append(event)
+        self._cause = new.id
+        return event
+
+
+class LiveState:
+    """The state as users' functions see it: typed, and always what a reload would give."""
+
+    def __init__(self, state_type: StateType, session: SessionView) -> None:
+        self._type = state_type
+        self._session = session
+        self._live: Any = None
+        self._loaded = False
+
+    def read(self) -> Any:
+        """The state for someone who only reads it."""
+        return view(self._type, self._current())
+
+    def change(
+        self,
+        batch: Batch,
+        function: Callable[[Any], Any],
+        *,
+        reason: str,
+        outputs: Mapping[int, Any] | None = None,
+    ) -> None:
+        """Run a function on a draft and record what it changed.
+
+        `outputs`: position → output of agents, which patches may refer to instead of repeating.
+        """
+        changed = change(self._type, self._current(), function)
+        if not changed.patches:
+            return
+        references = _references(changed.patches, outputs or {})
+        payload = {"intentId": event_id(), "reason": reason, "patches": changed.patches}
+        batch.add(names.INTENT, payload, outputs=references)
+        self._live = changed.live
+
+    def _current(self) -> Any:
+        if not self._loaded:
+            self._live = self._type.load(self._session.state)
+            self._loaded = True
+        return self._live
+
+
+def _references(patches: list[dict[str, Any]], outputs: Mapping[int, Any]) -> dict[int, int] | None:
+    found: dict[int, int] = {}
+    written = {dump_json(output): position for position, output in outputs.items()}
+    for index, patch in enumerate(patches):
+        if "value" in patch:
+            data = dump_json(patch["value"])
+            if len(data) > _WORTH_REFERRING and data in written:
+                found[index] = written[data]
+    return found or None

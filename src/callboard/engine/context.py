@@ -1,0 +1,163 @@
+"""What an agent is told of its place, and how it asks people and records effects."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from callboard.engine.outputs import plain
+from callboard.engine.ports import Item
+from callboard.errors import QuestionTimedOut
+from callboard.interactions.questions import Approval, Choice, Duration, OnTimeout, Rendered, render
+from callboard.state.session import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which run of which session this is."""
+
+    session_id: str
+    workflow: str
+    phase: str
+    visit: int
+    run: str
+    attempt: int
+    item: Any
+    item_index: int | None
+
+
+class Desk(Protocol):
+    """What a context needs from whoever runs the agent."""
+
+    async def ask(self, place: Place, question: Rendered, key: str | None) -> Asked:
+        """Put a question, or find the one put before, and wait for its end."""
+        ...
+
+    async def narrate(self, place: Place, item: Item) -> None:
+        """Record what the agent says or does."""
+        ...
+
+    async def emit(self, place: Place, name: str, data: Any) -> None:
+        """Record an event of the agent's own."""
+        ...
+
+    def recorded(self, place: Place, key: str) -> tuple[bool, Any]:
+        """Whether an effect was recorded, and what it gave."""
+        ...
+
+    async def record(self, place: Place, key: str, value: Any) -> None:
+        """Record what an effect gave."""
+        ...
+
+    async def still_ours(self) -> None:
+        """Raise OwnershipLost when another process has taken over."""
+        ...
+
+
+class Context:
+    """An agent's second argument."""
+
+    def __init__(self, desk: Desk, place: Place) -> None:
+        self._desk = desk
+        self._place = place
+
+    @property
+    def session_id(self) -> str:
+        """The session that this run belongs to."""
+        return self._place.session_id
+
+    @property
+    def workflow(self) -> str:
+        """The workflow's name."""
+        return self._place.workflow
+
+    @property
+    def phase(self) -> str:
+        """The phase's name."""
+        return self._place.phase
+
+    @property
+    def visit(self) -> int:
+        """How often the phase has been entered, this time included."""
+        return self._place.visit
+
+    @property
+    def key(self) -> str:
+        """The same for every attempt at this run and for no other: an idempotency key."""
+        return f"{self._place.session_id}:{self._place.run}"
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1."""
+        return self._place.attempt
+
+    @property
+    def item(self) -> Any:
+        """The item of `for_each` that this run is about."""
+        return self._place.item
+
+    @property
+    def index(self) -> int | None:
+        """The item's place in the list, from 0."""
+        return self._place.item_index
+
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        timeout: Duration | None = None,
+        on_timeout: OnTimeout | None = None,
+        key: str | None = None,
+    ) -> bool:
+        """Ask a person for yes or no, and wait.
+
+        If the process dies meanwhile, the agent runs again and this call returns the recorded
+        answer. `key` tells questions apart whose texts are alike.
+        """
+        question = Approval(prompt, timeout, on_timeout or "wait")
+        return bool((await self._ask(render(question, None), key)).approved)
+
+    async def choose(
+        self,
+        prompt: str,
+        options: Sequence[str],
+        *,
+        other: bool = False,
+        timeout: Duration | None = None,
+        on_timeout: OnTimeout | None = None,
+        key: str | None = None,
+    ) -> str:
+        """Ask a person to choose, and wait; with `other`, any text is an answer."""
+        question = Choice(prompt, options, other, timeout, on_timeout or "wait")
+        return str((await self._ask(render(question, None), key)).value)
+
+    async def _ask(self, question: Rendered, key: str | None) -> Asked:
+        asked = await self._desk.ask(self._place, question, key)
+        if asked.status == "failed":
+            raise QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
+        return asked
+
+    async def emit(self, what: Item | str, data: Any = None) -> None:
+        """Tell what is going on: Text, Thinking, ToolCall, ToolResult, or a name with data."""
+        if isinstance(what, str):
+            shown = plain(data, f"The data of ctx.emit({what!r})")
+            await self._desk.emit(self._place, what, shown)
+        else:
+            await self._desk.narrate(self._place, what)
+
+    async def once(self, key: str, effect: Callable[[], Awaitable[Any] | Any]) -> Any:
+        """Do something once, however often this run is started: what it gave is recorded.
+
+        Between the effect and its record the process can still die; give the effect `ctx.key`
+        where the other side can use it to tell a repetition.
+        """
+        known, value = self._desk.recorded(self._place, key)
+        if known:
+            return value
+        await self._desk.still_ours()
+        result = effect()
+        if inspect.isawaitable(result):
+            result = await result
+        value = plain(result, f"What ctx.once({key!r}) gave")
+        await self._desk.record(self._place, key, value)
+        return value

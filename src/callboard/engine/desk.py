@@ -1,0 +1,200 @@
+"""One attempt at an agent's run: its context's requests turned into events of the session."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, aclosing, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from callboard.engine.budget import Budget
+from callboard.engine.context import Context, Place
+from callboard.engine.live import LiveSession
+from callboard.engine.narration import Narrator
+from callboard.engine.perform import Scene, ask
+from callboard.engine.ports import Agent, Item, Output
+from callboard.errors import AgentError, AgentTimedOut, OwnershipLost, StoreError, Unwound
+from callboard.events import names
+from callboard.interactions.questions import Duration, Rendered, seconds
+from callboard.state.session import Asked, SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The agent came to its end."""
+
+    output: Any
+    duration_ms: int
+    usage: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """The agent failed."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The agent was taken off: `waiting`, `paused` or `stopped`."""
+
+    reason: str
+
+
+Outcome = Done | Broke | Interrupted
+
+
+class RunDesk:
+    """Runs one attempt, and is what its context talks to."""
+
+    def __init__(self, live: LiveSession, agent: Agent, place: Place) -> None:
+        self.place = place
+        self.waiting_for: set[str] = set()
+        self.waiting_since: float | None = None
+        self.stopping: str | None = None
+        self._live = live
+        self._agent = agent
+        self._narrator = Narrator(self._write, live.clock)
+        self._asked: Counter[tuple[Any, ...]] = Counter()
+        self._budget: Budget | None = None
+
+    async def work(self, timeout: Duration | None) -> Outcome:
+        """Run the agent to whatever end it comes to."""
+        begun = self._live.clock.monotonic()
+        async with AsyncExitStack() as stack:
+            if timeout is not None:
+                self._set_budget(seconds(timeout), stack)
+            try:
+                output = await self._consume()
+                took = round((self._live.clock.monotonic() - begun) * 1000)
+                return Done(self._agent.output.dump(output.value), took, output.usage)
+            except Unwound:
+                return Interrupted(self.stopping or "waiting")
+            except asyncio.CancelledError:
+                return self._cancelled(timeout)
+            except (OwnershipLost, StoreError):
+                # Not the agent's failure: whoever drives the session has to hear of it.
+                raise
+            except Exception as error:
+                return Broke(error)
+
+    def _set_budget(self, limit: float, stack: AsyncExitStack) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._budget = Budget(limit, self._live.clock, task.cancel)
+        watching = asyncio.create_task(self._budget.watch())
+        stack.callback(watching.cancel)
+
+    def _cancelled(self, timeout: Duration | None) -> Outcome:
+        if self._budget is not None and self._budget.expired:
+            return Broke(
+                AgentTimedOut(
+                    f"Agent {self._agent.name!r} worked for more than {seconds(timeout or 0):g} s.",
+                    agent=self._agent.name,
+                )
+            )
+        if self.stopping is not None:
+            return Interrupted(self.stopping)
+        raise asyncio.CancelledError
+
+    async def _consume(self) -> Output:
+        state = self._live.state.read()
+        try:
+            async with aclosing(self._agent.stream(state, Context(self, self.place))) as stream:
+                async for item in stream:
+                    if isinstance(item, Output):
+                        return item
+                    await self._narrator.tell(item)
+        finally:
+            await self._narrator.close()
+        raise AgentError(f"Agent {self._agent.name!r} ended without an output.")
+
+    async def ask(self, place: Place, question: Rendered, key: str | None) -> Asked:
+        """Put the question, or find it again after a restart, and wait for its end."""
+        same = (key,) if key else (question.type, question.prompt, tuple(question.options or ()))
+        self._asked[same] += 1
+        nth = self._asked[same]
+        found: list[str] = []
+
+        def build(scene: Scene) -> None:
+            known = _same_question(scene.batch.view, place.run, question, key, nth)
+            found[:] = [known.id if known else self._put(scene, question, key, nth)]
+
+        await self._narrator.flush()
+        await self._live.commit(build)
+        return await self._wait(found[0])
+
+    def _put(self, scene: Scene, question: Rendered, key: str | None, nth: int) -> str:
+        identity: dict[str, Any] = {"run": self.place.run, "attempt": self.place.attempt}
+        if key:
+            identity["key"] = key
+        if nth > 1:
+            identity["nth"] = nth
+        return ask(scene.batch, question, phase=self.place.phase, **identity)
+
+    async def _wait(self, question: str) -> Asked:
+        self.waiting_for.add(question)
+        self.waiting_since = self.waiting_since or self._live.clock.monotonic()
+        try:
+            with self._budget.waiting() if self._budget else nullcontext():
+                return await self._live.answer_to(question)
+        finally:
+            self.waiting_for.discard(question)
+            if not self.waiting_for:
+                self.waiting_since = None
+
+    async def narrate(self, place: Place, item: Item) -> None:
+        """Record what the agent says or does."""
+        await self._narrator.tell(item)
+
+    async def emit(self, place: Place, name: str, data: Any) -> None:
+        """Record an event of the agent's own."""
+        await self._narrator.flush()
+        await self._write(names.EMITTED, {"name": name, "data": data})
+
+    def recorded(self, place: Place, key: str) -> tuple[bool, Any]:
+        """Whether an effect was recorded, and what it gave."""
+        visit = self._live.view.visit
+        run = visit.runs.get(place.run) if visit else None
+        return (True, run.once[key]) if run and key in run.once else (False, None)
+
+    async def record(self, place: Place, key: str, value: Any) -> None:
+        """Record what an effect gave."""
+        payload = {"run": place.run, "attempt": place.attempt, "key": key, "value": value}
+        await self._live.commit(lambda scene: _add(scene, names.ONCE_COMPLETED, payload))
+
+    async def still_ours(self) -> None:
+        """Raise OwnershipLost when another process has taken over."""
+        lease = await self._live.log.lease(self.place.session_id)
+        if lease is None or lease.epoch != self._live.epoch:
+            raise OwnershipLost(session=self.place.session_id)
+
+    async def _write(self, name: str, payload: dict[str, Any]) -> None:
+        who = {"agent": self._agent.name, "run": self.place.run, "attempt": self.place.attempt}
+        await self._live.commit(lambda scene: _add(scene, name, {**who, **payload}), narration=True)
+
+
+def _add(scene: Scene, name: str, payload: dict[str, Any]) -> None:
+    # Whatever an agent still says after the end of its session is dropped.
+    if not scene.batch.view.ended:
+        scene.batch.add(name, payload)
+
+
+def _same_question(
+    view: SessionView, run: str, question: Rendered, key: str | None, nth: int
+) -> Asked | None:
+    """The question put before under the same identity: never by the order of calls."""
+    for asked in view.questions.values():
+        if asked.run != run or asked.nth != nth or asked.status == "cancelled":
+            continue
+        if key is not None or asked.key is not None:
+            if key == asked.key:
+                return asked
+        elif (asked.type, asked.prompt, asked.options) == (
+            question.type,
+            question.prompt,
+            question.options,
+        ):
+            return asked
+    return None

@@ -1,0 +1,139 @@
+"""Where a fork begins, and what its first event says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from callboard.engine.loading import not_found
+from callboard.engine.workflow import Workflow
+from callboard.errors import ValidationError
+from callboard.events import names
+from callboard.log.protocol import EventLog
+from callboard.state import patch
+from callboard.state.draft import change
+from callboard.state.fold import apply
+from callboard.state.session import SessionView
+
+Edits = Sequence[Mapping[str, Any]] | Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Forking:
+    """A point in a session: a phase's occurrence, a position, or a condition; else its end."""
+
+    phase: str | None = None
+    occurrence: int | str | None = None
+    position: int | None = None
+    where: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        given = [self.phase, self.position, self.where]
+        if sum(one is not None for one in given) > 1:
+            raise ValidationError(
+                "Say where to fork in one way: phase, event_index, position or where.", field="at"
+            )
+        if self.occurrence is not None and self.phase is None:
+            raise ValidationError("occurrence needs a phase.", field="occurrence")
+
+
+async def fork_position(
+    log: EventLog, session_id: str, at: Forking, workflow: Workflow | None
+) -> int:
+    """The position that a point means, which the session must have."""
+    head = await log.head(session_id)
+    if head == 0:
+        raise not_found(session_id)
+    if at.phase is not None:
+        return await _before_phase(log, session_id, at.phase, at.occurrence or "last")
+    if at.where is not None:
+        return await _first_where(log, session_id, at.where, workflow)
+    position = head if at.position is None else at.position
+    if not 1 <= position <= head:
+        raise ValidationError(
+            f"Session {session_id} can be forked at positions 1 to {head}, not {position}.",
+            field="position",
+            last_position=head,
+        )
+    return position
+
+
+async def _before_phase(log: EventLog, session_id: str, phase: str, which: int | str) -> int:
+    events = await log.read(session_id, skip=names.NARRATION)
+    entered = [e for e in events if e.name == names.PHASE_ENTERED]
+    found = [e.position - 1 for e in entered if e.payload["phase"] == phase]
+    if not found:
+        seen = ", ".join(dict.fromkeys(e.payload["phase"] for e in entered)) or "none"
+        raise ValidationError(
+            f"Session {session_id} was never in phase {phase!r}. It was in: {seen}.", field="phase"
+        )
+    index = _index(which)
+    if index >= len(found):
+        raise ValidationError(
+            f"Session {session_id} was in phase {phase!r} {len(found)} times, not {which}.",
+            field="occurrence",
+        )
+    return found[index]
+
+
+def _index(which: int | str) -> int:
+    if which == "first":
+        return 0
+    if which == "last":
+        return -1
+    if isinstance(which, int) and not isinstance(which, bool) and which >= 1:
+        return which - 1
+    raise ValidationError(
+        f"occurrence must be 'first', 'last' or a number from 1, not {which!r}.", field="occurrence"
+    )
+
+
+async def _first_where(
+    log: EventLog, session_id: str, where: Callable[[Any], Any], workflow: Workflow | None
+) -> int:
+    view, load_state = SessionView(session_id=session_id), _loader(workflow)
+    for event in await log.read(session_id, skip=names.NARRATION):
+        before = view.state
+        apply(view, event)
+        if view.state is not before and where(load_state(view.state)):
+            return event.position
+    raise ValidationError(f"The condition never held in session {session_id}.", field="where")
+
+
+def _loader(workflow: Workflow | None) -> Callable[[Any], Any]:
+    return workflow.state_type.load if workflow else lambda state: state
+
+
+def forked_payload(
+    view: SessionView, workflow: Workflow | None, edits: Edits | None
+) -> dict[str, Any]:
+    """The payload of `session:forked`, with the edits checked against the state."""
+    payload: dict[str, Any] = {
+        "parentSessionId": view.session_id,
+        "forkPosition": view.position,
+        "workflow": view.workflow,
+        "version": view.version,
+        "phase": view.phase,
+    }
+    patches = _patches(view, workflow, edits)
+    if patches:
+        edited = patch.apply(view.state, patches)
+        if workflow is not None:
+            workflow.state_type.load(edited)
+        payload["edits"] = patches
+    if view.source:
+        payload["source"] = view.source
+    return payload
+
+
+def _patches(
+    view: SessionView, workflow: Workflow | None, edits: Edits | None
+) -> list[dict[str, Any]]:
+    if not callable(edits):
+        return [dict(edit) for edit in edits or ()]
+    if workflow is None:
+        raise ValidationError(
+            f"To edit with a function, the workflow {view.workflow!r} must be registered here; "
+            "else give a JSON Patch.",
+            field="edits",
+        )
+    return change(workflow.state_type, workflow.state_type.load(view.state), edits).patches

@@ -1,0 +1,168 @@
+"""A session in the hands of the one who drives it: its view, its live state, its writing."""
+
+import asyncio
+from collections.abc import Callable
+
+from callboard.clock import Clock
+from callboard.engine.batch import Batch, LiveState
+from callboard.engine.loading import Loaded, load
+from callboard.engine.perform import Scene
+from callboard.engine.workflow import Workflow
+from callboard.errors import PositionConflict
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.log.protocol import EventLog, Writing
+from callboard.state.control import control
+from callboard.state.fold import apply
+from callboard.state.session import Asked, SessionView
+
+# A state smaller than this is not worth a checkpoint of its own: folding is quicker.
+_SMALLEST_CHECKPOINT = 16_384
+
+Build = Callable[[Scene], None]
+Listener = Callable[[list[Event]], None]
+
+
+class LiveSession:
+    """Reads and writes one session's stream, and keeps the view at its end.
+
+    Everything that is written goes through `commit`: one writer at a time, each building its
+    events on the view as it is, so that two agents of one session cannot contradict each other.
+    """
+
+    def __init__(self, log: EventLog, workflow: Workflow, session_id: str, clock: Clock) -> None:
+        self.log = log
+        self.workflow = workflow
+        self.session_id = session_id
+        self.clock = clock
+        self.view = SessionView(session_id=session_id)
+        self.state = LiveState(workflow.state_type, self.view)
+        self.epoch: int | None = None
+        self.listeners: list[Listener] = []
+        self._writing = asyncio.Lock()
+        self._waiters: dict[str, list[asyncio.Future[Asked]]] = {}
+        self._last_id: str | None = None
+        self._checkpoint_size = 0
+        self._size_since = 0
+        self._told = 0
+
+    async def load(self) -> None:
+        """Fold what the log has; drops whatever was not committed."""
+        self._adopt(await load(self.log, self.session_id))
+
+    def _adopt(self, loaded: Loaded) -> None:
+        self.view = loaded.view
+        self.state = LiveState(self.workflow.state_type, self.view)
+        self._last_id = loaded.last_id
+        self._checkpoint_size = loaded.checkpoint_size
+        self._size_since = loaded.size_since
+
+    async def commit(
+        self,
+        build: Build,
+        *,
+        settle: Callable[[], bool] | None = None,
+        narration: bool = False,
+    ) -> list[Event]:
+        """Build events on the current view and append them; again after a conflict.
+
+        `settle` is asked after building, whether nothing is left to do.
+        """
+        async with self._writing:
+            while True:
+                scene = self.scene()
+                build(scene)
+                done_here = settle() if settle else False
+                if not scene.batch.events and not (done_here and self.epoch is not None):
+                    return []
+                try:
+                    return await self._append(scene.batch, done_here, narration)
+                except PositionConflict:
+                    await self._reload()
+
+    def scene(self) -> Scene:
+        """A new batch on the current view."""
+        return Scene(self.workflow, Batch(self.view, self.clock, self._last_id), self.state)
+
+    async def _append(self, batch: Batch, settle: bool, narration: bool) -> list[Event]:
+        before = self.view.position - len(batch.events)
+        writing = Writing(expect=before, epoch=self.epoch, claim=self.epoch is None, settle=settle)
+        appended = await self.log.append(self.session_id, batch.events, writing)
+        self.epoch = None if settle else appended.epoch
+        if batch.events:
+            self._last_id = batch.events[-1].id
+        if any(event.name == names.CHECKPOINT for event in batch.events):
+            self._checkpoint_size, self._size_since = appended.size, 0
+        elif not narration:
+            self._size_since += appended.size
+        self._tell(batch.placed)
+        return batch.placed
+
+    async def _reload(self) -> None:
+        """Somebody else wrote: fold again, and tell what came."""
+        told = self._told
+        await self.load()
+        missed = await self.log.read(self.session_id, told)
+        self._tell(missed)
+
+    async def catch_up(self) -> bool:
+        """Read what others have written; whether there was anything."""
+        if await self.log.head(self.session_id) == self.view.position:
+            return False
+        async with self._writing:
+            events = await self.log.read(self.session_id, self.view.position)
+            for event in events:
+                apply(self.view, event)
+                self._last_id = event.id
+            if any(event.name == names.INTENT for event in events):
+                self.state = LiveState(self.workflow.state_type, self.view)
+            self._tell(events)
+        return bool(events)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            self._told = event.position
+            if event.name in (names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED):
+                self._resolve(event.payload["id"])
+        if events:
+            for listener in self.listeners:
+                listener(events)
+
+    def checkpoint(self, batch: Batch) -> None:
+        """Write the whole view, between two phases, when what came since outweighs the last."""
+        if self._size_since > max(self._checkpoint_size, _SMALLEST_CHECKPOINT):
+            payload = {
+                "state": self.view.state,
+                "phase": self.view.last_phase,
+                "control": control(self.view),
+            }
+            batch.add(names.CHECKPOINT, payload)
+
+    async def answer_to(self, question: str) -> Asked:
+        """Wait until a question is closed."""
+        asked = self.view.questions.get(question)
+        if asked is not None and asked.status != "pending":
+            return asked
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.setdefault(question, []).append(waiter)
+        return await waiter
+
+    def _resolve(self, question: str) -> None:
+        asked = self.view.questions.get(question)
+        for waiter in self._waiters.pop(question, []):
+            if asked is not None and not waiter.done():
+                waiter.set_result(asked)
+
+    def unwind(self, questions: set[str], error: BaseException) -> None:
+        """Raise an error in whoever waits for these questions."""
+        for question in questions:
+            for waiter in self._waiters.pop(question, []):
+                if not waiter.done():
+                    waiter.set_exception(error)
+
+    async def release(self) -> None:
+        """Give the lease back with work left to do, for another owner to take."""
+        if self.epoch is not None:
+            writing = Writing(epoch=self.epoch, release=True)
+            self.epoch = None
+            await self.log.append(self.session_id, [], writing)

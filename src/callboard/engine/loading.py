@@ -1,0 +1,94 @@
+"""A session's view at any position, folded from the nearest checkpoint before it."""
+
+from dataclasses import dataclass
+
+from callboard.errors import SessionNotFound, ValidationError
+from callboard.events import names
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event
+from callboard.events.rows import Query
+from callboard.log.protocol import EventLog
+from callboard.state.fold import apply
+from callboard.state.session import SessionView
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A view, the last event's id, and the bytes that decide when to checkpoint next."""
+
+    view: SessionView
+    last_id: str | None
+    checkpoint_size: int
+    size_since: int
+
+
+async def load(log: EventLog, session_id: str, at: int | None = None) -> Loaded:
+    """Fold a session up to a position, or to its end."""
+    head = await log.head(session_id)
+    if head == 0:
+        raise not_found(session_id)
+    position = head if at is None else at
+    if not 0 <= position <= head:
+        raise ValidationError(
+            f"Session {session_id} has positions 0 to {head}, not {position}.",
+            field="position",
+            last_position=head,
+        )
+    begin = await _checkpoint(log, session_id, position)
+    events = await log.read(session_id, max(begin - 1, 0), upto=position, skip=names.NARRATION)
+    return _folded(session_id, position, events)
+
+
+async def view_at(log: EventLog, session_id: str, at: int | None = None) -> SessionView:
+    """What is known of a session at a position; at 0 that is its initial state."""
+    if at == 0:
+        first = await log.read(session_id, upto=1)
+        if not first:
+            raise not_found(session_id)
+        begun = _folded(session_id, 1, first).view
+        return SessionView(session_id=session_id, state=begun.initial_state)
+    return (await load(log, session_id, at)).view
+
+
+def not_found(session_id: str) -> SessionNotFound:
+    """The error for an id that no session has."""
+    return SessionNotFound(
+        f"There is no session {session_id!r}. List them with: callboard sessions",
+        session_id=session_id,
+    )
+
+
+def _folded(session_id: str, position: int, events: list[Event]) -> Loaded:
+    view = SessionView(session_id=session_id)
+    checkpoint_size = size_since = 0
+    for event in events:
+        apply(view, event)
+        size = len(dump_json(event.payload))
+        if event.name == names.CHECKPOINT:
+            checkpoint_size, size_since = size, 0
+        else:
+            size_since += size
+    view.position = position
+    last = events[-1].id if events else None
+    return Loaded(view, last, checkpoint_size, size_since)
+
+
+async def _checkpoint(log: EventLog, session_id: str, position: int) -> int:
+    """The newest checkpoint at or before a position; a fork's may lie in its ancestors."""
+    session: str | None = session_id
+    while session is not None:
+        where = Query(
+            "checkpoints",
+            {"session": session},
+            at_most=("position", position),
+            order="position",
+            descending=True,
+            limit=1,
+        )
+        found = await log.rows(where)
+        if found:
+            return found[0]["position"]
+        rows = await log.rows(Query("sessions", {"id": session}))
+        session = rows[0]["parent"] if rows else None
+        position = min(position, rows[0]["fork_position"] or 0) if rows else 0
+    return 0

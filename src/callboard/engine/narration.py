@@ -1,0 +1,78 @@
+"""What an agent says while it works, gathered so that it costs little.
+
+At most one durable event per run every 50 ms; whatever else the run records comes after
+what it said before.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from callboard.clock import Clock
+from callboard.engine.ports import Item, Text, Thinking, ToolCall, ToolResult
+from callboard.events import names
+
+PACE = 0.05
+
+Write = Callable[[str, dict[str, Any]], Awaitable[None]]
+
+
+class Narrator:
+    """Batches the deltas of one run."""
+
+    def __init__(self, write: Write, clock: Clock) -> None:
+        self._write = write
+        self._clock = clock
+        self._kind: str | None = None
+        self._pieces: list[str] = []
+        self._timer: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+
+    async def tell(self, item: Item) -> None:
+        """Take one item of an agent's stream."""
+        match item:
+            case Text(delta):
+                await self._gather(names.TEXT_DELTA, delta)
+            case Thinking(delta):
+                await self._gather(names.THINKING_DELTA, delta)
+            case ToolCall(id, name, given):
+                call = {"toolId": id, "toolName": name, "input": given}
+                await self._now(names.TOOL_CALLED, call)
+            case ToolResult(id, output, is_error):
+                result = {"toolId": id, "output": output, "isError": is_error}
+                await self._now(names.TOOL_RESULT, result)
+            case _:
+                pass
+
+    async def _now(self, name: str, payload: dict[str, Any]) -> None:
+        await self.flush()
+        await self._write(name, payload)
+
+    async def _gather(self, kind: str, delta: str) -> None:
+        if kind != self._kind:
+            await self.flush()
+        self._kind = kind
+        self._pieces.append(delta)
+        if self._timer is None:
+            self._timer = asyncio.create_task(self._later())
+
+    async def _later(self) -> None:
+        await self._clock.sleep(PACE)
+        self._timer = None
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write what has been gathered."""
+        async with self._turn:
+            if not self._pieces or self._kind is None:
+                return
+            kind, delta = self._kind, "".join(self._pieces)
+            self._pieces.clear()
+            await self._write(kind, {"delta": delta})
+
+    async def close(self) -> None:
+        """Write the rest and stop the timer."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+        await self.flush()

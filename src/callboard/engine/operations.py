@@ -1,0 +1,205 @@
+"""What people and programs do to sessions, by the log alone: from any process, at any time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from callboard.clock import Clock
+from callboard.engine.answering import already, answer_payload, closed, unknown
+from callboard.engine.batch import Batch
+from callboard.engine.forking import Forking, fork_position, forked_payload
+from callboard.engine.loading import load
+from callboard.engine.outputs import plain
+from callboard.engine.perform import Scene, cancel_questions
+from callboard.engine.workflow import Workflow
+from callboard.errors import NotResumable, PositionConflict, SessionOwned
+from callboard.events import names
+from callboard.events.rows import Query
+from callboard.ids import short_id
+from callboard.log.protocol import Base, EventLog, Writing
+
+T = TypeVar("T")
+
+_ROW_CLOSED = {"timeout": "ran out before it was answered", "cancelled": "was cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """What a fork made."""
+
+    session_id: str
+    original_session_id: str
+    events_copied: int
+    position: int
+
+
+def begin(
+    workflow: Workflow, given: Any, source: Mapping[str, str] | None = None
+) -> Callable[[Scene], None]:
+    """The first events of a new session."""
+    recorded = plain(given, "The input")
+
+    def build(scene: Scene) -> None:
+        initial = workflow.state_type.dump(workflow.state_type.initial())
+        payload: dict[str, Any] = {
+            "workflow": workflow.name,
+            "version": workflow.version,
+            "input": recorded,
+            "initialState": initial,
+        }
+        if source:
+            payload["source"] = dict(source)
+        scene.batch.add(names.STARTED, payload)
+        start = workflow.start
+        if start is not None:
+            scene.state.change(scene.batch, lambda draft: start(draft, given), reason="start")
+
+    return build
+
+
+class Operations:
+    """Answer, pause, resume, cancel, fork: each appends its event, or says why not."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+
+    async def answer(
+        self,
+        interaction_id: str,
+        value: Any = None,
+        *,
+        approved: bool | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> str:
+        """Answer a question; returns its session. The first answer counts."""
+        rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
+        if not rows:
+            raise unknown(interaction_id)
+        row = rows[0]
+        if row["status"] == "completed":
+            raise already(interaction_id, row["response"])
+        if row["status"] != "pending":
+            raise closed(interaction_id, _ROW_CLOSED.get(row["status"], "is closed"))
+
+        def build(batch: Batch) -> None:
+            payload = answer_payload(batch.view, interaction_id, value, approved, by=by, via=via)
+            batch.add(names.RECEIVED, payload)
+
+        await self._write(row["execution_id"], build)
+        return row["execution_id"]
+
+    async def pause(
+        self,
+        session_id: str,
+        *,
+        interrupt: bool = False,
+        by: str | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        """Ask a session to pause; whether that was new. What runs finishes, or is interrupted."""
+        why = {k: v for k, v in {"by": by, "reason": reason}.items() if v is not None}
+        lease = await self._log.lease(session_id)
+        driven = lease is not None and lease.alive
+
+        def build(batch: Batch) -> bool:
+            view = batch.view
+            if view.ended or view.paused or view.pausing is not None:
+                return False
+            batch.add(names.PAUSING, {**why, **({"interrupt": True} if interrupt else {})})
+            if not (driven and view.in_flight()):
+                batch.add(names.PAUSED, why)
+            return True
+
+        return await self._write(session_id, build, settle=True)
+
+    async def resume(self, session_id: str, *, by: str | None = None) -> bool:
+        """Let a paused session go on; whether it was paused. Someone still has to drive it."""
+
+        def build(batch: Batch) -> bool:
+            view = batch.view
+            if view.ended:
+                raise NotResumable(
+                    f"Session {session_id} has {_ended(view.ended)} and cannot go on. Fork it: "
+                    f"callboard fork {session_id} --phase {view.last_phase or 'NAME'}",
+                    session_id=session_id,
+                )
+            if not view.paused and view.pausing is None:
+                return False
+            batch.add(names.RESUMED, {"by": by} if by else {})
+            return True
+
+        return await self._write(session_id, build)
+
+    async def cancel(
+        self, session_id: str, *, by: str | None = None, reason: str | None = None
+    ) -> bool:
+        """End a session for good; whether it had not ended already."""
+        why = {k: v for k, v in {"by": by, "reason": reason}.items() if v is not None}
+
+        def build(batch: Batch) -> bool:
+            if batch.view.ended:
+                return False
+            cancel_questions(batch, "the session was cancelled")
+            batch.add(names.CANCELLED, why)
+            return True
+
+        return await self._write(session_id, build, settle=True)
+
+    async def fork(
+        self,
+        session_id: str,
+        at: Forking,
+        *,
+        workflow: Workflow | None = None,
+        edits: Sequence[Mapping[str, Any]] | Callable[[Any], Any] | None = None,
+        child_id: str | None = None,
+        by: str | None = None,
+    ) -> Forked:
+        """Begin a new session that shares this one's events up to a point. Copies nothing."""
+        position = await fork_position(self._log, session_id, at, workflow)
+        loaded = await load(self._log, session_id, position)
+        payload = forked_payload(loaded.view, workflow, edits)
+        if by:
+            payload["by"] = by
+        view = loaded.view
+        view.session_id = child_id or short_id()
+        batch = Batch(view, self._clock, loaded.last_id)
+        batch.add(names.FORKED, payload)
+        writing = Writing(expect=position, base=Base(session_id, position))
+        await self._log.append(view.session_id, batch.events, writing)
+        return Forked(view.session_id, session_id, position, position + 1)
+
+    async def _write(
+        self, session_id: str, build: Callable[[Batch], T], *, settle: bool = False
+    ) -> T:
+        """Fold, build, append; again when somebody else wrote meanwhile."""
+        while True:
+            loaded = await load(self._log, session_id)
+            batch = Batch(loaded.view, self._clock, loaded.last_id)
+            before = loaded.view.position
+            result = build(batch)
+            if not batch.events:
+                return result
+            try:
+                await self._append(session_id, batch, before, settle)
+            except PositionConflict:
+                continue
+            return result
+
+    async def _append(self, session_id: str, batch: Batch, before: int, settle: bool) -> None:
+        """With `settle`, leave nothing to do behind, unless someone drives the session."""
+        if settle:
+            try:
+                writing = Writing(expect=before, settle=True)
+                await self._log.append(session_id, batch.events, writing)
+            except SessionOwned:
+                pass
+            else:
+                return
+        await self._log.append(session_id, batch.events, Writing(expect=before))
+
+
+def _ended(status: str) -> str:
+    return "been cancelled" if status == "cancelled" else status

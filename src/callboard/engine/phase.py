@@ -1,0 +1,116 @@
+"""One phase of a workflow: what a user may say of it, and the form the engine works with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from callboard.engine.ports import Agent
+from callboard.errors import DefinitionError
+from callboard.interactions.questions import Duration, Question, millis, seconds
+
+Uncertain = Literal["retry", "ask", "fail"]
+AgentLike = Agent | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try a failed agent again: at most `attempts` times in all, waiting longer each time."""
+
+    attempts: int = 3
+    backoff: Duration = 1.0
+    factor: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise DefinitionError("Retry: attempts must be at least 1.")
+        if seconds(self.backoff) < 0 or self.factor <= 0:
+            raise DefinitionError("Retry: backoff must not be negative, factor more than 0.")
+
+    def delay_ms(self, failures: int) -> int | None:
+        """How long to wait after so many failures; None when there is no further attempt."""
+        if failures >= self.attempts:
+            return None
+        return round(millis(self.backoff) * self.factor ** (failures - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One step of a workflow: an optional agent, an optional question, and where to go next.
+
+    Args:
+        name: How the phase is called; without one it takes its agent's.
+        agent: What does the work.
+        update: `(state, output)`: changes the state by what the agent made.
+        human: A question, or a function of `(state, output)` that gives one, or None to skip.
+        next: The next phase's name, or a function of the state, or of state and output.
+        terminal: The workflow ends after this phase.
+        guard: `(state)`: when false, the phase is skipped.
+        retry: What to do when the agent fails.
+        timeout: How long one attempt may work; waiting for a person does not count.
+        for_each: `(state)`: items; the agent runs once for each, with `ctx.item`.
+        parallel: How many items at once.
+        until: `(state, output)`: when false, the phase is entered again.
+        on_item_error: Whether a failed item fails the phase, or is left out.
+        to: Where a `next` function may lead, for the picture and for the checks.
+        on_uncertain: What to do with an agent that was running when its process died.
+    """
+
+    name: str | None = None
+    agent: AgentLike | None = None
+    update: Callable[..., Any] | None = None
+    human: Question | Callable[..., Question | None] | None = None
+    next: str | Callable[..., str] | None = None
+    terminal: bool = False
+    guard: Callable[[Any], Any] | None = None
+    retry: Retry | None = None
+    timeout: Duration | None = None
+    for_each: Callable[[Any], Sequence[Any]] | None = None
+    parallel: int | None = None
+    until: Callable[..., Any] | None = None
+    on_item_error: Literal["fail", "skip"] = "fail"
+    to: Sequence[str] | None = None
+    on_uncertain: Uncertain | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A phase with its name and agent settled and its functions ready to be called."""
+
+    name: str
+    phase: Phase
+    agent: Agent | None
+    update: Callable[..., Any] | None
+    human: Question | Callable[..., Question | None] | None
+    next: str | Callable[..., str] | None
+    until: Callable[..., Any] | None
+    on_uncertain: Uncertain
+
+    @property
+    def leads_to(self) -> tuple[str, ...] | None:
+        """The phases this one can lead to; None when only running it can tell."""
+        phase = self.phase
+        again = (self.name,) if phase.until else ()
+        if phase.terminal:
+            return again
+        if isinstance(phase.next, str):
+            return tuple(dict.fromkeys((phase.next, *again)))
+        return tuple(dict.fromkeys((*phase.to, *again))) if phase.to else None
+
+
+class Definition(Protocol):
+    """What deciding has to know of a workflow."""
+
+    @property
+    def name(self) -> str:
+        """The workflow's name."""
+        ...
+
+    @property
+    def first(self) -> str:
+        """The phase that it begins with."""
+        ...
+
+    @property
+    def steps(self) -> Mapping[str, Step]:
+        """Its phases by name."""
+        ...

@@ -1,0 +1,105 @@
+"""What the engine needs from outside: agents that work, and people who can be asked."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard
+
+from callboard.engine.outputs import OutputType
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text that an agent says while it works."""
+
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A piece of an agent's reasoning."""
+
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """An agent calls one of its tools."""
+
+    id: str
+    name: str
+    input: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back to the agent."""
+
+    id: str
+    output: Any = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The end of an agent's stream: what it made, and what that cost."""
+
+    value: Any
+    usage: Mapping[str, Any] | None = None
+
+
+Item = Text | Thinking | ToolCall | ToolResult | Output
+
+
+class Agent(Protocol):
+    """Anything that turns state into output."""
+
+    @property
+    def name(self) -> str:
+        """The name that events show."""
+        ...
+
+    @property
+    def output(self) -> OutputType:
+        """What the output is, in Python and in JSON."""
+        ...
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        """What `agent:started` tells besides the name, such as provider and model."""
+        ...
+
+    def stream(self, state: Any, ctx: Any) -> AsyncIterator[Item]:
+        """Work, say what happens meanwhile, and end with Output."""
+        ...
+
+
+def is_agent(given: object) -> TypeGuard[Agent]:
+    """Whether an object is an agent already; asks its class, so that nothing is evaluated."""
+    return hasattr(type(given), "stream") and hasattr(type(given), "output")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question as a handler sees it."""
+
+    id: str
+    session_id: str
+    type: str
+    prompt: str
+    options: list[str] | None
+    other: bool
+    phase: str | None
+    run: str | None
+    deadline: int | None
+
+
+class NoAnswer(Exception):
+    """Raised by a handler to leave the question pending."""
+
+
+class HumanInput(Protocol):
+    """Someone in this process who can be asked. Raises NoAnswer to leave it for later."""
+
+    async def answer(self, request: Request) -> Any:
+        """The answer: a bool for an approval, the chosen text for a choice."""
+        ...

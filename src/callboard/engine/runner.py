@@ -1,0 +1,305 @@
+"""Carries one session forward until it waits, pauses or ends: fold, decide, act.
+
+While an agent runs, this also listens: a pause, a cancellation or an answer may come from any
+process at any time.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+
+from callboard.engine import decide as d
+from callboard.engine.answering import answer_payload
+from callboard.engine.context import Place
+from callboard.engine.desk import Broke, Done, Interrupted, Outcome, RunDesk
+from callboard.engine.live import LiveSession
+from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
+from callboard.engine.ports import HumanInput, NoAnswer, Request
+from callboard.errors import CallboardError, HandlerFailed, Unwound
+from callboard.events import names
+from callboard.state.session import Asked, SessionView, run_item
+
+LINGER = 30.0
+"""Seconds for which an agent that waits for a person stays in memory."""
+
+_log = logging.getLogger(__name__)
+
+
+class Drive:
+    """One pass over one session, by one owner."""
+
+    def __init__(
+        self,
+        live: LiveSession,
+        *,
+        people: HumanInput | None = None,
+        linger: float = LINGER,
+    ) -> None:
+        self._live = live
+        self._people = people
+        self._linger = linger
+        self._prelude: Callable[[Scene], None] | None = None
+        self._wake = asyncio.Event()
+        self._wake_at: int | None = None
+        self._starting: list[Place] = []
+        self._desks: dict[str, RunDesk] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._finished: dict[str, Outcome] = {}
+        self._handled: list[str] = []
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._declined: set[str] = set()
+        self._error: BaseException | None = None
+
+    async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
+        """Drive until there is nothing to do; `prelude` begins a session that is new."""
+        self._prelude = prelude
+        undo = self._live.log.on_change(self._live.session_id, self._wake.set)
+        try:
+            if prelude is None:
+                await self._live.load()
+            while await self._turn():
+                pass
+        finally:
+            undo()
+            await self._put_down()
+        return self._live.view
+
+    async def _turn(self) -> bool:
+        """Commit what there is to decide, act on it, and sleep until something happens."""
+        await self._live.commit(self._build, settle=self._is_over)
+        self._prelude = None
+        if self._error is not None:
+            raise self._error
+        over = self._live.epoch is None and not self._starting
+        self._act()
+        if over and not self._tasks and not self._asking:
+            return False
+        self._wake.clear()
+        if await self._live.catch_up() or self._finished or self._error:
+            return True
+        await self._sleep()
+        await self._live.catch_up()
+        return True
+
+    def _build(self, scene: Scene) -> None:
+        """All events up to the next effect or wait."""
+        if self._prelude is not None:
+            self._prelude(scene)
+        self._starting, self._wake_at = [], None
+        # An agent that finishes while this is being committed belongs to the next turn.
+        self._handled = list(self._finished)
+        view = scene.batch.view
+        if view.ended:
+            return
+        for run in view.in_flight():
+            if run not in self._tasks and run not in self._finished:
+                interrupt(scene, run, "crashed")
+        for run, outcome in self._finished.items():
+            if run in view.in_flight():
+                _record(scene, run, outcome)
+        self._decide(scene)
+
+    def _decide(self, scene: Scene) -> None:
+        while True:
+            decision = d.decide(scene.workflow, scene.batch.view, scene.batch.now)
+            if isinstance(decision, d.Enter):
+                self._live.checkpoint(scene.batch)
+            if isinstance(decision, d.Start):
+                self._starting += [self._place(scene, run) for run in decision.runs]
+            elif not perform(scene, decision):
+                self._wake_at = decision.until if isinstance(decision, d.Wait) else None
+                return
+
+    def _place(self, scene: Scene, run: str) -> Place:
+        attempt = start(scene, run)
+        visit = scene.visit
+        index = run_item(run) if visit.items is not None else None
+        item = visit.items[index] if visit.items is not None and index is not None else None
+        return Place(
+            session_id=self._live.session_id,
+            workflow=scene.workflow.name,
+            phase=visit.phase,
+            visit=visit.number,
+            run=run,
+            attempt=attempt,
+            item=item,
+            item_index=index,
+        )
+
+    def _is_over(self) -> bool:
+        """Whether nothing is left for this drive to do, so that the lease can be given back."""
+        view = self._live.view
+        if view.ended or view.paused:
+            return True
+        if self._starting or self._tasks.keys() - self._finished.keys():
+            return False
+        if self._people and any(asked.id not in self._declined for asked in view.pending()):
+            return False
+        runs = view.visit.runs.values() if view.visit else ()
+        return view.held is not None or not any(run.retry_at is not None for run in runs)
+
+    def _act(self) -> None:
+        """Do what was committed: start agents, stop them, ask people."""
+        view = self._live.view
+        for run in self._handled:
+            outcome = self._finished.pop(run)
+            if view.ended and isinstance(outcome, Done):
+                _log.info("Session %s had ended; output of %s dropped", view.session_id, run)
+            self._tasks.pop(run, None)
+            self._desks.pop(run, None)
+        for place in self._starting:
+            self._launch(place)
+        self._starting = []
+        if view.ended:
+            self._stop_agents("stopped")
+        elif view.pausing is not None:
+            self._pause(interrupt=bool(view.pausing.get("interrupt")))
+        self._ask_people()
+        self._unwind_idle()
+
+    def _launch(self, place: Place) -> None:
+        step = self._live.workflow.steps[place.phase]
+        assert step.agent is not None
+        desk = RunDesk(self._live, step.agent, place)
+        self._desks[place.run] = desk
+        self._tasks[place.run] = asyncio.create_task(self._work(desk, step.phase.timeout))
+
+    async def _work(self, desk: RunDesk, timeout: object) -> None:
+        run = desk.place.run
+        try:
+            self._finished[run] = await desk.work(timeout)  # pyright: ignore[reportArgumentType]
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._wake.set()
+
+    def _pause(self, *, interrupt: bool) -> None:
+        """Let agents finish, unless told to interrupt; one that waits for a person need not."""
+        if interrupt:
+            self._stop_agents("paused")
+            return
+        for desk in self._desks.values():
+            if desk.waiting_for:
+                desk.stopping = "paused"
+                self._live.unwind(set(desk.waiting_for), Unwound())
+
+    def _stop_agents(self, reason: str) -> None:
+        for run, desk in self._desks.items():
+            if desk.stopping is None:
+                desk.stopping = reason
+                self._tasks[run].cancel()
+
+    def _unwind_idle(self) -> None:
+        """Take agents off the stack that have waited for a person long enough."""
+        now = self._live.clock.monotonic()
+        for desk in self._desks.values():
+            if self._expires_at(desk, now + 1) <= now:
+                self._live.unwind(set(desk.waiting_for), Unwound())
+
+    def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
+        if desk.waiting_since is None or self._asking.keys() & desk.waiting_for:
+            return otherwise
+        return desk.waiting_since + self._linger
+
+    def _ask_people(self) -> None:
+        pending = {asked.id: asked for asked in self._live.view.pending()}
+        for question, task in self._asking.items():
+            if question not in pending:
+                task.cancel()
+        if self._people is None or self._live.view.pausing is not None:
+            return
+        for question, asked in pending.items():
+            if question not in self._asking and question not in self._declined:
+                self._asking[question] = asyncio.create_task(self._ask(self._people, asked))
+
+    async def _ask(self, people: HumanInput, asked: Asked) -> None:
+        try:
+            value = await people.answer(_request(self._live.session_id, asked))
+            await self._live.commit(lambda scene: _answer(scene, asked.id, value))
+        except NoAnswer:
+            self._declined.add(asked.id)
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self._error = _handler_error(asked, error)
+        finally:
+            self._asking.pop(asked.id, None)
+            self._wake.set()
+
+    async def _sleep(self) -> None:
+        """Until something wakes us, or the clock says that something is due."""
+        seconds = self._seconds_left()
+        if seconds is None:
+            await self._wake.wait()
+            return
+        sleeping = asyncio.ensure_future(self._live.clock.sleep(seconds))
+        waking = asyncio.ensure_future(self._wake.wait())
+        try:
+            await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            waking.cancel()
+
+    def _seconds_left(self) -> float | None:
+        clock = self._live.clock
+        waits: list[float] = []
+        if self._wake_at is not None:
+            waits.append((self._wake_at - clock.now_ms()) / 1000)
+        now, never = clock.monotonic(), float("inf")
+        waits += [self._expires_at(desk, never) - now for desk in self._desks.values()]
+        soonest = min(waits, default=never)
+        return None if soonest == never else max(soonest, 0.0)
+
+    async def _put_down(self) -> None:
+        """Stop whatever still runs, and give the lease back if the session is not settled."""
+        tasks = [*self._tasks.values(), *self._asking.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(CallboardError):
+            await asyncio.shield(self._live.release())
+
+
+def _record(scene: Scene, run: str, outcome: Outcome) -> None:
+    match outcome:
+        case Done(output, duration_ms, usage):
+            complete(scene, run, output, duration_ms, usage)
+        case Broke(error):
+            broke(scene, run, error)
+        case Interrupted(reason):
+            interrupt(scene, run, reason)
+
+
+def _answer(scene: Scene, question: str, value: object) -> None:
+    view = scene.batch.view
+    if view.ended or view.questions[question].status != "pending":
+        return  # Somebody else was quicker; the first answer counts.
+    approved = value if isinstance(value, bool) else None
+    given = None if isinstance(value, bool) else value
+    scene.batch.add(names.RECEIVED, answer_payload(view, question, given, approved, via="handler"))
+
+
+def _handler_error(asked: Asked, error: Exception) -> HandlerFailed:
+    failed = HandlerFailed(
+        f"human_input failed on {asked.prompt!r}: {error}. The question is still pending.",
+        interaction_id=asked.id,
+    )
+    failed.__cause__ = error
+    return failed
+
+
+def _request(session_id: str, asked: Asked) -> Request:
+    return Request(
+        id=asked.id,
+        session_id=session_id,
+        type=asked.type,
+        prompt=asked.prompt,
+        options=asked.options,
+        other=asked.other,
+        phase=asked.phase,
+        run=asked.run,
+        deadline=asked.deadline,
+    )

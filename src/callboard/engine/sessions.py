@@ -1,0 +1,77 @@
+"""A session as lists and details show it: one row of the view, and what is open in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from callboard.events.codec import load_json
+from callboard.events.moments import from_ms, iso
+from callboard.events.status import Status
+from callboard.interactions.records import Interaction
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """How a session stands. `running` tells whether a living process drives it now."""
+
+    session_id: str
+    workflow: str
+    version: str | None
+    status: Status
+    running: bool
+    phase: str | None
+    position: int
+    created_at: datetime
+    updated_at: datetime
+    parent: str | None
+    fork_position: int | None
+    pending: Sequence[Interaction]
+    error: Mapping[str, Any] | None
+    held: str | None
+    source: Mapping[str, str] | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The session as JSON readers see it."""
+        return {
+            "sessionId": self.session_id,
+            "workflow": self.workflow,
+            "status": self.status,
+            "running": self.running,
+            "phase": self.phase,
+            "position": self.position,
+            "createdAt": iso(self.created_at),
+            "updatedAt": iso(self.updated_at),
+            "parent": self.parent,
+            "forkPosition": self.fork_position,
+            "pending": [one.to_wire() for one in self.pending],
+            "error": self.error,
+            "held": self.held,
+        }
+
+
+def session_info(
+    row: Mapping[str, Any], pending: Sequence[Interaction] = (), *, running: bool = False
+) -> SessionInfo:
+    """The session that a row holds."""
+    return SessionInfo(
+        session_id=row["id"],
+        workflow=row["workflow"],
+        version=row["version"],
+        status=row["status"],
+        running=running,
+        phase=row["phase"],
+        position=row["position"],
+        created_at=from_ms(row["created_at"]),
+        updated_at=from_ms(row["updated_at"]),
+        parent=row["parent"],
+        fork_position=row["fork_position"],
+        pending=tuple(pending),
+        error=_json(row["error"]),
+        held=row["held"],
+        source=_json(row["source"]),
+    )
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else load_json(text)

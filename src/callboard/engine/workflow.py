@@ -1,0 +1,87 @@
+"""How a workflow is declared: a name, a state, and phases."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from callboard.engine.checks import check_phases, check_routes, check_state
+from callboard.engine.function_agent import FunctionAgent
+from callboard.engine.functions import fitting
+from callboard.engine.phase import AgentLike, Phase, Step, Uncertain
+from callboard.engine.ports import Agent, is_agent
+from callboard.errors import DefinitionError
+from callboard.state.shape import StateType
+
+
+class Workflow:
+    """A definition that sessions run: checked when it is made, never changed afterwards."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        state: Any,
+        phases: Sequence[Phase] | Mapping[str, Phase],
+        start: Callable[..., Any] | None = None,
+        version: str | None = None,
+        on_uncertain: Uncertain = "retry",
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.on_uncertain: Uncertain = on_uncertain
+        self.start = fitting(start, 2) if start else None
+        listed = [_named(phase) for phase in _listed(name, phases)]
+        check_phases(name, listed, on_uncertain)
+        steps = [_step(phase, on_uncertain) for phase in listed]
+        self.steps: dict[str, Step] = {step.name: step for step in steps}
+        self.first = steps[0].name
+        self.state_type = StateType(state, name=name)
+        check_routes(name, self.steps)
+        check_state(name, self.steps, self.state_type)
+
+    def __repr__(self) -> str:
+        return f"Workflow({self.name!r}, {' → '.join(self.steps)})"
+
+
+def _listed(name: str, phases: Sequence[Phase] | Mapping[str, Phase]) -> list[Phase]:
+    if isinstance(phases, Mapping):
+        return [replace(phase, name=key) for key, phase in phases.items()]
+    if any(not isinstance(phase, Phase) for phase in phases):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DefinitionError(f"Workflow {name!r}: phases must be a list or dict of Phase(...).")
+    return list(phases)
+
+
+def _agent(given: AgentLike) -> Agent:
+    if is_agent(given):
+        return given
+    if callable(given):
+        return FunctionAgent(given)
+    module = type(given).__module__.partition(".")[0]
+    fix = (
+        "Wrap it: callboard.agents.pydantic_ai.PydanticAgent(agent, prompt=...)."
+        if module == "pydantic_ai"
+        else "Give a function, or something made with @agent."
+    )
+    raise DefinitionError(f"{type(given).__name__} is no agent. {fix}")
+
+
+def _named(phase: Phase) -> Phase:
+    """The phase with its agent made and its name settled: its own, or its agent's."""
+    if phase.agent is None:
+        return phase
+    agent = _agent(phase.agent)
+    return replace(phase, agent=agent, name=phase.name or agent.name)
+
+
+def _step(phase: Phase, on_uncertain: Uncertain) -> Step:
+    human = phase.human
+    return Step(
+        name=phase.name or "",
+        phase=phase,
+        agent=phase.agent if is_agent(phase.agent) else None,
+        update=fitting(phase.update, 2) if phase.update else None,
+        human=fitting(human, 2) if callable(human) else human,
+        next=fitting(phase.next, 2) if callable(phase.next) else phase.next,
+        until=fitting(phase.until, 2) if phase.until else None,
+        on_uncertain=phase.on_uncertain or on_uncertain,
+    )

@@ -1,0 +1,22 @@
+"""Moments as events carry them: milliseconds in tables, datetimes in Python, ISO on the wire.
+
+Pure conversions; what reads the clock is `callboard.clock`.
+"""
+
+from datetime import UTC, datetime
+
+
+def from_ms(millis: int) -> datetime:
+    """Turn recorded milliseconds into an aware datetime."""
+    return datetime.fromtimestamp(millis / 1000, UTC)
+
+
+def to_ms(moment: datetime) -> int:
+    """Turn an aware datetime into milliseconds."""
+    return round(moment.timestamp() * 1000)
+
+
+def iso(moment: datetime) -> str:
+    """Write a moment as the wire does: UTC, milliseconds, Z."""
+    text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{moment.microsecond // 1000:03d}Z"

@@ -1,0 +1,99 @@
+"""A question as people's surfaces see it: one row of `human_interactions`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from callboard.events.codec import load_json
+from callboard.events.moments import from_ms, iso
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """One question to a person, with one id for life."""
+
+    id: str
+    session_id: str | None
+    type: str
+    prompt: str
+    options: list[str] | None
+    status: str
+    response: Any
+    phase: str | None
+    run: str | None
+    deadline: datetime | None
+    assigned_to: list[str] | None
+    claimed_by: str | None
+    claimed_until: datetime | None
+    answered_by: str | None
+    via: str | None
+    error: Any
+    config: Any
+    transcript: str | None
+    duration_ms: int | None
+    created_at: datetime
+    resolved_at: datetime | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The interaction as JSON readers see it."""
+        return {
+            "id": self.id,
+            "sessionId": self.session_id,
+            "type": self.type,
+            "prompt": self.prompt,
+            "options": self.options,
+            "status": self.status,
+            "response": self.response,
+            "config": self.config,
+            "transcript": self.transcript,
+            "durationMs": self.duration_ms,
+            "error": self.error,
+            "phase": self.phase,
+            "deadline": _iso(self.deadline),
+            "claimedBy": self.claimed_by,
+            "claimedUntil": _iso(self.claimed_until),
+            "answeredBy": self.answered_by,
+            "via": self.via,
+            "createdAt": _iso(self.created_at),
+            "resolvedAt": _iso(self.resolved_at),
+        }
+
+
+def interaction(row: Mapping[str, Any]) -> Interaction:
+    """The interaction that a row holds."""
+    return Interaction(
+        id=row["id"],
+        session_id=row["execution_id"],
+        type=row["type"],
+        prompt=row["prompt"],
+        options=_json(row["options"]),
+        status=row["status"],
+        response=_json(row["response"]),
+        phase=row["phase"],
+        run=row["run"],
+        deadline=_moment(row["deadline"]),
+        assigned_to=_json(row["assigned_to"]),
+        claimed_by=row["claimed_by"],
+        claimed_until=_moment(row["claimed_until"]),
+        answered_by=row["answered_by"],
+        via=row["via"],
+        error=_json(row["error"]),
+        config=_json(row["session_config"]),
+        transcript=row["session_transcript"],
+        duration_ms=row["session_duration"],
+        created_at=from_ms(row["created_at"]),
+        resolved_at=_moment(row["resolved_at"]),
+    )
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else load_json(text)
+
+
+def _moment(millis: int | None) -> datetime | None:
+    return None if millis is None else from_ms(millis)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
