@@ -49,6 +49,7 @@ async def ours(folder: Path, steps: int, size: int, seed: int) -> dict[str, Any]
     from callboard import Callboard, Context, Phase, State, Workflow, agent
 
     rng, starts = random.Random(seed), []
+    texts = [random_text(rng, size) for _ in range(steps)]
 
     class Growing(State):
         items: list[str] = Field(default_factory=list)
@@ -56,7 +57,7 @@ async def ours(folder: Path, steps: int, size: int, seed: int) -> dict[str, Any]
     @agent
     async def work(state: Growing, ctx: Context) -> str:
         starts.append(time.perf_counter())
-        return random_text(rng, size)
+        return texts[len(starts) - 1]
 
     def keep(state: Growing, output: str) -> None:
         state.items.append(output)

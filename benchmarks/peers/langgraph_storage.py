@@ -46,10 +46,11 @@ def main() -> None:
     parser.add_argument("--channel", choices=["add", "delta"], default="add")
     options = parser.parse_args()
     rng, starts = random.Random(options.seed), []
+    texts = [random_text(rng, options.size) for _ in range(options.steps)]
 
     def work(state: Any) -> dict[str, list[str]]:
         starts.append(time.perf_counter())
-        return {"items": [random_text(rng, options.size)]}
+        return {"items": [texts[len(starts) - 1]]}
 
     def onward(state: Any) -> str:
         return "work" if len(starts) < options.steps else END
