@@ -61,7 +61,8 @@ def admit(
     stream: str, standing: Standing | None, writing: Writing, growth: int, claimant: Claimant
 ) -> Standing:
     """Where the stream stands after `growth` more events; raises when the append is refused."""
-    if standing is None and not growth and (writing.claim or writing.settle):
+    touches_lease = writing.claim or writing.settle or writing.release
+    if standing is None and not growth and touches_lease:
         raise SessionNotFound(f"There is no session {stream} to claim or settle.", session=stream)
     if writing.expect == 0 and writing.base is None and standing is not None and standing.head:
         raise _exists(stream, standing.head)
@@ -76,7 +77,7 @@ def admit(
             expected=writing.expect,
             actual=now.head,
         )
-    if (writing.claim or writing.settle) and now.owner != claimant.owner:
+    if touches_lease and now.owner != claimant.owner:
         now = _take(stream, now, claimant, renew=writing.claim)
     head = now.head + growth
     if writing.settle:

@@ -8,7 +8,6 @@ its lock; it is known by the age of its heartbeat, which is the lock file's modi
 import fcntl
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from callboard.ids import short_id
@@ -94,8 +93,8 @@ class Owners:
         for file in (self.socket_of(owner), self._lock_of(owner)):
             file.unlink(missing_ok=True)
 
-    def close(self) -> None:
+    def close(self, *, crashed: bool = False) -> None:
         """Leave: from now on this owner counts as dead."""
-        self._remove(self.owner)
-        with suppress(OSError):
-            os.close(self._lock)
+        if not crashed:
+            self._remove(self.owner)
+        os.close(self._lock)

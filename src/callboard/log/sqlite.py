@@ -193,14 +193,24 @@ class SqliteLog:
         self.listeners.wake_all()
         self._let_go()
 
-    def _let_go(self) -> None:
+    def crash(self) -> None:
+        """Stop as `kill -9` would: nothing is finished and no lease is given back.
+
+        For tests. The files that a dead process leaves behind stay as well.
+        """
+        self.closed = True
+        self._writer.abandon()
+        self.listeners.wake_all()
+        self._let_go(crashed=True)
+
+    def _let_go(self, *, crashed: bool = False) -> None:
         self._heartbeat.stop()
         self._writer.close()
         self._news.stop()
         self._doorbell.close()
         self._reading.close()
         self._database.close()
-        self._owners.close()
+        self._owners.close(crashed=crashed)
         self._place.turnstile.close()
 
     @contextmanager

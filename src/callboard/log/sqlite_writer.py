@@ -166,10 +166,18 @@ class Writer:
             self._wait_to_begin()
             work = group[0].work
             if not isinstance(work, Request):
-                return [work()], set()
+                return [self._result(work)], set()
             return self._commit([p.work for p in group if isinstance(p.work, Request)])
         finally:
             place.turnstile.leave()
+
+    def _result(self, job: Job) -> object:
+        try:
+            return job()
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            return error
 
     def _wait_to_begin(self) -> None:
         timeout = self._place.lock_timeout
@@ -250,6 +258,11 @@ class Writer:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._idle.append(future)
             await future
+
+    def abandon(self) -> None:
+        """Forget what is not yet being written; who waits for it is cancelled."""
+        while self._queue:
+            self._queue.popleft().future.cancel()
 
     def close(self) -> None:
         """End the writer thread."""

@@ -1,0 +1,38 @@
+"""Every promise that a log makes, as tests: run them against a log of your own.
+
+    class TestMyLog(LogContract):
+        @pytest.fixture
+        async def open_log(self, tmp_path):
+            opened = []
+
+            def open_log(project=no_views):
+                opened.append(MyLog(tmp_path / "log", project))
+                return opened[-1]
+
+            yield open_log
+            for log in opened:
+                await log.close()
+
+        def kill(self, log):
+            log.stop_without_giving_leases_back()
+
+Each call of `open_log` gives one more handle on the same store, as another process would have.
+The tests are coroutines: run them with pytest-asyncio in its auto mode, or with anyio.
+"""
+
+from callboard.testing.log_suite_forks import ForkContract, TailContract
+from callboard.testing.log_suite_leases import LeaseContract
+from callboard.testing.log_suite_streams import AppendContract, ReadContract
+from callboard.testing.log_suite_views import QueryContract, ViewContract
+
+
+class LogContract(
+    AppendContract,
+    ReadContract,
+    ForkContract,
+    TailContract,
+    LeaseContract,
+    ViewContract,
+    QueryContract,
+):
+    """The whole contract. Subclass it, and give an `open_log` fixture and a `kill` method."""

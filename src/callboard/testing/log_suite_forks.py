@@ -1,0 +1,214 @@
+# ruff: noqa: D102 - the name of a test says what it shows
+"""The log's contract: forks and tails."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import pytest
+
+from callboard.errors import PositionConflict, SessionExists, SessionNotFound
+from callboard.log.protocol import Base, EventLog, Writing
+from callboard.testing.log_suite_material import (
+    PATIENCE,
+    Contract,
+    OpenLog,
+    attributes,
+    completed,
+    described,
+    happened,
+    intent,
+    places,
+    several,
+)
+
+Item = TypeVar("Item")
+
+
+async def take(items: AsyncIterator[Item], count: int) -> list[Item]:
+    """The next items of a tail; fails when they do not come."""
+    async with asyncio.timeout(PATIENCE):
+        return [await anext(items) for _ in range(count)]
+
+
+class ForkContract(Contract):
+    """A fork shares its parent's beginning and goes its own way from there."""
+
+    async def test_a_fork_serves_the_prefix_as_its_own(self, log: EventLog) -> None:
+        await log.append("parent", several(5))
+        forked = await log.append(
+            "fork", [happened("forked")], Writing(expect=3, base=Base("parent", 3))
+        )
+        assert places(forked.events) == [4]
+        before, fork = await log.read("parent"), await log.read("fork")
+        assert places(fork) == [1, 2, 3, 4]
+        assert {event.session_id for event in fork} == {"fork"}
+        for mine, theirs in zip(fork[:3], before, strict=False):
+            assert (mine.id, mine.payload, mine.timestamp) == (
+                theirs.id,
+                theirs.payload,
+                theirs.timestamp,
+            )
+
+    async def test_parent_and_fork_grow_apart(self, log: EventLog) -> None:
+        await log.append("parent", several(2))
+        await log.append("fork", [happened("b")], Writing(base=Base("parent", 2)))
+        await log.append("parent", [happened("a")])
+        await log.append("fork", [happened("b")], Writing(expect=3))
+        assert [event.name for event in await log.read("parent", 2)] == ["a"]
+        assert [event.name for event in await log.read("fork", 2)] == ["b", "b"]
+
+    async def test_a_fork_of_a_fork_reads_through_both(self, log: EventLog) -> None:
+        await log.append("a", [happened("a1"), happened("a2"), happened("a3")])
+        await log.append("b", [happened("b3"), happened("b4")], Writing(base=Base("a", 2)))
+        await log.append("inside", [happened("c2")], Writing(base=Base("b", 1)))
+        await log.append("edge", [happened("d3")], Writing(base=Base("b", 2)))
+        await log.append("beyond", [happened("e4")], Writing(base=Base("b", 3)))
+        await log.append("deep", [happened("f5")], Writing(base=Base("beyond", 4)))
+
+        async def names(stream: str) -> list[str]:
+            return [event.name for event in await log.read(stream)]
+
+        assert await names("inside") == ["a1", "c2"]
+        assert await names("edge") == ["a1", "a2", "d3"]
+        assert await names("beyond") == ["a1", "a2", "b3", "e4"]
+        assert await names("deep") == ["a1", "a2", "b3", "e4", "f5"]
+        assert [e.name for e in await log.read("deep", 1, 4, skip=["b3"])] == ["a2", "e4"]
+
+    async def test_forks_of_one_turn_may_build_on_each_other(self, log: EventLog) -> None:
+        await asyncio.gather(
+            log.append("a", several(2)),
+            log.append("b", several(2), Writing(base=Base("a", 1))),
+            log.append("c", several(1), Writing(base=Base("b", 1))),
+            log.append("d", several(1), Writing(base=Base("c", 2))),
+        )
+        a, d = await log.read("a"), await log.read("d")
+        assert places(d) == [1, 2, 3]
+        assert d[0].id == a[0].id
+
+    async def test_a_fork_may_begin_at_nothing_or_at_the_end(self, log: EventLog) -> None:
+        await log.append("s", several(2))
+        await log.append("nothing", several(1), Writing(expect=0, base=Base("s", 0)))
+        await log.append("end", [], Writing(base=Base("s", 2)))
+        assert places(await log.read("nothing")) == [1]
+        assert places(await log.read("end")) == [1, 2]
+        assert await log.head("end") == 2
+        assert (await log.append("end", several(1))).events[0].position == 3
+
+    async def test_a_fork_that_cannot_be_is_refused(self, log: EventLog) -> None:
+        await log.append("s", several(2))
+        await log.append("there", several(1))
+        with pytest.raises(PositionConflict) as refused:
+            await log.append("fork", several(1), Writing(base=Base("s", 3)))
+        assert attributes(refused)["actual"] == 2
+        with pytest.raises(PositionConflict):
+            await log.append("fork", several(1), Writing(expect=2, base=Base("s", 1)))
+        with pytest.raises(SessionExists):
+            await log.append("there", several(1), Writing(base=Base("s", 1)))
+        with pytest.raises(SessionNotFound):
+            await log.append("fork", several(1), Writing(base=Base("nowhere", 0)))
+        assert await log.lease("fork") is None
+
+    async def test_a_reference_may_lead_into_the_prefix(self, log: EventLog) -> None:
+        await log.append("s", [completed("out"), happened()])
+        event = intent(["out"], outputs={0: 1})
+        await log.append("fork", [event], Writing(base=Base("s", 2)))
+        await log.append("deep", [], Writing(base=Base("fork", 3)))
+        assert (await log.read("fork", 2))[0].payload == event.payload
+        assert (await log.read("deep", 2))[0].payload == event.payload
+
+
+class TailContract(Contract):
+    """A tail gives everything once, in order, from whoever appends it."""
+
+    async def test_history_comes_first_then_what_happens(self, log: EventLog) -> None:
+        await log.append("s", several(3))
+        tail = log.tail("s", after=1)
+        assert places(await take(tail, 2)) == [2, 3]
+        await log.append("other", several(1))
+        await log.append("s", several(2))
+        assert places(await take(tail, 2)) == [4, 5]
+
+    async def test_a_tail_may_begin_before_its_stream(self, log: EventLog) -> None:
+        tail = log.tail("s")
+        waiting = asyncio.ensure_future(take(tail, 2))
+        await asyncio.sleep(0)
+        await log.append("s", several(2))
+        assert places(await waiting) == [1, 2]
+
+    async def test_a_tail_of_a_fork_begins_with_the_prefix(self, log: EventLog) -> None:
+        await log.append("s", several(2))
+        await log.append("fork", several(1), Writing(base=Base("s", 2)))
+        events = await take(log.tail("fork"), 3)
+        assert [(event.session_id, event.position) for event in events] == [
+            ("fork", 1),
+            ("fork", 2),
+            ("fork", 3),
+        ]
+
+    async def test_many_tails_lose_and_repeat_nothing(self, open_log: OpenLog) -> None:
+        mine, other = open_log(described), open_log(described)
+        tails = [
+            asyncio.ensure_future(take(log.tail("s", after), 100 - after))
+            for log in (mine, other)
+            for after in (0, 7, 50)
+        ]
+
+        async def write(log: EventLog) -> None:
+            for _ in range(25):
+                await log.append("s", several(2))
+
+        await asyncio.gather(write(mine), write(other))
+        for tail, after in zip(await asyncio.gather(*tails), (0, 7, 50) * 2, strict=True):
+            assert places(tail) == list(range(after + 1, 101))
+
+    async def test_everything_has_a_place_in_one_sequence(self, log: EventLog) -> None:
+        await asyncio.gather(*(log.append(stream, several(2)) for stream in "abc"))
+        await log.append("fork", [happened("own")], Writing(base=Base("a", 2)))
+        everything = await take(log.tail_all(), 7)
+        sequence = [place for place, _ in everything]
+        assert sequence == sorted(set(sequence))
+        assert [(e.session_id, e.position) for _, e in everything[-1:]] == [("fork", 3)]
+        assert await take(log.tail_all(after=sequence[2]), 4) == everything[3:]
+
+    async def test_the_sequence_of_all_goes_on_live(self, open_log: OpenLog) -> None:
+        mine, other = open_log(described), open_log(described)
+        waiting = asyncio.ensure_future(take(mine.tail_all(), 3))
+        await asyncio.sleep(0)
+        await other.append("a", several(2))
+        await mine.append("b", several(1))
+        assert [event.session_id for _, event in await waiting] == ["a", "a", "b"]
+
+    async def test_closing_ends_every_tail(self, open_log: OpenLog) -> None:
+        log = open_log(described)
+        await log.append("s", several(1))
+
+        async def everything() -> int:
+            return len([event async for event in log.tail("s")])
+
+        async def all_streams() -> int:
+            return len([event async for event in log.tail_all()])
+
+        tails = [asyncio.ensure_future(tail) for tail in (everything(), all_streams())]
+        await asyncio.sleep(0.01)
+        await log.close()
+        async with asyncio.timeout(PATIENCE):
+            assert await asyncio.gather(*tails) == [1, 1]
+
+    async def test_who_listens_is_told_of_its_stream_only(self, open_log: OpenLog) -> None:
+        mine, other = open_log(described), open_log(described)
+        told = asyncio.Event()
+        undo = mine.on_change("s", told.set)
+        for log in (mine, other):
+            await log.append("s", several(1))
+            async with asyncio.timeout(PATIENCE):
+                await told.wait()
+            told.clear()
+        await asyncio.sleep(0)
+        told.clear()
+        await mine.append("t", several(1))
+        undo()
+        undo()
+        await mine.append("s", several(1))
+        await asyncio.sleep(0)
+        assert not told.is_set()

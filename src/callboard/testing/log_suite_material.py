@@ -1,0 +1,114 @@
+"""What the log's contract is tried with: events, and a projection that events describe."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import pytest
+
+from callboard.errors import CallboardError
+from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.rows import Change, Drop, Projection, Put, RowChange
+from callboard.ids import event_id
+from callboard.log.protocol import EventLog
+
+AT = 1_769_860_800_123
+"""The moment at which events of the suite happen, unless they say otherwise."""
+
+PATIENCE = 20.0
+"""Seconds after which something that should have happened is taken to never happen."""
+
+
+class OpenLog(Protocol):
+    """Opens one more handle on the store under test."""
+
+    def __call__(self, project: Projection = ...) -> EventLog:
+        """Open it."""
+        ...
+
+
+class Contract:
+    """What every part of the suite needs; see `callboard.testing.log_suite`."""
+
+    @pytest.fixture
+    def open_log(self) -> Iterator[OpenLog]:
+        """Give a function that opens handles on one store; close them all at the end."""
+        raise NotImplementedError("Give an open_log fixture; see LogContract.")
+
+    @pytest.fixture
+    def log(self, open_log: OpenLog) -> EventLog:
+        """One handle, with views."""
+        return open_log(described)
+
+    def kill(self, log: EventLog) -> None:
+        """End a handle as `kill -9` would end its process: its leases are not given back."""
+        raise NotImplementedError("Give a kill method; see LogContract.")
+
+
+def happened(name: str = "happened", payload: Mapping[str, Json] | None = None) -> NewEvent:
+    """An event of any kind."""
+    return NewEvent(event_id(), name, {} if payload is None else payload, AT)
+
+
+def several(count: int) -> list[NewEvent]:
+    """That many events, which can be told apart."""
+    return [happened("counted", {"number": number}) for number in range(1, count + 1)]
+
+
+def completed(output: Json) -> NewEvent:
+    """An agent's output, to which patches can refer."""
+    return happened("agent:completed", {"agent": "a", "output": output})
+
+
+def intent(values: Sequence[Json], outputs: Mapping[int, int] | None = None) -> NewEvent:
+    """A state change: each value is put at a path of its own; `outputs` are references."""
+    patches = [
+        {"op": "add", "path": f"/{index}", "value": value} for index, value in enumerate(values)
+    ]
+    return NewEvent(event_id(), "state:intent", {"patches": patches}, AT, outputs=outputs)
+
+
+def changing(*changes: RowChange) -> NewEvent:
+    """An event that `described` turns into these changes."""
+    return happened("rows:changed", {"changes": [_as_json(change) for change in changes]})
+
+
+def described(event: Event) -> list[RowChange]:
+    """A projection: events made by `changing` say themselves what they change."""
+    return [_from_json(change) for change in event.payload.get("changes", [])]
+
+
+def _as_json(change: RowChange) -> dict[str, Any]:
+    match change:
+        case Put():
+            return {"kind": "put", "table": change.table, "row": dict(change.row)}
+        case Change():
+            moved = {"set": dict(change.set), "add": dict(change.add)}
+            where = dict(change.where)
+            return {"kind": "change", "table": change.table, "where": where, **moved}
+        case Drop():
+            return {"kind": "drop", "table": change.table, "where": dict(change.where)}
+
+
+def _from_json(change: Mapping[str, Any]) -> RowChange:
+    match change["kind"]:
+        case "put":
+            return Put(change["table"], change["row"])
+        case "change":
+            return Change(change["table"], change["where"], change["set"], change["add"])
+        case _:
+            return Drop(change["table"], change["where"])
+
+
+def session_row(session: str, **more: Json) -> Put:
+    """A row of the sessions view."""
+    return Put("sessions", {"id": session, "workflow": "w", "created_at": AT, **more})
+
+
+def attributes(error: pytest.ExceptionInfo[CallboardError]) -> Mapping[str, object]:
+    """What an error says in attributes."""
+    return error.value.context
+
+
+def places(events: Sequence[Event]) -> list[int]:
+    """The positions of events."""
+    return [event.position for event in events]

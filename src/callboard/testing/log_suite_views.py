@@ -1,0 +1,268 @@
+# ruff: noqa: D102 - the name of a test says what it shows
+"""The log's contract: views, written with the events and made again from them."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from callboard.errors import PositionConflict, ValidationError
+from callboard.events.envelope import Event
+from callboard.events.rows import KEYS, Change, Drop, Put, Query, Row
+from callboard.log.protocol import Base, EventLog, Writing
+from callboard.testing.log_suite_material import (
+    AT,
+    Contract,
+    OpenLog,
+    changing,
+    described,
+    happened,
+    session_row,
+    several,
+)
+
+
+def wakeup(session: str, at: int, key: str = "k") -> Put:
+    """A row of a small view."""
+    return Put("wakeups", {"session": session, "key": key, "at": at})
+
+
+async def all_views(log: EventLog) -> dict[str, list[Row]]:
+    """Everything in every view."""
+    return {table: await log.rows(Query(table)) for table in KEYS}
+
+
+async def column(log: EventLog, query: Query, name: str) -> Sequence[object]:
+    """One column of an answer."""
+    return [row[name] for row in await log.rows(query)]
+
+
+class ViewContract(Contract):
+    """Rows follow the events, in the same commit and in the same order."""
+
+    async def test_a_row_has_every_column(self, log: EventLog) -> None:
+        await log.append("s", [changing(session_row("s"))])
+        (row,) = await log.rows(Query("sessions"))
+        assert row == {
+            "id": "s",
+            "workflow": "w",
+            "version": None,
+            "source": None,
+            "created_at": AT,
+            "parent": None,
+            "fork_position": None,
+            "phase": None,
+            "ended": None,
+            "ended_at": None,
+            "paused": 0,
+            "pausing": 0,
+            "pending": 0,
+            "error": None,
+            "held": None,
+            "status": "pending",
+            "position": 1,
+            "updated_at": AT,
+        }
+
+    async def test_putting_again_replaces_the_whole_row(self, log: EventLog) -> None:
+        await log.append("s", [changing(session_row("s", phase="p"))])
+        await log.append("s", [changing(session_row("s", error="e"))])
+        (row,) = await log.rows(Query("sessions"))
+        assert (row["phase"], row["error"]) == (None, "e")
+
+    async def test_changes_set_and_add(self, log: EventLog) -> None:
+        change = Change("sessions", {"id": "s"}, {"phase": "p"}, {"pending": 2})
+        await log.append("s", [changing(session_row("s")), changing(change, change)])
+        await log.append("s", [changing(Change("sessions", {"id": "s"}, add={"pending": -1}))])
+        (row,) = await log.rows(Query("sessions"))
+        assert (row["phase"], row["pending"], row["status"]) == ("p", 3, "waiting")
+
+    async def test_changes_concern_every_row_that_fits(self, log: EventLog) -> None:
+        rows = [wakeup("a", 1, "x"), wakeup("a", 2, "y"), wakeup("b", 3, "x")]
+        moves = [Change("wakeups", {"session": "a"}, {"at": 9}), Drop("wakeups", {"key": "y"})]
+        await log.append("s", [changing(*rows, *moves)])
+        assert await log.rows(Query("wakeups")) == [
+            {"session": "a", "key": "x", "at": 9},
+            {"session": "b", "key": "x", "at": 3},
+        ]
+
+    async def test_changes_keep_their_order(self, log: EventLog) -> None:
+        """Joining statements must not show."""
+        named = {"session": "a", "key": "k"}
+        steps = [
+            wakeup("a", 1),
+            Change("wakeups", named, add={"at": 1}),
+            Change("wakeups", {"at": 2}, {"at": 10}),
+            Change("wakeups", named, add={"at": 5}),
+            Change("wakeups", named, {"at": 100}),
+            Change("wakeups", named, add={"at": 1}),
+            Drop("wakeups", {"at": 15}),
+            Change("wakeups", named, {"key": "renamed"}),
+            wakeup("b", 1),
+            Drop("wakeups", {"session": "b", "key": "k"}),
+            Change("wakeups", {"session": "b", "key": "k"}, add={"at": 1}),
+        ]
+        for end in range(1, len(steps) + 1):
+            stream = f"s{end}"
+            await log.append(stream, [changing(Drop("wakeups", {})), changing(*steps[:end])])
+            together = await log.rows(Query("wakeups"))
+            await log.append(stream, [changing(Drop("wakeups", {}))])
+            for step in steps[:end]:
+                await log.append(stream, [changing(step)])
+            assert await log.rows(Query("wakeups")) == together
+
+    async def test_a_refused_append_leaves_the_views_alone(self, log: EventLog) -> None:
+        await log.append("s", [changing(session_row("s"))])
+        with pytest.raises(PositionConflict):
+            await log.append("s", [changing(session_row("t"))], Writing(expect=7))
+        assert await column(log, Query("sessions"), "id") == ["s"]
+
+    async def test_views_of_one_turn_are_written_in_its_order(self, log: EventLog) -> None:
+        await asyncio.gather(
+            log.append("a", [changing(wakeup("w", 1))]),
+            log.append("b", [changing(Change("wakeups", {"session": "w"}, add={"at": 1}))]),
+            log.append("c", [changing(Change("wakeups", {"at": 2}, {"at": 9}))]),
+        )
+        assert await column(log, Query("wakeups"), "at") == [9]
+
+    async def test_the_projection_sees_each_event_under_its_own_stream(
+        self, open_log: OpenLog
+    ) -> None:
+        seen: list[tuple[str, int]] = []
+
+        def project(event: Event) -> list[Put]:
+            seen.append((event.session_id, event.position))
+            return [Put("checkpoints", {"session": event.session_id, "position": event.position})]
+
+        log = open_log(project)
+        await log.append("s", several(2))
+        await log.append("fork", [happened("own")], Writing(base=Base("s", 1)))
+        assert seen == [("s", 1), ("s", 2), ("fork", 2)]
+        live = await all_views(log)
+        assert await log.rebuild() == 3
+        assert await all_views(log) == live
+
+    async def test_rebuilding_gives_the_same_views(self, log: EventLog) -> None:
+        for number in range(30):
+            session = f"s{number % 7}"
+            steps = [
+                session_row(session, phase="p" if number % 2 else None),
+                Change("sessions", {"id": session}, add={"pending": number % 3}),
+                wakeup(session, number),
+            ]
+            await log.append(session, [changing(step) for step in steps])
+        await log.append("s0", [changing(Drop("wakeups", {"session": "s0"}))])
+        live = await all_views(log)
+        assert await log.rebuild() == 91
+        assert await all_views(log) == live
+
+    async def test_rebuilding_forgets_what_events_no_longer_say(self, open_log: OpenLog) -> None:
+        await open_log(described).append("s", [changing(session_row("s"), wakeup("s", 1))])
+        log = open_log(lambda event: [wakeup(event.session_id, 5)])
+        await log.rebuild()
+        assert await log.rows(Query("sessions")) == []
+        assert await column(log, Query("wakeups"), "at") == [5]
+
+    async def test_a_rebuild_that_fails_changes_nothing(self, open_log: OpenLog) -> None:
+        await open_log(described).append("s", [changing(session_row("s"))])
+
+        def fails(event: Event) -> list[Put]:
+            raise ZeroDivisionError
+
+        log = open_log(fails)
+        with pytest.raises(ZeroDivisionError):
+            await log.rebuild()
+        assert await column(log, Query("sessions"), "id") == ["s"]
+        assert await log.head("s") == 1
+
+
+class QueryContract(Contract):
+    """Questions to a view."""
+
+    @pytest.fixture
+    async def filled(self, log: EventLog) -> EventLog:
+        """A log with four sessions and their wakeups."""
+        rows = [
+            session_row("a", phase="p", created_at=4),
+            session_row("b", phase="p", pending=1, created_at=3),
+            session_row("c", parent="a", ended="failed", created_at=2),
+            session_row("d", parent="a", paused=1, created_at=2),
+        ]
+        for row in rows:
+            await log.append(str(row.row["id"]), [changing(row)])
+        wakeups = [wakeup(session, at) for at, session in enumerate("dbca")]
+        await log.append("d", [changing(*wakeups)])
+        return log
+
+    @pytest.mark.parametrize(
+        ("query", "ids"),
+        [
+            (Query("sessions"), "abcd"),
+            (Query("sessions", descending=True), "dcba"),
+            (Query("sessions", {"parent": "a"}), "cd"),
+            (Query("sessions", {"parent": None}), "ab"),
+            (Query("sessions", {"parent": None, "phase": "p", "pending": 1}), "b"),
+            (Query("sessions", {"status": "running"}), "a"),
+            (Query("sessions", {"status": "waiting"}), "b"),
+            (Query("sessions", {"status": "failed"}), "c"),
+            (Query("sessions", {"status": "paused"}), "d"),
+            (Query("sessions", {"status": "no such word"}), ""),
+            (Query("sessions", {"position": 2}), "d"),
+            (Query("sessions", order="created_at"), "cdba"),
+            (Query("sessions", order="created_at", descending=True), "abdc"),
+            (Query("sessions", order="parent"), "abcd"),
+            (Query("sessions", order="position", descending=True, limit=1), "d"),
+            (Query("sessions", order="status"), "cdab"),
+            (Query("sessions", limit=2), "ab"),
+            (Query("sessions", limit=0), ""),
+            (Query("sessions", at_most=("created_at", 3)), "bcd"),
+            (Query("sessions", at_most=("ended_at", 3)), ""),
+            (Query("sessions", {"updated_at": AT}, at_most=("position", 1)), "abc"),
+        ],
+    )
+    async def test_a_question_finds_its_rows(
+        self, filled: EventLog, query: Query, ids: str
+    ) -> None:
+        assert "".join(row["id"] for row in await filled.rows(query)) == ids
+
+    async def test_what_is_due_comes_in_order(self, filled: EventLog) -> None:
+        query = Query("wakeups", at_most=("at", 2), order="at")
+        assert await column(filled, query, "session") == ["d", "b", "c"]
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            Query("passwords"),
+            Query("events"),
+            Query("wakeups", {"position": 1}),
+            Query("wakeups", order="at; DROP TABLE events"),
+            Query("wakeups", at_most=("nothing", 1)),
+        ],
+    )
+    async def test_what_is_not_in_a_view_cannot_be_asked(self, log: EventLog, query: Query) -> None:
+        with pytest.raises(ValidationError, match=r"There is no view|has no column"):
+            await log.rows(query)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            Put("passwords", {"id": "a"}),
+            session_row("s", status="completed"),
+            session_row("s", nothing=1),
+            Change("wakeups", {"nothing": 1}),
+            Change("wakeups", {}, {"nothing": 1}),
+            Change("wakeups", {}, add={"nothing": 1}),
+            Drop("wakeups", {"nothing": 1}),
+        ],
+    )
+    async def test_what_is_not_in_a_view_cannot_be_written(
+        self, log: EventLog, change: Put | Change | Drop
+    ) -> None:
+        with pytest.raises(ValidationError):
+            await log.append("s", [changing(change)])
+        assert await log.head("s") == 0
+
+    async def test_a_long_answer_is_whole(self, log: EventLog) -> None:
+        rows = [wakeup(f"{number:05}", number) for number in range(2500)]
+        await log.append("s", [changing(*rows)])
+        assert await column(log, Query("wakeups"), "at") == list(range(2500))

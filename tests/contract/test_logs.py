@@ -1,0 +1,50 @@
+"""Both logs keep every promise."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from callboard.events.rows import Projection
+from callboard.log.memory import Memory, MemoryLog
+from callboard.log.protocol import EventLog, no_views
+from callboard.log.sqlite import SqliteLog
+from callboard.testing.log_suite import LogContract
+from callboard.testing.log_suite_material import OpenLog
+
+
+class TestMemoryLog(LogContract):
+    @pytest.fixture
+    async def open_log(self) -> AsyncIterator[OpenLog]:
+        memory = Memory()
+        opened: list[MemoryLog] = []
+
+        def open_log(project: Projection = no_views) -> EventLog:
+            opened.append(MemoryLog(project, memory=memory))
+            return opened[-1]
+
+        yield open_log
+        for log in opened:
+            await log.close()
+
+    def kill(self, log: EventLog) -> None:
+        assert isinstance(log, MemoryLog)
+        log.crash()
+
+
+class TestSqliteLog(LogContract):
+    @pytest.fixture
+    async def open_log(self, tmp_path: Path) -> AsyncIterator[OpenLog]:
+        opened: list[SqliteLog] = []
+
+        def open_log(project: Projection = no_views) -> EventLog:
+            opened.append(SqliteLog.open(tmp_path / "log.db", project))
+            return opened[-1]
+
+        yield open_log
+        for log in opened:
+            await log.close()
+
+    def kill(self, log: EventLog) -> None:
+        assert isinstance(log, SqliteLog)
+        log.crash()
