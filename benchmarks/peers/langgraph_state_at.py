@@ -98,15 +98,15 @@ def main() -> None:
             assert len(snapshot.values["cells"]) == FIELDS
             connection.close()
 
-        drop_caches(folder)
-        connection = connect(path)
-        graph = build(connection, 0, rng)
         forks = []
         for _ in range(options.forks):
+            drop_caches(folder)
+            connection = connect(path)
+            graph = build(connection, 0, rng)
             started = time.perf_counter()
             graph.update_state(at(rng.choice(ids[2:])), {"cells": {}})
             forks.append((time.perf_counter() - started) * 1000)
-        connection.close()
+            connection.close()
         added = (folder_bytes(folder) - stored) / options.forks
     print(
         json.dumps(
