@@ -44,7 +44,8 @@ async def fork_position(
     if head == 0:
         raise not_found(session_id)
     if at.phase is not None:
-        return await _before_phase(log, session_id, at.phase, at.occurrence or "last")
+        which = "last" if at.occurrence is None else at.occurrence
+        return await _before_phase(log, session_id, at.phase, which)
     if at.where is not None:
         return await _first_where(log, session_id, at.where, workflow)
     position = head if at.position is None else at.position

@@ -14,6 +14,7 @@ from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotResumable, PositionConflict, SessionOwned
 from callboard.events import names
+from callboard.events.codec import load_json
 from callboard.events.rows import Query
 from callboard.ids import short_id
 from callboard.log.protocol import Base, EventLog, Writing
@@ -79,7 +80,7 @@ class Operations:
             raise unknown(interaction_id)
         row = rows[0]
         if row["status"] == "completed":
-            raise already(interaction_id, row["response"])
+            raise already(interaction_id, _answered(row["response"]))
         if row["status"] != "pending":
             raise closed(interaction_id, _ROW_CLOSED.get(row["status"], "is closed"))
 
@@ -100,8 +101,7 @@ class Operations:
     ) -> bool:
         """Ask a session to pause; whether that was new. What runs finishes, or is interrupted."""
         why = {k: v for k, v in {"by": by, "reason": reason}.items() if v is not None}
-        lease = await self._log.lease(session_id)
-        driven = lease is not None and lease.alive
+        driven = await self._driven(session_id)
 
         def build(batch: Batch) -> bool:
             view = batch.view
@@ -190,15 +190,23 @@ class Operations:
 
     async def _append(self, session_id: str, batch: Batch, before: int, settle: bool) -> None:
         """With `settle`, leave nothing to do behind, unless someone drives the session."""
-        if settle:
+        if settle and not await self._driven(session_id):
             try:
                 writing = Writing(expect=before, settle=True)
                 await self._log.append(session_id, batch.events, writing)
             except SessionOwned:
-                pass
+                pass  # Claimed just now: its driver will see to the rest.
             else:
                 return
         await self._log.append(session_id, batch.events, Writing(expect=before))
+
+    async def _driven(self, session_id: str) -> bool:
+        lease = await self._log.lease(session_id)
+        return lease is not None and lease.owner is not None and lease.alive
+
+
+def _answered(response: str | None) -> Any:
+    return load_json(response)["value"] if response else None
 
 
 def _ended(status: str) -> str:

@@ -51,6 +51,7 @@ def perform(scene: Scene, decision: d.Decision) -> bool:
         error = describe(broken.error)
         message = error["message"]
         if not isinstance(broken.error, CallboardError):
+            error["code"] = "PHASE_ERROR"
             message = f"{broken.what} raised {type(broken.error).__name__}: {message}"
         fail(scene, {**error, "message": message, "where": broken.what})
         return True

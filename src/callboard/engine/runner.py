@@ -16,8 +16,9 @@ from callboard.engine.desk import Broke, Done, Interrupted, Outcome, RunDesk
 from callboard.engine.live import LiveSession
 from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
 from callboard.engine.ports import HumanInput, NoAnswer, Request
-from callboard.errors import CallboardError, HandlerFailed, Unwound
+from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, Unwound
 from callboard.events import names
+from callboard.events.envelope import Event
 from callboard.state.session import Asked, SessionView, run_item
 
 LINGER = 30.0
@@ -50,6 +51,8 @@ class Drive:
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._declined: set[str] = set()
         self._error: BaseException | None = None
+        self._attend = False
+        live.listeners.append(self._notice)
 
     async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
         """Drive until there is nothing to do; `prelude` begins a session that is new."""
@@ -60,10 +63,19 @@ class Drive:
                 await self._live.load()
             while await self._turn():
                 pass
+        except OwnershipLost:
+            if not await self._ended_by_others():
+                raise
         finally:
             undo()
             await self._put_down()
         return self._live.view
+
+    async def _ended_by_others(self) -> bool:
+        """Whether the lease went because somebody ended or paused the session."""
+        self._live.epoch = None
+        await self._live.load()
+        return self._live.view.ended is not None or self._live.view.paused
 
     async def _turn(self) -> bool:
         """Commit what there is to decide, act on it, and sleep until something happens."""
@@ -75,12 +87,24 @@ class Drive:
         self._act()
         if over and not self._tasks and not self._asking:
             return False
-        self._wake.clear()
-        if await self._live.catch_up() or self._finished or self._error:
-            return True
-        await self._sleep()
-        await self._live.catch_up()
+        await self._until_needed()
         return True
+
+    async def _until_needed(self) -> None:
+        """Sleep until something calls for a turn; the echo of our own commits does not."""
+        due = False
+        while not due:
+            self._wake.clear()
+            if await self._live.catch_up() or self._finished or self._attend or self._error:
+                break
+            due = await self._sleep()
+        self._attend = False
+
+    def _notice(self, events: list[Event]) -> None:
+        """An agent's question wants people asked, also though it was this process that wrote."""
+        if any(event.name == names.REQUESTED for event in events):
+            self._attend = True
+            self._wake.set()
 
     def _build(self, scene: Scene) -> None:
         """All events up to the next effect or wait."""
@@ -227,18 +251,20 @@ class Drive:
             self._error = _handler_error(asked, error)
         finally:
             self._asking.pop(asked.id, None)
+            self._attend = True
             self._wake.set()
 
-    async def _sleep(self) -> None:
-        """Until something wakes us, or the clock says that something is due."""
+    async def _sleep(self) -> bool:
+        """Until something wakes us, or until something is due; whether it was the latter."""
         seconds = self._seconds_left()
         if seconds is None:
             await self._wake.wait()
-            return
+            return False
         sleeping = asyncio.ensure_future(self._live.clock.sleep(seconds))
         waking = asyncio.ensure_future(self._wake.wait())
         try:
             await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
+            return sleeping.done()
         finally:
             sleeping.cancel()
             waking.cancel()

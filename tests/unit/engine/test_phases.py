@@ -1,0 +1,341 @@
+"""What a phase can do: guard, retry, timeout, for_each, until, streams, routes."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from callboard import (
+    Approval,
+    Choice,
+    Context,
+    Output,
+    Phase,
+    Retry,
+    State,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Workflow,
+    agent,
+    auto_approve,
+    run,
+)
+
+
+class Notes(State):
+    seen: list[str] = []
+    count: int = 0
+
+
+def note(state: Notes, output: Any) -> None:
+    state.seen.append(str(output))
+
+
+@agent
+async def work(state: Notes, ctx: Context) -> str:
+    return f"{ctx.phase}{ctx.visit}"
+
+
+def named(events: list[Any], name: str) -> list[Any]:
+    return [event.payload for event in events if event.name == name]
+
+
+async def test_a_false_guard_skips_the_phase_and_its_agent() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", agent=work, update=note, guard=lambda s: s.count > 0, next="b"),
+            Phase("b", agent=work, update=note, guard=lambda s: s.count == 0, terminal=True),
+        ],
+    )
+    result = await run(flow)
+    assert result.state.seen == ["b1"]
+    assert [p["reason"] for p in named(result.events, "phase:exited")] == ["skipped", "terminal"]
+    assert [p["guard"] for p in named(result.events, "phase:entered")] == [False, True]
+
+
+async def test_a_skipped_terminal_phase_ends_the_workflow() -> None:
+    flow = Workflow("w", state=Notes, phases=[Phase("a", guard=lambda s: False, terminal=True)])
+    result = await run(flow)
+    assert (result.status, result.exit_phase) == ("completed", "a")
+
+
+async def test_until_enters_the_phase_again() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", agent=work, update=note, until=lambda s, o: o == "a3", terminal=True)
+        ],
+    )
+    result = await run(flow)
+    assert result.state.seen == ["a1", "a2", "a3"]
+    assert [p["until"] for p in named(result.events, "phase:exited")] == [False, False, True]
+
+
+async def test_next_may_see_the_output() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", agent=work, next=lambda state, output: "b" if output == "a1" else "a"),
+            Phase("b", terminal=True),
+        ],
+    )
+    assert (await run(flow)).exit_phase == "b"
+
+
+async def test_a_failing_agent_is_retried_with_backoff() -> None:
+    attempts: list[tuple[int, str]] = []
+
+    @agent
+    async def flaky(state: Notes, ctx: Context) -> str:
+        attempts.append((ctx.attempt, ctx.key))
+        if ctx.attempt < 3:
+            raise ValueError("not yet")
+        return "at last"
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", agent=flaky, update=note, retry=Retry(3, backoff=0.001), terminal=True)
+        ],
+    )
+    result = await run(flow)
+    assert result.state.seen == ["at last"]
+    assert [attempt for attempt, _ in attempts] == [1, 2, 3]
+    assert len({key for _, key in attempts}) == 1
+    failed = named(result.events, "phase:failed")
+    assert [f["retryInMs"] for f in failed] == [1, 2]
+    assert failed[0]["error"]["message"] == "not yet"
+
+
+async def test_when_no_attempt_is_left_the_workflow_fails_and_says_why() -> None:
+    @agent
+    async def broken(state: Notes) -> str:
+        raise RuntimeError("no luck")
+
+    flow = Workflow(
+        "w", state=Notes, phases=[Phase("a", agent=broken, retry=Retry(2, 0.001), terminal=True)]
+    )
+    result = await run(flow)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error["message"] == "no luck"
+    assert result.error["phase"] == "a"
+    assert [e.name for e in result.events[-2:]] == ["phase:exited", "workflow:failed"]
+
+
+async def test_an_agent_that_takes_too_long_has_failed() -> None:
+    @agent
+    async def slow(state: Notes) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    flow = Workflow("w", state=Notes, phases=[Phase("a", agent=slow, timeout=0.01, terminal=True)])
+    result = await run(flow)
+    assert result.error is not None
+    assert result.error["code"] == "AGENT_TIMED_OUT"
+
+
+async def test_for_each_runs_items_in_parallel_and_updates_in_their_order() -> None:
+    running = most = 0
+
+    @agent
+    async def review(state: Notes, ctx: Context) -> str:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.001 * (5 - ctx.item))
+        running -= 1
+        return f"item {ctx.item} at {ctx.index}"
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase(
+                "a",
+                agent=review,
+                for_each=lambda s: [1, 2, 3, 4],
+                parallel=2,
+                update=note,
+                next=lambda s, outputs: "b" if len(outputs) == 4 else "a",
+            ),
+            Phase("b", terminal=True),
+        ],
+    )
+    result = await run(flow)
+    assert result.state.seen == [f"item {i} at {i - 1}" for i in (1, 2, 3, 4)]
+    assert most == 2
+    entered = named(result.events, "phase:entered")[0]
+    assert entered["items"] == [1, 2, 3, 4]
+    assert len(named(result.events, "agent:completed")) == 4
+
+
+async def test_for_each_over_nothing_goes_on() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[Phase("a", agent=work, for_each=lambda s: [], update=note, terminal=True)],
+    )
+    result = await run(flow)
+    assert (result.status, result.state.seen) == ("completed", [])
+
+
+@pytest.mark.parametrize(("policy", "status"), [("fail", "failed"), ("skip", "completed")])
+async def test_a_failed_item_lets_the_others_finish(policy: Any, status: str) -> None:
+    finished: list[int] = []
+
+    @agent
+    async def review(state: Notes, ctx: Context) -> int:
+        if ctx.item == 2:
+            raise ValueError("item 2")
+        await asyncio.sleep(0.001)
+        finished.append(ctx.item)
+        return ctx.item
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase(
+                "a",
+                agent=review,
+                for_each=lambda s: [1, 2, 3],
+                parallel=3,
+                update=note,
+                on_item_error=policy,
+                terminal=True,
+            )
+        ],
+    )
+    result = await run(flow)
+    assert sorted(finished) == [1, 3]
+    assert result.status == status
+    if policy == "skip":
+        assert result.state.seen == ["1", "3"]
+
+
+async def test_an_agent_that_streams_is_recorded_as_it_goes() -> None:
+    @agent(output=str)
+    async def talker(state: Notes) -> Any:
+        yield Thinking("hm")
+        yield Text("hel")
+        yield Text("lo")
+        yield ToolCall("t1", "search", {"q": 1})
+        yield ToolResult("t1", ["found"])
+        yield Output("done", usage={"inputTokens": 3})
+
+    flow = Workflow("w", state=Notes, phases=[Phase("a", agent=talker, update=note, terminal=True)])
+    result = await run(flow)
+    told = [e for e in result.events if e.name.startswith(("text", "thinking", "tool"))]
+    assert [e.name for e in told] == [
+        "thinking:delta",
+        "text:delta",
+        "tool:called",
+        "tool:result",
+    ]
+    assert told[1].payload["delta"] == "hello"
+    assert told[1].payload["run"] == "a#1"
+    assert named(result.events, "agent:completed")[0]["usage"] == {"inputTokens": 3}
+
+
+async def test_a_stream_without_an_output_is_a_failure_that_says_so() -> None:
+    @agent
+    async def talker(state: Notes) -> Any:
+        yield Text("hello")
+
+    flow = Workflow("w", state=Notes, phases=[Phase("a", agent=talker, terminal=True)])
+    result = await run(flow)
+    assert result.error is not None
+    assert "Yield Output(value) last" in result.error["message"]
+
+
+async def test_the_wrong_output_type_is_a_failure_with_a_code() -> None:
+    @agent
+    async def liar(state: Notes) -> list[str]:
+        return 5  # pyright: ignore[reportReturnType]
+
+    flow = Workflow("w", state=Notes, phases=[Phase("a", agent=liar, terminal=True)])
+    result = await run(flow)
+    assert result.error is not None
+    assert result.error["code"] == "AGENT_OUTPUT_INVALID"
+    assert "liar" in result.error["message"]
+
+
+async def test_a_function_of_the_user_that_raises_fails_the_phase_and_is_named() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", agent=work, next=lambda s: {}["x"], to=["b"]), Phase("b", terminal=True)
+        ],
+    )
+    result = await run(flow)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error["where"] == "next of phase 'a'"
+
+
+async def test_a_route_to_nowhere_names_the_phases_there_are() -> None:
+    flow = Workflow(
+        "w", state=Notes, phases=[Phase("a", next=lambda s: "nowhere"), Phase("b", terminal=True)]
+    )
+    result = await run(flow)
+    assert result.error is not None
+    assert "Return one of: a, b" in result.error["message"]
+
+
+async def test_a_change_that_does_not_fit_the_state_fails_with_the_place() -> None:
+    def spoil(state: Notes, output: str) -> None:
+        state.count = "many"  # pyright: ignore[reportAttributeAccessIssue]
+
+    flow = Workflow("w", state=Notes, phases=[Phase("a", agent=work, update=spoil, terminal=True)])
+    result = await run(flow)
+    assert result.error is not None
+    assert result.error["code"] == "STATE_INVALID"
+    assert "count" in result.error["message"]
+
+
+async def test_no_old_approval_routes_a_new_phase() -> None:
+    seen: list[Any] = []
+
+    def look(state: Notes) -> bool:
+        seen.append((state.approved, state.human_response))
+        return True
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", human=Approval("Ok?"), next=lambda s: "b" if s.approved else "a"),
+            Phase("b", guard=look, human=Choice("Which?", ["x", "y"]), next="c"),
+            Phase("c", guard=look, terminal=True),
+        ],
+    )
+    result = await run(flow, human_input=auto_approve())
+    assert seen == [(None, None), (None, None)]
+    assert result.state.approved is None
+
+
+async def test_the_answer_is_in_the_state_when_routing() -> None:
+    def route(state: Notes) -> str:
+        assert state.human_response is not None
+        return state.human_response.value
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("a", human=Choice("Where?", ["b", "c"]), next=route),
+            Phase("b", terminal=True),
+            Phase("c", terminal=True),
+        ],
+    )
+    result = await run(flow, human_input={"choice": lambda prompt, options: options[1]})
+    assert result.exit_phase == "c"
