@@ -1,6 +1,6 @@
 """Callboard as a library: the one place that picks a log, a driver and handlers."""
 
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,7 +15,7 @@ from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked, Operations
 from callboard.engine.sessions import SessionInfo, session_info
 from callboard.engine.workflow import Workflow
-from callboard.errors import ValidationError
+from callboard.errors import ConflictError, ValidationError
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.custom import as_handler
@@ -42,8 +42,6 @@ class Callboard:
         self, log: EventLog, workflows: Sequence[Workflow] = (), clock: Clock | None = None
     ) -> None:
         self.log = log
-        self.closes_with_run = False
-        """Whether the log was opened for one run only, and closes when that has ended."""
         self.workflows = {workflow.name: workflow for workflow in workflows}
         self.operations = Operations(log, clock or SystemClock())
         self.clock = clock or SystemClock()
@@ -94,9 +92,9 @@ class Callboard:
         """Start a session here; see `callboard.run`."""
         known = self.driver.workflow(workflow) if isinstance(workflow, str) else workflow
         self.workflows.setdefault(known.name, known)
-        close = self.close if self.closes_with_run else None
+        running = _running(self, _keep_open)
         return Execution(
-            Running(self.log, self.driver, self.operations, self.clock, close),
+            lambda: running,
             Starting(known, session_id or short_id(), input, source),
             people=as_handler(human_input),
             observation=Observation(observer, on_event),
@@ -230,6 +228,16 @@ class Callboard:
             await self.drive(forked.session_id, human_input=human_input)
         return forked
 
+    async def retry(self, session_id: str, *, run: bool = True, by: str | None = None) -> Forked:
+        """Try a failed session again: a fork at the phase that failed."""
+        info = await self.session(session_id)
+        if info.status != "failed":
+            raise ConflictError(
+                f"Session {session_id} is {info.status}; only a failed one can be retried.",
+                session_id=session_id,
+            )
+        return await self.fork(session_id, phase=info.phase, run=run, by=by)
+
     async def drive(
         self,
         session_id: str,
@@ -240,16 +248,13 @@ class Callboard:
         """Carry a session forward until it waits, pauses or ends."""
         observation = Observation(None, on_event)
         listener = observation.tell if observation.wanted else None
-        manner = Manner(people=as_handler(human_input), listener=listener)
-        if manner.people is None:
-            manner = Manner(linger=0.05, listener=listener)
-        await self.driver.drive(session_id, manner)
+        await self.driver.drive(session_id, Manner(as_handler(human_input), listener))
         await observation.finish()
         return await self.session(session_id)
 
     async def recover(self) -> list[SessionInfo]:
         """Drive every session that has something to do and that no living process drives."""
-        views = await self.driver.recover(Manner(linger=0.05))
+        views = await self.driver.recover()
         return [await self.session(view.session_id) for view in views]
 
     async def rebuild(self) -> int:
@@ -279,16 +284,28 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
         observer: An object with any of `on_event`, `on_started`, `on_phase_changed`, ….
         on_event: Called with each event.
     """
-    board = Callboard.open(db, [workflow])
-    board.closes_with_run = True
-    return board.run(
-        workflow,
-        input,
-        human_input=human_input,
-        session_id=session_id,
-        observer=observer,
-        on_event=on_event,
+    memory = None if db is not None else _running(Callboard.open(None, [workflow]), _keep_open)
+
+    def open_log() -> Running:
+        if memory is not None:  # There is nowhere else to resume from.
+            return memory
+        board = Callboard.open(db, [workflow])
+        return _running(board, board.close)
+
+    return Execution(
+        open_log,
+        Starting(workflow, session_id or short_id(), input),
+        people=as_handler(human_input),
+        observation=Observation(observer, on_event),
     )
+
+
+def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Running:
+    return Running(board.log, board.driver, board.operations, board.clock, close)
+
+
+async def _keep_open() -> None:
+    """Leave a log open that belongs to somebody else."""
 
 
 def _open_log(db: Database, clock: Clock | None) -> EventLog:

@@ -1,8 +1,15 @@
 """A session that this program runs: something to await, to pause, to resume and to abort."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from contextlib import suppress
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Mapping,
+)
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,17 +18,12 @@ from callboard.drivers.local import LocalDriver, Manner
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Operations, begin
 from callboard.engine.ports import HumanInput
-from callboard.engine.runner import LINGER
 from callboard.engine.workflow import Workflow
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.status import Status
 from callboard.log.protocol import EventLog
 from callboard.state.session import SessionView
-
-# With nobody in this process to answer, an agent's questions only have to be written down;
-# this leaves it the time to ask several at once.
-_NOBODY_HERE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,12 @@ class Running:
     driver: LocalDriver
     operations: Operations
     clock: Clock
-    close: Callable[[], Awaitable[None]] | None = None
-    """Called when the session has ended; None when the log belongs to somebody else."""
+    close: Callable[[], Awaitable[None]]
+    """Let go of the log; does nothing when it belongs to somebody else."""
+
+
+Open = Callable[[], Running]
+"""Gives what an execution works with, anew after it was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +75,22 @@ class Execution:
 
     def __init__(
         self,
-        running: Running,
+        open_log: Open,
         starting: Starting,
         *,
         people: HumanInput | None,
         observation: Observation,
     ) -> None:
         self.session_id = starting.session_id
-        self._running = running
+        self._open = open_log
+        self._running: Running | None = None
+        self._users = 0
         self._workflow = starting.workflow
         self._prelude = begin(starting.workflow, starting.input, starting.source)
         self._observation = observation
         self._events: list[Event] = []
         self._begun = asyncio.Event()
-        linger = LINGER if people else _NOBODY_HERE
-        self._manner = Manner(people=people, linger=linger, listener=self._hear)
+        self._manner = Manner(people=people, listener=self._hear)
         self._task: asyncio.Task[Result] | None = None
         with suppress(RuntimeError):  # Without a running loop it starts when awaited.
             asyncio.get_running_loop()
@@ -101,27 +108,43 @@ class Execution:
         return asyncio.ensure_future(self._pause(interrupt))
 
     async def _pause(self, interrupt: bool) -> bool:
-        await self._begun.wait()
-        return await self._running.operations.pause(self.session_id, interrupt=interrupt)
+        async with self._using() as running:
+            await self._begun.wait()
+            return await running.operations.pause(self.session_id, interrupt=interrupt)
 
     def resume(self) -> asyncio.Future[bool]:
         """Go on after a pause."""
         return asyncio.ensure_future(self._resume())
 
     async def _resume(self) -> bool:
-        await self._begun.wait()
-        resumed = await self._running.operations.resume(self.session_id)
-        if self._task is not None and self._task.done():
-            self._start(self._run(first=False))
-        return resumed
+        async with self._using() as running:
+            await self._begun.wait()
+            resumed = await running.operations.resume(self.session_id)
+            if self._task is not None and self._task.done():
+                self._start(self._run(first=False))
+            return resumed
 
     def abort(self, reason: str | None = None) -> asyncio.Future[bool]:
         """End the session: its status becomes `cancelled`."""
         return asyncio.ensure_future(self._abort(reason))
 
     async def _abort(self, reason: str | None) -> bool:
-        await self._begun.wait()
-        return await self._running.operations.cancel(self.session_id, reason=reason)
+        async with self._using() as running:
+            await self._begun.wait()
+            return await running.operations.cancel(self.session_id, reason=reason)
+
+    @asynccontextmanager
+    async def _using(self) -> AsyncGenerator[Running]:
+        """The log, open for as long as someone here needs it: waiting costs no file."""
+        self._running = self._running or self._open()
+        self._users += 1
+        try:
+            yield self._running
+        finally:
+            self._users -= 1
+            if not self._users:
+                running, self._running = self._running, None
+                await running.close()
 
     def _hear(self, events: list[Event]) -> None:
         self._begun.set()
@@ -130,32 +153,26 @@ class Execution:
             self._observation.tell(events)
 
     async def _run(self, *, first: bool) -> Result:
-        running, began = self._running, self._running.clock.monotonic()
         try:
-            if first:
-                view = await running.driver.begin(
-                    self._workflow, self.session_id, self._prelude, self._manner
-                )
-            else:
-                view = await running.driver.drive(self.session_id, self._manner)
-            result = await self._result(view, running.clock.monotonic() - began)
-        except BaseException:
+            async with self._using() as running:
+                began = running.clock.monotonic()
+                view = await self._drive(running, first)
+                result = await self._result(running, view, running.clock.monotonic() - began)
+        finally:
             self._begun.set()
-            await self._close()
-            raise
-        await self._observation.finish()
-        if view.ended:
-            await self._close()
+            await self._observation.finish()
         return result
 
-    async def _close(self) -> None:
-        if self._running.close is not None:
-            await self._running.close()
+    async def _drive(self, running: Running, first: bool) -> SessionView:
+        if not first:
+            return await running.driver.drive(self.session_id, self._manner)
+        starting = (self._workflow, self.session_id, self._prelude)
+        return await running.driver.begin(*starting, self._manner)
 
-    async def _result(self, view: SessionView, duration: float) -> Result:
+    async def _result(self, running: Running, view: SessionView, duration: float) -> Result:
         events = self._events
         if len(events) != view.position:  # Others wrote while nobody here was driving.
-            events = self._events = await self._running.log.read(self.session_id)
+            events = self._events = await running.log.read(self.session_id)
         return Result(
             state=self._workflow.state_type.load(view.state),
             session_id=self.session_id,

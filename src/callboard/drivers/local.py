@@ -18,14 +18,26 @@ from callboard.log.protocol import EventLog
 from callboard.state.session import SessionView
 
 
+# With nobody in this process to answer, an agent's questions only have to be written down;
+# this leaves it the time to ask several at once.
+_NOBODY_HERE = 0.05
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to drive: who can be asked in this process, for how long to keep a waiting agent in
-    memory, and who hears of each event."""
+    """How to drive: who can be asked in this process, who hears of each event, and for how
+    many seconds to keep an agent in memory that waits for a person."""
 
     people: HumanInput | None = None
-    linger: float = LINGER
     listener: Listener | None = None
+    linger: float | None = None
+
+    @property
+    def patience(self) -> float:
+        """How long to keep a waiting agent, unless told."""
+        if self.linger is not None:
+            return self.linger
+        return LINGER if self.people else _NOBODY_HERE
 
 
 class LocalDriver:
@@ -84,7 +96,7 @@ class LocalDriver:
         if manner.listener:
             live.listeners.append(manner.listener)
         async with self._alone(session_id):
-            drive = Drive(live, people=manner.people, linger=manner.linger)
+            drive = Drive(live, people=manner.people, linger=manner.patience)
             return await drive.run(prelude)
 
     async def recover(self, manner: Manner | None = None) -> list[SessionView]:
