@@ -1,0 +1,135 @@
+"""A clock that a test moves: retries, deadlines and patience take no time.
+
+>>> import asyncio
+>>> async def nap():
+...     clock = FakeClock(autojump=True)
+...     await clock.sleep(3600)
+...     return clock.monotonic()
+>>> asyncio.run(nap())
+3600.0
+"""
+
+import asyncio
+import heapq
+import itertools
+from typing import Any
+
+_NANOS = 1_000_000_000
+# A task that polls in a busy loop never lets the loop fall idle; a test must end all the same.
+_MOST_TURNS = 100_000
+
+
+class FakeClock:
+    """A `Clock` that stands still until it is told to move.
+
+    With `autojump`, it moves by itself: whenever nothing in the event loop is left to run,
+    it jumps to the moment at which the first sleeper wakes. Threads are not seen: a log that
+    commits in one may be overtaken, unless `quiet` gives it that many real seconds.
+
+    One clock per event loop. Needs asyncio's own loop, not uvloop.
+    """
+
+    def __init__(
+        self, start_ms: int = 1_769_860_800_000, *, autojump: bool = False, quiet: float = 0.0
+    ) -> None:
+        self._start_ms = start_ms
+        self._nanos = 0
+        self._autojump = autojump
+        self._quiet = quiet
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = itertools.count()
+        self._looks = 0
+        self._watching: asyncio.AbstractEventLoop | None = None
+
+    def now_ms(self) -> int:
+        """Wall time in milliseconds: noon on 31 January 2026 unless told otherwise."""
+        self._looks += 1
+        return self._start_ms + self._nanos // 1_000_000
+
+    def monotonic(self) -> float:
+        """Seconds since the clock was made."""
+        self._looks += 1
+        return self._nanos / _NANOS
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the clock has moved so far."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        loop = asyncio.get_running_loop()
+        waking: asyncio.Future[None] = loop.create_future()
+        # At least a nanosecond: who sleeps for the rest of a rounding error must get on too.
+        at = self._nanos + max(1, round(seconds * _NANOS))
+        heapq.heappush(self._sleepers, (at, next(self._order), waking))
+        if self._autojump and self._watching is not loop:
+            self._watching = loop
+            loop.call_soon(self._watch, loop)
+        await waking
+
+    async def advance(self, seconds: float) -> None:
+        """Move on; whoever is due wakes in order, and runs as far as it can."""
+        if self._autojump:
+            await self.sleep(seconds)
+            return
+        until = self._nanos + round(seconds * _NANOS)
+        await _fall_idle()
+        while (at := self._next()) is not None and at <= until:
+            self._wake(at)
+            await _fall_idle()
+        self._nanos = until
+
+    @property
+    def sleepers(self) -> int:
+        """How many wait for this clock."""
+        return sum(not waking.done() for _, _, waking in self._sleepers)
+
+    def _next(self) -> int | None:
+        """When the first sleeper wakes; those who were cancelled sleep no more."""
+        while self._sleepers and self._sleepers[0][2].done():
+            heapq.heappop(self._sleepers)
+        return self._sleepers[0][0] if self._sleepers else None
+
+    def _wake(self, at: int) -> None:
+        self._nanos = max(self._nanos, at)
+        while self._next() == at:
+            heapq.heappop(self._sleepers)[2].set_result(None)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Jump when nothing else is left to run. A callback, so that no task stays behind."""
+        if self._next() is None:
+            self._watching = None
+        elif _ready(loop):
+            loop.call_soon(self._watch, loop)
+        elif self._quiet:
+            loop.call_later(self._quiet, self._jump_unless_seen, loop, self._looks)
+        else:
+            self._jump(loop)
+
+    def _jump_unless_seen(self, loop: asyncio.AbstractEventLoop, looks: int) -> None:
+        if looks == self._looks and not _ready(loop):
+            self._jump(loop)
+        else:
+            loop.call_soon(self._watch, loop)
+
+    def _jump(self, loop: asyncio.AbstractEventLoop) -> None:
+        at = self._next()
+        if at is not None:
+            self._wake(at)
+        loop.call_soon(self._watch, loop)
+
+
+def _ready(loop: asyncio.AbstractEventLoop) -> bool:
+    # There is no public way to ask a loop whether it has anything left to run.
+    queue: Any = getattr(loop, "_ready", None)
+    if queue is None:
+        raise NotImplementedError("FakeClock needs asyncio's own event loop.")
+    return bool(queue)
+
+
+async def _fall_idle() -> None:
+    """Let everything run that can."""
+    loop = asyncio.get_running_loop()
+    for _ in range(_MOST_TURNS):
+        await asyncio.sleep(0)
+        if not _ready(loop):
+            return
