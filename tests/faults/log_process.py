@@ -1,0 +1,120 @@
+"""What the other processes in `test_log_faults` do: run as a script, told by lines on stdin."""
+
+import asyncio
+import itertools
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import CallboardError
+from callboard.events.envelope import Event
+from callboard.events.rows import Change, Put, RowChange
+from callboard.log.protocol import EventLog, Writing
+from callboard.log.sqlite import SqliteLog
+from callboard.testing.log_suite_material import happened
+
+
+def counting(event: Event) -> list[RowChange]:
+    """A projection that touches one row with every event."""
+    session = event.session_id
+    if event.position == 1:
+        row = {"id": session, "workflow": "w", "created_at": 0, "pending": 1}
+        return [Put("sessions", row)]
+    return [Change("sessions", {"id": session}, add={"pending": 1})]
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+async def told() -> str:
+    """The next line from the test; waits in a thread, so that the heart goes on beating."""
+    return (await asyncio.to_thread(sys.stdin.readline)).strip()
+
+
+async def write_for_ever(log: EventLog, name: str) -> None:
+    """Append to several streams at once, and say what was acknowledged."""
+
+    async def write(stream: str) -> None:
+        for _ in itertools.count():
+            appended = await log.append(stream, [happened(), happened()])
+            for event in appended.events:
+                say(stream, event.position, event.id)
+
+    await asyncio.gather(*(write(f"{name}-{number}") for number in range(4)))
+
+
+async def write_to_one_stream(log: EventLog, name: str) -> None:
+    """Append one by one to a stream that the others write to as well, and to one's own."""
+    say("ready")
+    await told()
+    for number in itertools.count():
+        await log.append("shared", [happened("by", {"writer": name})])
+        await log.append(name, [happened()], Writing(expect=number))
+
+
+async def own(log: EventLog, name: str) -> None:
+    """Claim a stream; then say what becomes of each thing that the test asks for."""
+    appended = await log.append("owned", [happened()], Writing(claim=True))
+    epoch = appended.epoch
+    say("epoch", epoch)
+    while word := await told():
+        writing = Writing(epoch=epoch) if word == "append" else Writing(claim=True)
+        try:
+            appended = await log.append("owned", [happened()], writing)
+            say("epoch", appended.epoch)
+        except CallboardError as refusal:
+            say(type(refusal).__name__)
+
+
+async def hold_the_lock(log: EventLog, name: str) -> None:
+    """Take the right to write, and keep it."""
+    assert isinstance(log, SqliteLog)
+    log._place.turnstile.enter(10)
+    say("holding")
+    await told()
+
+
+async def append_once(log: EventLog, name: str) -> None:
+    """Append one event, and tell its position."""
+    appended = await log.append("shared", [happened("by", {"writer": name})])
+    say(appended.events[0].position)
+
+
+async def append_when_told(log: EventLog, name: str) -> None:
+    """Append one event for each line."""
+    say("ready")
+    while await told():
+        await log.append("told", [happened()])
+
+
+async def rebuild_for_ever(log: EventLog, name: str) -> None:
+    """Make the views again and again."""
+    while True:
+        say("rebuilding")
+        await log.rebuild()
+
+
+ROLES: dict[str, Callable[[EventLog, str], Coroutine[Any, Any, None]]] = {
+    role.__name__: role
+    for role in (
+        write_for_ever,
+        write_to_one_stream,
+        own,
+        hold_the_lock,
+        append_once,
+        append_when_told,
+        rebuild_for_ever,
+    )
+}
+
+
+async def main(role: str, path: str, name: str) -> None:
+    log = SqliteLog.open(Path(path), counting)
+    await ROLES[role](log, name)
+    await log.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
