@@ -1,7 +1,7 @@
 """Drives sessions in this process, as many at once as it is allowed to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,7 +16,6 @@ from callboard.errors import SessionOwned, WorkflowNotFound
 from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
 from callboard.state.session import SessionView
-
 
 # With nobody in this process to answer, an agent's questions only have to be written down;
 # this leaves it the time to ask several at once.
@@ -112,9 +111,9 @@ class LocalDriver:
 
     async def _recoverable(self, session_id: str) -> str | None:
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
-        row = rows[0] if rows else None
-        known = row is not None and row["workflow"] in self._workflows
-        return session_id if known and not row["ended"] and not row["paused"] else None
+        if not rows or rows[0]["ended"] or rows[0]["paused"]:
+            return None
+        return session_id if rows[0]["workflow"] in self._workflows else None
 
     async def _recover(self, session_id: str, manner: Manner) -> SessionView | None:
         async with self._slots:
@@ -124,7 +123,7 @@ class LocalDriver:
                 return None
 
     @asynccontextmanager
-    async def _alone(self, session_id: str) -> AsyncIterator[None]:
+    async def _alone(self, session_id: str) -> AsyncGenerator[None]:
         if session_id in self._driving:
             raise SessionOwned(
                 f"Session {session_id} is being driven already, by this process.",

@@ -1,7 +1,7 @@
 """How long one attempt may work. The time it waits for a person does not count."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from callboard.clock import Clock
@@ -21,7 +21,7 @@ class Budget:
         self._stopped = asyncio.Event()
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self) -> Generator[None]:
         """Stop counting for as long as a person is being waited for."""
         self._waiting += 1
         self._working.clear()

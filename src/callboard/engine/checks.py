@@ -44,11 +44,8 @@ def _check_phase(workflow: str, name: str, phase: Phase) -> None:
         for option in ("update", "retry", "timeout", "for_each", "on_uncertain"):
             if getattr(phase, option) is not None:
                 _wrong(workflow, name, f"{option} needs an agent; add agent=...")
-    if (
-        phase.human is not None
-        and not callable(phase.human)
-        and not isinstance(phase.human, Approval | Choice)
-    ):
+    human: object = phase.human
+    if not (human is None or callable(human) or isinstance(human, Approval | Choice)):
         _wrong(
             workflow, name, "human must be Approval(...), Choice(...) or a function that gives one"
         )

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import typing
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, overload
 
 from callboard.engine.functions import fitting
@@ -46,7 +46,7 @@ class FunctionAgent:
         """Call the function itself, as a test of it would."""
         return self.function(*arguments)
 
-    async def stream(self, state: Any, ctx: Any) -> AsyncIterator[Item]:
+    async def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
         """Run the function and end with its output."""
         if self._streams:
             async for item in self._items(state, ctx):
@@ -57,7 +57,7 @@ class FunctionAgent:
             result = await asyncio.to_thread(self._fitted, state, ctx)
             yield Output(await result if inspect.isawaitable(result) else result)
 
-    async def _items(self, state: Any, ctx: Any) -> AsyncIterator[Item]:
+    async def _items(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
         ended = False
         async for item in self._fitted(state, ctx):
             if not isinstance(item, Item):

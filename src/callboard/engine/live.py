@@ -45,10 +45,12 @@ class LiveSession:
         self._checkpoint_size = 0
         self._size_since = 0
         self._told = 0
+        self._stale = False
 
-    async def load(self) -> None:
-        """Fold what the log has; drops whatever was not committed."""
+    async def take_up(self) -> None:
+        """Begin with a session that exists: listeners hear what comes from here on."""
         self._adopt(await load(self.log, self.session_id))
+        self._told = self.view.position
 
     def _adopt(self, loaded: Loaded) -> None:
         self.view = loaded.view
@@ -70,15 +72,22 @@ class LiveSession:
         """
         async with self._writing:
             while True:
+                if self._stale:
+                    await self._reload()
+                # From the first event built until the log has said yes, the view is ahead of it.
+                self._stale = True
                 scene = self.scene()
                 build(scene)
                 done_here = settle() if settle else False
                 if not scene.batch.events and not (done_here and self.epoch is not None):
+                    self._stale = False
                     return []
                 try:
-                    return await self._append(scene.batch, done_here, narration)
+                    committed = await self._append(scene.batch, done_here, narration)
                 except PositionConflict:
-                    await self._reload()
+                    continue
+                self._stale = False
+                return committed
 
     def scene(self) -> Scene:
         """A new batch on the current view."""
@@ -99,17 +108,20 @@ class LiveSession:
         return batch.placed
 
     async def _reload(self) -> None:
-        """Somebody else wrote: fold again, and tell what came."""
+        """Fold again what the log has, which drops what was not committed; tell what came."""
         told = self._told
-        await self.load()
-        missed = await self.log.read(self.session_id, told)
-        self._tell(missed)
+        self._adopt(await load(self.log, self.session_id))
+        self._stale = False
+        self._tell(await self.log.read(self.session_id, told))
 
     async def catch_up(self) -> bool:
         """Read what others have written; whether there was anything."""
         if await self.log.head(self.session_id) == self.view.position:
             return False
         async with self._writing:
+            if self._stale:
+                await self._reload()
+                return True
             events = await self.log.read(self.session_id, self.view.position)
             for event in events:
                 apply(self.view, event)

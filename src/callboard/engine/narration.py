@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from callboard.clock import Clock
+from callboard.engine.outputs import plain
 from callboard.engine.ports import Item, Text, Thinking, ToolCall, ToolResult
 from callboard.events import names
 
@@ -36,10 +37,12 @@ class Narrator:
             case Thinking(delta):
                 await self._gather(names.THINKING_DELTA, delta)
             case ToolCall(id, name, given):
-                call = {"toolId": id, "toolName": name, "input": given}
+                shown = plain(given, f"The input of tool {name!r}")
+                call = {"toolId": id, "toolName": name, "input": shown}
                 await self._now(names.TOOL_CALLED, call)
             case ToolResult(id, output, is_error):
-                result = {"toolId": id, "output": output, "isError": is_error}
+                shown = plain(output, f"The result of tool call {id!r}")
+                result = {"toolId": id, "output": shown, "isError": is_error}
                 await self._now(names.TOOL_RESULT, result)
             case _:
                 pass

@@ -8,6 +8,8 @@ from typing import Any
 
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.state.fold import apply
+from callboard.state.session import SessionView
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +25,6 @@ _METHODS: dict[str, tuple[str, Callable[[Event], tuple[Any, ...]]]] = {
     names.THINKING_DELTA: ("on_thinking_delta", lambda e: (e.payload,)),
     names.TOOL_CALLED: ("on_tool_called", lambda e: (e.payload,)),
     names.TOOL_RESULT: ("on_tool_result", lambda e: (e.payload,)),
-    names.INTENT: ("on_state_changed", lambda e: (e.payload["patches"],)),
     names.REQUESTED: ("on_input_requested", lambda e: (e.payload,)),
     names.RECEIVED: ("on_input_received", lambda e: (e.payload,)),
     names.COMPLETED: ("on_completed", lambda e: (e.payload,)),
@@ -40,6 +41,7 @@ class Observation:
     def __init__(self, observer: object | None, on_event: Callable[[Event], Any] | None) -> None:
         self._observer = observer
         self._on_event = on_event
+        self._view = SessionView()
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._pump: asyncio.Task[None] | None = None
 
@@ -70,6 +72,10 @@ class Observation:
             await self._call(self._on_event, event)
 
     async def _dispatch(self, event: Event) -> None:
+        apply(self._view, event)
+        if event.name == names.INTENT:
+            changed = getattr(self._observer, "on_state_changed", None)
+            await self._call(changed, self._view.state, event.payload["patches"])
         if event.name in _METHODS:
             method, arguments = _METHODS[event.name]
             await self._call(getattr(self._observer, method, None), *arguments(event))

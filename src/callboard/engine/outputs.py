@@ -4,16 +4,16 @@ The engine hands on what a reload from the log would give, so that an update or 
 tell whether the process died in between.
 """
 
-import math
-from typing import Any, cast
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic import ValidationError as PydanticError
 
-from callboard.errors import AgentOutputInvalid
+from callboard.errors import AgentOutputInvalid, StateNotSerializable
+from callboard.events.codec import load_json
+from callboard.state.plain import written
 
 UNDECLARED: Any = object()
-_ATOMS = (str, int, bool, type(None))
 
 
 class OutputType:
@@ -51,20 +51,13 @@ class OutputType:
         return self._adapter.validate_python(data)
 
 
-def plain(value: Any, path: str) -> Any:
-    """The value as plain JSON; AgentOutputInvalid names the place that JSON cannot hold."""
-    if type(value) in _ATOMS or (type(value) is float and math.isfinite(value)):
-        return value
-    if isinstance(value, list | tuple):
-        items = cast("list[Any]", value)
-        return [plain(item, f"{path}[{i}]") for i, item in enumerate(items)]
-    if isinstance(value, dict):
-        pairs = cast("dict[Any, Any]", value)
-        if all(isinstance(key, str) for key in pairs):
-            return {key: plain(item, f"{path}[{key!r}]") for key, item in pairs.items()}
-    kind = type(value).__name__
-    raise AgentOutputInvalid(
-        f"{path} is a {kind}, which JSON cannot hold. "
-        f"Declare the type (for an agent: -> {kind}), or give plain data.",
-        path=path,
-    )
+def plain(value: Any, what: str) -> Any:
+    """The value as JSON gives it back; AgentOutputInvalid tells where JSON cannot hold it."""
+    try:
+        return load_json(written(value, ""))
+    except StateNotSerializable as error:
+        kind = type(value).__name__
+        raise AgentOutputInvalid(
+            f"{what} cannot be recorded: {error.message} An agent may also declare what it "
+            f"returns, as in -> {kind}.",
+        ) from error

@@ -1,6 +1,6 @@
 """What the engine needs from outside: agents that work, and people who can be asked."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
@@ -68,7 +68,7 @@ class Agent(Protocol):
         """What `agent:started` tells besides the name, such as provider and model."""
         ...
 
-    def stream(self, state: Any, ctx: Any) -> AsyncIterator[Item]:
+    def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
         """Work, say what happens meanwhile, and end with Output."""
         ...
 

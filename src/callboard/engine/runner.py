@@ -60,7 +60,7 @@ class Drive:
         undo = self._live.log.on_change(self._live.session_id, self._wake.set)
         try:
             if prelude is None:
-                await self._live.load()
+                await self._live.take_up()
             while await self._turn():
                 pass
         except OwnershipLost:
@@ -74,7 +74,7 @@ class Drive:
     async def _ended_by_others(self) -> bool:
         """Whether the lease went because somebody ended or paused the session."""
         self._live.epoch = None
-        await self._live.load()
+        await self._live.take_up()
         return self._live.view.ended is not None or self._live.view.paused
 
     async def _turn(self) -> bool:

@@ -4,8 +4,10 @@ Pure conversions; what reads the clock is `callboard.clock`.
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
+@lru_cache(maxsize=256)  # The events of one commit share their moment.
 def from_ms(millis: int) -> datetime:
     """Turn recorded milliseconds into an aware datetime."""
     return datetime.fromtimestamp(millis / 1000, UTC)

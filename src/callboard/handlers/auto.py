@@ -1,16 +1,18 @@
 """Says yes to everything, for tests and demonstrations."""
 
-from typing import Any
-
-from callboard.engine.ports import Request
+from collections.abc import Sequence
 
 
 class AutoApprove:
     """Approves each approval and takes the first option of each choice."""
 
-    async def answer(self, request: Request) -> Any:
-        """True, or the first option."""
-        return request.options[0] if request.options else True
+    async def approval(self, prompt: str) -> bool:
+        """Yes."""
+        return True
+
+    async def choice(self, prompt: str, options: Sequence[str]) -> str:
+        """The first option."""
+        return options[0]
 
 
 def auto_approve() -> AutoApprove:

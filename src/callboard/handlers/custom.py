@@ -1,9 +1,13 @@
 """A caller's own handler: an object or a mapping with `approval` and `choice`."""
 
 import asyncio
+import contextvars
 import inspect
+import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from functools import partial
+from typing import Any, cast
 
 from callboard.engine.ports import HumanInput, Request
 from callboard.errors import DefinitionError
@@ -22,32 +26,38 @@ class CustomHandler:
         kind = "choice" if request.options is not None else "approval"
         function = self._functions[kind]
         if function is None:
-            raise DefinitionError(f"human_input has no {kind!r}; add {kind}(prompt, ...).")
-        arguments: list[Any] = [request.prompt]
-        if kind == "choice":
-            arguments.append(list(request.options or []))
-        more = {"request": request} if _takes_request(function) else {}
+            shown = "choice(prompt, options)" if kind == "choice" else "approval(prompt)"
+            raise DefinitionError(f"human_input has no {kind!r}; add {shown}.")
+        call = partial(function, request.prompt)
+        if request.options is not None:
+            call = partial(call, list(request.options))
+        if _takes_request(function):
+            call = partial(call, request=request)
         if inspect.iscoroutinefunction(function):
-            return await function(*arguments, **more)
-        # It may well block on a person: not in the event loop.
-        result = await asyncio.to_thread(function, *arguments, **more)
+            return await call()
+        result = await _apart(call)
         return await result if inspect.isawaitable(result) else result
 
 
 def as_handler(given: object) -> HumanInput | None:
     """Whatever a caller gives as `human_input`, as the engine wants it."""
-    if given is None or hasattr(given, "answer"):
-        return given  # pyright: ignore[reportReturnType] - the protocol has this one method
-    if not any(_function(given, name) for name in NAMES):
-        raise DefinitionError(
-            "human_input must have approval(prompt) and choice(prompt, options): use cli_prompt(), "
-            "auto_approve(), or an object or mapping of your own."
-        )
-    return CustomHandler(given)
+    if given is None:
+        return None
+    if any(_function(given, name) for name in NAMES):
+        return CustomHandler(given)
+    if callable(getattr(given, "answer", None)):
+        return cast("HumanInput", given)
+    raise DefinitionError(
+        "human_input must have approval(prompt) and choice(prompt, options): use cli_prompt(), "
+        "auto_approve(), or an object or mapping of your own."
+    )
 
 
 def _function(given: object, name: str) -> Callable[..., Any] | None:
-    found: Any = given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)  # pyright: ignore
+    if isinstance(given, Mapping):
+        found = cast("Mapping[str, Any]", given).get(name)
+    else:
+        found = getattr(given, name, None)
     return found if callable(found) else None
 
 
@@ -56,3 +66,38 @@ def _takes_request(function: Callable[..., Any]) -> bool:
         return "request" in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
+
+
+async def _apart(call: Callable[[], Any]) -> Any:
+    """Call in a thread of its own, because it may well block on a person.
+
+    The loop's own threads are few, and are waited for when a program ends: a question that has
+    been answered elsewhere must hold up neither other work nor the end.
+    """
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if answered.done():
+            return
+        if error is not None:
+            answered.set_exception(error)
+        else:
+            answered.set_result(result)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = context.run(call)
+        except StopIteration as stopped:
+            # A future cannot hold it; it mostly means that prepared answers have run out.
+            error = RuntimeError("it has no more answers (StopIteration)")
+            error.__cause__ = stopped
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # The loop may have ended meanwhile.
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="human_input", daemon=True).start()
+    return await answered

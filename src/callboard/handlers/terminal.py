@@ -1,62 +1,103 @@
 """Asks in the terminal: arrow keys, one question at a time, Ctrl-C leaves it pending."""
 
 import asyncio
+import sys
 import unicodedata
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from callboard.engine.ports import NoAnswer, Request
 
+if TYPE_CHECKING:
+    from questionary import Question
+
 OTHER = "Other…"
+_OTHER = object()
+
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Joiners only shape letters and emoji, and some scripts cannot be written without them.
+_SHAPING = "\u200c\u200d"
 
 
 class TerminalPrompt:
-    """A person at this terminal."""
+    """A person at this terminal. After Ctrl-C they are asked nothing more."""
 
     def __init__(self) -> None:
         self.interrupted = False
         self._turn = asyncio.Lock()
 
-    async def answer(self, request: Request) -> Any:
-        """Ask, and give what was answered; NoAnswer after Ctrl-C, and from then on."""
+    async def approval(self, prompt: str) -> bool:
+        """Yes or no; Enter alone means no."""
+        return await self._in_turn(lambda: _confirm(prompt))
+
+    async def choice(
+        self, prompt: str, options: Sequence[str], request: Request | None = None
+    ) -> str:
+        """One of the options, or the person's own words where any text will do."""
+        other = request is not None and request.other
+        return await self._in_turn(lambda: _select(prompt, options, other=other))
+
+    async def _in_turn(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         async with self._turn:
-            if self.interrupted:
+            if self.interrupted or not _is_terminal():
                 raise NoAnswer
             try:
-                return await self._ask(request)
+                return await ask()
             except (KeyboardInterrupt, EOFError):
                 self.interrupted = True
                 raise NoAnswer from None
 
-    async def _ask(self, request: Request) -> Any:
-        import questionary  # Heavy, and most runs never ask in a terminal.
-
-        prompt = visible(request.prompt)
-        if request.options is None:
-            return await questionary.confirm(prompt, default=False).unsafe_ask_async()
-        shown = {visible(option): option for option in request.options}
-        choices = [*shown, OTHER] if request.other else list(shown)
-        picked = await questionary.select(prompt, choices=choices).unsafe_ask_async()
-        if request.other and picked == OTHER:
-            return await questionary.text("Your answer:", validate=_some_text).unsafe_ask_async()
-        return shown[picked]
-
 
 def cli_prompt() -> TerminalPrompt:
-    """A handler that asks the person at this terminal."""
+    """A handler that asks the person at this terminal; without one, questions stay pending."""
     return TerminalPrompt()
 
 
-def visible(text: str) -> str:
-    """Text that may come from anywhere, with control and bidi characters made visible."""
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf") else _escaped(char)
-        for char in text
-    )
+async def _confirm(prompt: str) -> bool:
+    import questionary  # Heavy, and most runs never ask in a terminal.
+
+    return await _shown(questionary.confirm(visible(prompt), default=False))
 
 
-def _escaped(char: str) -> str:
-    return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
+async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
+    import questionary
+
+    choices = [questionary.Choice(visible(option, keep=""), option) for option in options]
+    if other:
+        choices.append(questionary.Choice(OTHER, _OTHER))
+    picked = await _shown(questionary.select(visible(prompt), choices))
+    if picked is _OTHER:
+        return await _shown(questionary.text("Your answer:", validate=_some_text))
+    return picked
+
+
+async def _shown(question: "Question") -> Any:
+    from prompt_toolkit.patch_stdout import patch_stdout
+
+    # What agents print meanwhile goes above the prompt, colours and all.
+    with patch_stdout(raw=True):
+        return await question.unsafe_ask_async()
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _some_text(text: str) -> bool | str:
     return True if text.strip() else "Please write something."
+
+
+def visible(text: str, *, keep: str = "\n\t") -> str:
+    """Text that may come from anywhere, with control and bidi characters made visible."""
+    return "".join(char if _is_plain(char, keep) else _escaped(char) for char in text)
+
+
+def _is_plain(char: str, keep: str) -> bool:
+    return char in keep or char in _SHAPING or unicodedata.category(char) not in _UNSEEN
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
