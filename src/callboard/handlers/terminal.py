@@ -56,7 +56,7 @@ def cli_prompt() -> TerminalPrompt:
 async def _confirm(prompt: str) -> bool:
     import questionary  # Heavy, and most runs never ask in a terminal.
 
-    return await _shown(questionary.confirm(visible(prompt), default=False))
+    return await _shown(questionary.confirm(_message(prompt), default=False))
 
 
 async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
@@ -65,10 +65,16 @@ async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
     choices = [questionary.Choice(visible(option, keep=""), option) for option in options]
     if other:
         choices.append(questionary.Choice(OTHER, _OTHER))
-    picked = await _shown(questionary.select(visible(prompt), choices))
+    picked = await _shown(questionary.select(_message(prompt), choices))
     if picked is _OTHER:
         return await _shown(questionary.text("Your answer:", validate=_some_text))
     return picked
+
+
+def _message(prompt: str) -> str:
+    """The prompt; after several lines the place to answer is on a line of its own."""
+    shown = visible(prompt).rstrip("\n")
+    return f"{shown}\n" if "\n" in shown else shown
 
 
 async def _shown(question: "Question") -> Any:
