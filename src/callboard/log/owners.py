@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from callboard.ids import short_id
+from callboard.log.private import open_private
 
 BEAT_EVERY = 2.0
 """Seconds between two heartbeats."""
@@ -33,7 +34,7 @@ class Owners:
     def _register(self) -> int:
         # It gets its name when it is locked already: nobody may find it free for a moment.
         nameless = self.folder / f"{self.owner}.new"
-        lock = os.open(nameless, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        lock = open_private(nameless, os.O_EXCL)
         fcntl.flock(lock, fcntl.LOCK_EX)
         nameless.rename(self._lock_of(self.owner))
         return lock

@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from callboard.errors import StoreError, StoreForeign
+from callboard.log.private import make_private_folder, open_private
 
 APPLICATION_ID = 0x43414C4C
 """CALL, in the header of every database of ours."""
@@ -22,14 +23,15 @@ def create_private(path: Path) -> None:
     connection of this process holds on it.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        make_private_folder(path.parent)
+        if not path.exists():
+            os.close(open_private(path, os.O_EXCL))
     except FileExistsError:
-        return
+        # Another process was a moment quicker, or the path leads through a file.
+        if not path.parent.is_dir():
+            raise StoreError(f"Cannot create {path}: {path.parent} is a file.") from None
     except OSError as error:
         raise StoreError(f"Cannot create {path}: {error.strerror}.", path=str(path)) from error
-    os.fchmod(file, 0o600)
-    os.close(file)
 
 
 def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:

@@ -61,22 +61,34 @@ def select(query: Query) -> Statement:
     conditions: list[str] = []
     values: list[Cell] = []
     for column, value in query.where.items():
-        if column == "status" and isinstance(value, str) and value.isalpha():
-            # Written out, because a partial index cannot be chosen for a bound value.
-            conditions.append(f"view.status = '{value}'")
-        else:
-            conditions.append(f"{_named(query.table, column)} IS ?")
-            values.append(value)
+        condition, bound = _equality(query.table, column, value)
+        conditions.append(condition)
+        values += bound
     if query.at_most is not None:
-        column, bound = query.at_most
-        conditions.append(f"{_named(query.table, column)} <= ?")
-        values.append(bound)
+        conditions.append(f"{_named(query.table, query.at_most[0])} <= ?")
+        values.append(query.at_most[1])
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    direction = " DESC" if query.descending else ""
-    columns = [*([query.order] if query.order else []), *table.key]
-    order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
     values.append(-1 if query.limit is None else query.limit)
-    return f"{_source(query.table)}{where} ORDER BY {order} LIMIT ?", values
+    return f"{_source(query.table)}{where}{_order(query)} LIMIT ?", values
+
+
+def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
+    name = _named(table, column)
+    if value is None:
+        return f"{name} IS NULL", []
+    if column == "status" and isinstance(value, str) and value.isalpha():
+        # Written out, because a partial index cannot be chosen for a bound value.
+        return f"{name} = '{value}'", []
+    return f"{name} = ?", [value]
+
+
+def _order(query: Query) -> str:
+    # A column that is the same in every row found would only keep an index from being used.
+    wanted = [*([query.order] if query.order else []), *KEYS[query.table]]
+    columns = [column for column in dict.fromkeys(wanted) if column not in query.where]
+    direction = " DESC" if query.descending else ""
+    order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
+    return f" ORDER BY {order}" if order else ""
 
 
 def _source(table: str) -> str:

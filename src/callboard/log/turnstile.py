@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from callboard.errors import StoreBusy
+from callboard.log.private import open_private
 
 _FIRST_PAUSE = 0.000_05
 _LONGEST_PAUSE = 0.001
@@ -61,7 +62,7 @@ class Turnstile:
 
 class _LockFile:
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = open_private(path)
         self._signature = f"{os.getpid():<10}".encode()
 
     def take(self) -> bool:

@@ -1,0 +1,113 @@
+"""Schemas go forward, one recorded step at a time."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from callboard.errors import StoreError, StoreTooNew
+from callboard.log.migrate import Migration, known_migrations, migrate
+from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite_file import connect
+from callboard.testing.log_suite_material import several
+
+FIRST = Migration("0001_first.sql", "-- a comment; with a semicolon\nCREATE TABLE a (x);\n")
+SECOND = Migration("0002_second.sql", "ALTER TABLE a ADD COLUMN y;\nINSERT INTO a VALUES (1, 2);")
+BROKEN = Migration("0002_broken.sql", "INSERT INTO a VALUES (1);\nINSERT INTO nowhere VALUES (1);")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "log.db"
+
+
+@pytest.fixture
+def database(path: Path):
+    opened = connect(path)
+    yield opened
+    opened.close()
+
+
+def backups(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("*.before-migration-*"))
+
+
+def test_our_own_steps_are_numbered_without_gaps():
+    versions = [step.version for step in known_migrations()]
+    assert versions == list(range(1, len(versions) + 1))
+
+
+def test_a_new_database_gets_every_step_and_no_backup(database, path):
+    migrate(database, path, 7, [FIRST, SECOND])
+    assert database.execute("SELECT * FROM a").fetchall() == [(1, 2)]
+    assert database.execute("SELECT * FROM migrations").fetchall() == [
+        (1, FIRST.name, FIRST.checksum, 7),
+        (2, SECOND.name, SECOND.checksum, 7),
+    ]
+    assert backups(path) == []
+
+
+def test_what_was_applied_is_not_applied_again(database, path):
+    migrate(database, path, 7, [FIRST, SECOND])
+    migrate(database, path, 8, [FIRST, SECOND])
+    assert database.execute("SELECT * FROM a").fetchall() == [(1, 2)]
+    assert backups(path) == []
+
+
+def test_an_older_database_is_copied_before_it_is_changed(database, path):
+    migrate(database, path, 7, [FIRST])
+    database.execute("INSERT INTO a VALUES ('old')")
+    migrate(database, path, 8, [FIRST, SECOND])
+    (backup,) = backups(path)
+    assert backup.name == "log.db.before-migration-from-1"
+    assert backup.stat().st_mode & 0o777 == 0o600
+    copy = sqlite3.connect(backup)
+    assert copy.execute("SELECT * FROM a").fetchall() == [("old",)]
+    copy.close()
+
+
+def test_a_backup_is_never_overwritten(database, path):
+    migrate(database, path, 7, [FIRST])
+    for _ in range(2):
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(database, path, 8, [FIRST, BROKEN])
+    assert [backup.name[-2:] for backup in backups(path)] == ["-1", "-2"]
+
+
+def test_a_step_that_fails_leaves_nothing_of_itself(database, path):
+    migrate(database, path, 7, [FIRST])
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(database, path, 8, [FIRST, BROKEN])
+    assert database.execute("SELECT * FROM a").fetchall() == []
+    assert database.execute("SELECT version FROM migrations").fetchall() == [(1,)]
+    migrate(database, path, 9, [FIRST, SECOND])
+
+
+def test_a_newer_database_is_refused_with_both_versions(database, path):
+    migrate(database, path, 7, [FIRST, SECOND])
+    with pytest.raises(StoreTooNew, match="has schema version 2, and this Callboard knows 1"):
+        migrate(database, path, 8, [FIRST])
+
+
+def test_an_edited_step_is_refused(database, path):
+    migrate(database, path, 7, [FIRST])
+    edited = Migration(FIRST.name, FIRST.sql + "CREATE TABLE b (x);")
+    with pytest.raises(StoreError, match="must never be edited"):
+        migrate(database, path, 8, [edited, SECOND])
+    assert database.execute("SELECT version FROM migrations").fetchall() == [(1,)]
+
+
+async def test_a_log_of_a_newer_callboard_is_left_as_it_is(path: Path):
+    log = SqliteLog.open(path)
+    await log.append("s", several(2))
+    await log.close()
+    editor = sqlite3.connect(path)
+    editor.execute("INSERT INTO migrations VALUES (99, '0099_future.sql', 'x', 0)")
+    editor.commit()
+    editor.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew, match="99"):
+        SqliteLog.open(path)
+    assert path.read_bytes() == before
+    with pytest.raises(StoreTooNew):
+        SqliteLog.open(path)

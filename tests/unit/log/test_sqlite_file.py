@@ -1,0 +1,128 @@
+"""The file: private, ours, durable, and refused when it is not."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from callboard.errors import StoreBusy, StoreError, StoreForeign
+from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite_file import APPLICATION_ID, create_private, prepare
+from callboard.log.sqlite_setup import live_folder
+from callboard.testing.log_suite_material import several
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o277])
+def umask(request: pytest.FixtureRequest):
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+async def test_every_file_is_private_whatever_the_umask(umask: None, tmp_path: Path):
+    path = tmp_path / "log.db"
+    log = SqliteLog.open(path)
+    await log.append("s", several(1))
+    files = [path, tmp_path / "log.db-wal", tmp_path / "log.db-shm", *live_folder(path).iterdir()]
+    assert {file.name: mode(file) for file in files} == {file.name: 0o600 for file in files}
+    assert mode(live_folder(path)) == 0o700
+    await log.close()
+
+
+async def test_the_folder_is_made_private(tmp_path: Path):
+    path = tmp_path / "new" / "log.db"
+    await SqliteLog.open(path).close()
+    assert mode(path.parent) == 0o700
+
+
+async def test_the_settings_that_durability_needs(tmp_path: Path):
+    log = SqliteLog.open(tmp_path / "log.db")
+
+    def pragma(name: str) -> object:
+        return log._database.execute(f"PRAGMA {name}").fetchone()[0]
+
+    assert pragma("journal_mode") == "wal"
+    assert pragma("synchronous") == 2
+    assert pragma("page_size") == 8192
+    assert pragma("application_id") == APPLICATION_ID
+    assert pragma("busy_timeout") == 0
+    await log.close()
+
+
+async def test_closing_leaves_only_the_database(tmp_path: Path):
+    log = SqliteLog.open(tmp_path / "log.db")
+    await log.append("s", several(1))
+    await log.close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["log.db", "log.db-live"]
+    left = sorted(file.name for file in (tmp_path / "log.db-live").iterdir())
+    assert left == ["write.main", "write.next"]
+
+
+@pytest.mark.parametrize("application", [0, 42])
+def test_somebody_elses_database_is_left_alone(tmp_path: Path, application: int):
+    path = tmp_path / "theirs.db"
+    theirs = sqlite3.connect(path)
+    theirs.execute(f"PRAGMA application_id = {application}")
+    theirs.execute("CREATE TABLE bookmarks (url)")
+    theirs.commit()
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreForeign, match=r"theirs\.db is a database, but not one of Callboard"):
+        SqliteLog.open(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["theirs.db"]
+
+
+async def test_an_empty_file_becomes_a_log(tmp_path: Path):
+    (tmp_path / "log.db").touch()
+    log = SqliteLog.open(str(tmp_path / "log.db"))
+    await log.append("s", several(1))
+    await log.close()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"Cannot create .*log\.db: .*file is a file"):
+        SqliteLog.open(tmp_path / "file" / "log.db")
+
+
+def test_a_folder_instead_of_a_file_is_refused(tmp_path: Path):
+    with pytest.raises(StoreError):
+        SqliteLog.open(tmp_path)
+
+
+def test_no_place_for_the_locks_is_said_so(tmp_path: Path):
+    (tmp_path / "log.db-live").touch()
+    with pytest.raises(StoreError, match="keeps its locks there"):
+        SqliteLog.open(tmp_path / "log.db")
+
+
+def test_a_disk_without_a_write_ahead_log_is_refused(tmp_path: Path):
+    database = sqlite3.connect(":memory:")
+    with pytest.raises(StoreError, match="local disk"):
+        prepare(database, tmp_path)
+    database.close()
+
+
+def test_an_existing_file_keeps_its_mode(tmp_path: Path):
+    path = tmp_path / "log.db"
+    path.touch(mode=0o640)
+    path.chmod(0o640)
+    create_private(path)
+    assert mode(path) == 0o640
+
+
+async def test_opening_does_not_wait_for_ever(tmp_path: Path):
+    path = tmp_path / "log.db"
+    log = SqliteLog.open(path)
+    log._place.turnstile.enter(1)
+    with pytest.raises(StoreBusy, match=f"pid {os.getpid()}"):
+        SqliteLog.open(path, lock_timeout=0.01)
+    log._place.turnstile.leave()
+    await SqliteLog.open(path, lock_timeout=0.01).close()
+    await log.close()
