@@ -145,8 +145,7 @@ class Callboard:
     async def state(self, session_id: str, at: int | None = None) -> Any:
         """The state at a position, in the workflow's own type if that is known here."""
         view = await self.view(session_id, at)
-        name = view.workflow or (await self.session(session_id)).workflow
-        known = self.workflows.get(name)
+        known = self.workflows.get(view.workflow)
         return known.state_type.load(view.state) if known else view.state
 
     async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Any]]:

@@ -45,8 +45,9 @@ async def view_at(log: EventLog, session_id: str, at: int | None = None) -> Sess
         first = await log.read(session_id, upto=1)
         if not first:
             raise not_found(session_id)
-        begun = _folded(session_id, 1, first).view
-        return SessionView(session_id=session_id, state=begun.initial_state)
+        begun = first[0].payload
+        state = begun.get("initialState")
+        return SessionView(session_id=session_id, state=state, workflow=begun["workflow"])
     return (await load(log, session_id, at)).view
 
 

@@ -43,8 +43,7 @@ def _started(view: SessionView, payload: Payload, event: Event) -> None:
     view.workflow = payload["workflow"]
     view.version = payload.get("version")
     view.source = payload.get("source")
-    view.input = payload.get("input")
-    view.state = view.initial_state = payload.get("initialState")
+    view.state = payload.get("initialState")
 
 
 def _forked(view: SessionView, payload: Payload, event: Event) -> None:

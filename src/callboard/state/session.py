@@ -80,8 +80,6 @@ class SessionView:
     workflow: str = ""
     version: str | None = None
     source: dict[str, Any] | None = None
-    input: Any = None
-    initial_state: Any = None
     parent: str | None = None
     fork_position: int | None = None
     created_at: int = 0
