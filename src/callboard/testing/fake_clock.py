@@ -78,6 +78,13 @@ class FakeClock:
             await _fall_idle()
         self._nanos = until
 
+    def skip(self, seconds: float) -> None:
+        """Move on at once; whoever is due wakes when the event loop next turns."""
+        until = self._nanos + round(seconds * _NANOS)
+        while (at := self._next()) is not None and at <= until:
+            self._wake(at)
+        self._nanos = until
+
     @property
     def sleepers(self) -> int:
         """How many wait for this clock."""

@@ -1,0 +1,160 @@
+"""Agents and people who do what a test tells them to, and remember what they were asked.
+
+plan = ScriptedAgent("plan", OverflowError("overloaded"), "three days in Lisbon")
+people = ScriptedPeople({"Book it?": True, "Which hotel?": "the small one"})
+flow = Workflow("trip", state=Trip, phases=[Phase(agent=plan, retry=Retry(), ...), ...])
+result = await run(flow, human_input=people)
+assert [call.attempt for call in plan.calls] == [1, 2]
+assert people.prompts == ["Book it?", "Which hotel?"]
+"""
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, cast
+
+from callboard.engine.context import Context
+from callboard.engine.functions import fitting
+from callboard.engine.outputs import UNDECLARED, OutputType
+from callboard.engine.ports import Item, NoAnswer, Output, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One attempt at a run, as a scripted agent saw it."""
+
+    state: Any
+    """The state as it was, copied."""
+    key: str
+    phase: str
+    visit: int
+    attempt: int
+    item: Any = None
+
+
+class ScriptedAgent:
+    """An agent that takes one line of its script for each attempt.
+
+    A line is what the agent returns, or
+
+    - an exception, which it raises;
+    - a list of Text, Thinking, ToolCall and ToolResult, which it says, with Output at the end;
+    - a function of `(state, ctx)`, async or not, or an async generator, which it calls.
+
+    Without a line left it fails, naming the attempt that nobody expected.
+    """
+
+    def __init__(self, name: str, *script: Any, output: Any = UNDECLARED) -> None:
+        self.name = name
+        self.details: Mapping[str, str] = {}
+        self.calls: list[Call] = []
+        """Its attempts, in order."""
+        self._output = OutputType(name, output)
+        self._script = deque(script)
+
+    @property
+    def output(self) -> OutputType:
+        """What it declares to return."""
+        return self._output
+
+    async def stream(self, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
+        """Follow the script."""
+        call = Call(deepcopy(state), ctx.key, ctx.phase, ctx.visit, ctx.attempt, ctx.item)
+        self.calls.append(call)
+        if not self._script:
+            raise AssertionError(
+                f"The script of {self.name!r} has ended: nobody expected attempt {ctx.attempt} "
+                f"at {ctx.key}."
+            )
+        async for item in _items(self._script.popleft(), state, ctx):
+            yield item
+
+
+async def _items(line: Any, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
+    if isinstance(line, BaseException):
+        raise line
+    if _is_said(line):
+        for item in line:
+            yield item
+    elif inspect.isasyncgenfunction(line):
+        async for item in fitting(line, 2)(state, ctx):
+            yield item
+    elif callable(line):
+        result: Any = fitting(line, 2)(state, ctx)
+        yield Output(await result if inspect.isawaitable(result) else result)
+    else:
+        yield line if isinstance(line, Output) else Output(line)
+
+
+def _is_said(line: Any) -> bool:
+    items = cast("list[Any]", line) if isinstance(line, list) else []
+    return bool(items) and all(isinstance(item, Item) for item in items)
+
+
+class ScriptedPeople:
+    """People who give the answers of a script, in order or by the question's prompt.
+
+    An answer is a bool, a text, an exception to raise, or a function of the request that gives
+    one of these. By prompt, an answer is given every time; a list of answers, one at a time.
+    Where the script has nothing, they leave the question pending.
+
+    With `held`, they think until `release()` lets them answer.
+    """
+
+    def __init__(self, *script: Any, held: bool = False) -> None:
+        self.requests: list[Request] = []
+        """What they were asked, in order."""
+        self._by_prompt: dict[str, Any] = {}
+        if len(script) == 1 and isinstance(script[0], Mapping):
+            self._by_prompt = dict(cast("Mapping[str, Any]", script[0]))
+            script = ()
+        self._in_order = deque(script)
+        self._free = asyncio.Event()
+        self._asked = asyncio.Condition()
+        if not held:
+            self._free.set()
+
+    @property
+    def prompts(self) -> list[str]:
+        """The questions that they were asked, in order."""
+        return [request.prompt for request in self.requests]
+
+    def hold(self) -> None:
+        """Let them think from now on."""
+        self._free.clear()
+
+    def release(self) -> None:
+        """Let them answer."""
+        self._free.set()
+
+    async def asked(self, count: int = 1) -> Request:
+        """Wait until they have been asked so often; gives the last question."""
+        async with self._asked:
+            await self._asked.wait_for(lambda: len(self.requests) >= count)
+        return self.requests[count - 1]
+
+    async def answer(self, request: Request) -> Any:
+        """Answer as the script says; NoAnswer when it says nothing."""
+        async with self._asked:
+            self.requests.append(request)
+            self._asked.notify_all()
+        await self._free.wait()
+        answer = self._next(request)
+        if callable(answer) and not isinstance(answer, type):
+            answer = cast("Callable[[Request], Any]", answer)(request)
+            answer = await answer if inspect.isawaitable(answer) else answer
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _next(self, request: Request) -> Any:
+        if self._in_order:
+            return self._in_order.popleft()
+        found = self._by_prompt.get(request.prompt, NoAnswer())
+        if not isinstance(found, list):
+            return found
+        answers = cast("list[Any]", found)
+        return answers.pop(0) if answers else NoAnswer()
