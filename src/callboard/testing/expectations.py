@@ -1,0 +1,94 @@
+"""Whether the events that happened are the expected ones, and a readable answer when not."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
+from typing import Any, cast
+
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event
+
+Named = str | tuple[str, Mapping[str, Any]]
+Expected = Named | EllipsisType
+"""An event's name; or name and payload, of which only what is given counts; or `...` for any
+number of events, whatever they are. A value may be a function that says whether it fits."""
+
+
+def check(expected: Sequence[Expected], happened: Sequence[Event]) -> None:
+    """Raise AssertionError, with both sides lined up, unless the events are as expected."""
+    if not _fit(expected, happened):
+        raise AssertionError(
+            "\n".join(["Other events than expected:", *_lines(expected, happened)])
+        )
+
+
+def contains(value: Any, wanted: Any) -> bool:
+    """Whether a value has what is wanted of it: of a mapping the given keys, of a list all."""
+    if callable(wanted):
+        return bool(wanted(value))
+    if isinstance(wanted, Mapping):
+        keys = cast("Mapping[str, Any]", wanted)
+        return isinstance(value, Mapping) and all(
+            key in value and contains(value[key], want) for key, want in keys.items()
+        )
+    if isinstance(wanted, list | tuple):
+        wants, values = cast("list[Any]", wanted), cast("list[Any]", value)
+        return (
+            isinstance(value, list | tuple)
+            and len(values) == len(wants)
+            and all(map(contains, values, wants))
+        )
+    return bool(value == wanted)
+
+
+def _fit(expected: Sequence[Expected], happened: Sequence[Event]) -> bool:
+    if not expected:
+        return not happened
+    first, rest = expected[0], expected[1:]
+    if isinstance(first, EllipsisType):
+        return any(_fit(rest, happened[skipped:]) for skipped in range(len(happened) + 1))
+    return bool(happened) and _is(happened[0], first) and _fit(rest, happened[1:])
+
+
+def _is(event: Event, expected: Named) -> bool:
+    name, payload = parts(expected)
+    return event.name == name and contains(event.payload, payload)
+
+
+def parts(expected: Named) -> tuple[str, Mapping[str, Any]]:
+    """An event as name and payload."""
+    return (expected, {}) if isinstance(expected, str) else expected
+
+
+def _lines(expected: Sequence[Expected], happened: Sequence[Event]) -> list[str]:
+    """A diff: `-` was expected and did not happen, `+` happened and was not expected."""
+    wanted = [one for one in expected if not isinstance(one, EllipsisType)]
+    matcher = difflib.SequenceMatcher(
+        None, [parts(one)[0] for one in wanted], [event.name for event in happened], autojunk=False
+    )
+    lines: list[str] = []
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag == "equal":
+            pairs = zip(wanted[i1:i2], happened[j1:j2], strict=True)
+            lines += [line for one, event in pairs for line in _compared(one, event)]
+        else:
+            lines += [f"  - {_wanted(one)}" for one in wanted[i1:i2]]
+            lines += [f"  + {_told(event.name, event.payload)}" for event in happened[j1:j2]]
+    return lines
+
+
+def _compared(expected: Named, event: Event) -> list[str]:
+    name, payload = parts(expected)
+    if contains(event.payload, payload):
+        return [f"    {name}"]
+    found = {key: event.payload.get(key) for key in payload}
+    return [f"  - {_wanted(expected)}", f"  + {_told(name, found)}"]
+
+
+def _wanted(expected: Named) -> str:
+    name, payload = parts(expected)
+    return _told(name, {k: "(a function)" if callable(v) else v for k, v in payload.items()})
+
+
+def _told(name: str, payload: Mapping[str, Any]) -> str:
+    return f"{name} {dump_json(dict(payload)).decode()}" if payload else name

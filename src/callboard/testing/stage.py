@@ -1,0 +1,82 @@
+"""One session in memory that is moved by hand: no agent runs, nobody is asked, no loop turns."""
+
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
+
+from callboard.engine import decide as d
+from callboard.engine.live import Build, LiveSession
+from callboard.engine.operations import Operations, begin
+from callboard.engine.perform import Scene, perform, start
+from callboard.engine.workflow import Workflow
+from callboard.events.envelope import Event
+from callboard.log.memory import MemoryLog
+from callboard.state.rows import project
+from callboard.state.session import SessionView
+from callboard.testing.fake_clock import FakeClock
+from callboard.testing.histories import complete
+
+T = TypeVar("T")
+
+SESSION = "session"
+
+
+class Stage:
+    """A session of a workflow, and the means to move it."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self.workflow = workflow
+        self.clock = FakeClock()
+        self.log = MemoryLog(project, self.clock)
+        self.operations = Operations(self.log, self.clock)
+        self.live = LiveSession(self.log, workflow, SESSION, self.clock)
+
+    @property
+    def view(self) -> SessionView:
+        """What is known of the session now."""
+        return self.live.view
+
+    def begin(self, given: Any) -> None:
+        """Start the session, and do no more."""
+        self.commit(begin(self.workflow, given))
+
+    def record(self, name: str, payload: Mapping[str, Any]) -> None:
+        """Add an event to the history, whether or not it could have happened."""
+        filled = complete(self.workflow, self.view, name, payload)
+
+        def build(scene: Scene) -> None:
+            scene.batch.add(name, filled)
+
+        self.commit(build)
+
+    def commit(self, build: Build) -> None:
+        """Append what the function builds."""
+        now(self.live.commit(build))
+
+    def go_on(self) -> None:
+        """Do all that can be done without an agent's output, a person's answer or time."""
+        now(self.live.catch_up())
+        self.commit(_decide)
+
+    def events(self, after: int) -> list[Event]:
+        """What has happened since a position."""
+        return now(self.log.read(SESSION, after))
+
+
+def _decide(scene: Scene) -> None:
+    while True:
+        decision = d.decide(scene.workflow, scene.batch.view, scene.batch.now)
+        if isinstance(decision, d.Start):
+            for run in decision.runs:
+                start(scene, run)
+        elif not perform(scene, decision):
+            return
+
+
+def now(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine without an event loop: what works in memory alone never waits."""
+    try:
+        while True:
+            if work.send(None) is not None:
+                raise NotImplementedError("It waits for something, which needs an event loop.")
+    except StopIteration as done:
+        return done.value
