@@ -82,16 +82,27 @@ def compare(
         _compare_objects(before, after, path, patches, ordered)
     elif is_list(before) and is_list(after):
         _compare_lists(before, after, path, patches, ordered)
-    elif not same(before, after):
-        patches.append({"op": "replace", "path": path, "value": after})
-    if len(patches) - mark > _MANY:
+    else:
+        if not same(before, after):
+            patches.append({"op": "replace", "path": path, "value": after})
+        return
+    if worth_lightening(len(patches) - mark, len(after)):
         lighten(patches, mark, path, after)
+
+
+def worth_lightening(patches: int, length: int) -> bool:
+    """Whether so many patches may weigh more than a container of this length.
+
+    With fewer, finding that out would cost more than they do.
+    """
+    return patches > max(_MANY, length // _MANY)
 
 
 def lighten(patches: list[Patch], mark: int, path: str, after: Json) -> None:
     """Replace all of `path` at once, where its patches since `mark` would weigh more."""
-    if _weight(patches[mark:]) > len(orjson.dumps(after)):
-        patches[mark:] = [{"op": "replace", "path": path, "value": after}]
+    data = orjson.dumps(after)
+    if _weight(patches[mark:]) > len(data):
+        patches[mark:] = [{"op": "replace", "path": path, "value": orjson.loads(data)}]
 
 
 def _weight(patches: list[Patch]) -> int:

@@ -1,0 +1,156 @@
+"""From annotations to kinds."""
+
+import dataclasses
+import enum
+import types
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from callboard.state.classes import field_metadata, has_drafts
+from callboard.state.coding import Codec
+from callboard.state.instances import has_fields
+from callboard.state.kind import Kind
+from callboard.state.kinds import IMMUTABLE, UNTYPED, DictOf, Leaf, ListOf, Maybe, Unchecked
+from callboard.state.records import ObjectOf, OneOf, Record
+
+_ANYTHING = (Any, object, JsonValue)
+_UNIONS = (Union, types.UnionType)
+
+
+def kind_of(
+    annotation: Any, config: ConfigDict | None = None, metadata: tuple[Any, ...] = ()
+) -> Kind:
+    """Find what an annotation declares; `config` is that of the model it stands in."""
+    bare, more = _bare(annotation)
+    metadata = (*more, *metadata)
+    if get_origin(bare) in _UNIONS:
+        return _union(bare, config, metadata)
+    if metadata:
+        return Leaf(_codec(bare, config, metadata))
+    if bare in _ANYTHING:
+        return UNTYPED
+    if isinstance(bare, type) and not isinstance(bare, types.GenericAlias):
+        return _class(bare, config)
+    return _generic(bare, config)
+
+
+def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Take an annotation's wrapping off."""
+    metadata: tuple[Any, ...] = ()
+    while True:
+        if get_origin(annotation) is Annotated:
+            metadata = (*annotation.__metadata__, *metadata)
+            annotation = annotation.__origin__
+        elif get_origin(annotation) in (Required, NotRequired):
+            annotation = get_args(annotation)[0]
+        else:
+            return annotation, metadata
+
+
+def _codec(bare: Any, config: ConfigDict | None, metadata: tuple[Any, ...] = ()) -> Codec:
+    return Codec(Annotated[bare, *metadata] if metadata else bare, config)
+
+
+def _union(bare: Any, config: ConfigDict | None, metadata: tuple[Any, ...]) -> Kind:
+    members = [member for member in get_args(bare) if member is not type(None)]
+    optional = len(members) < len(get_args(bare))
+    if len(members) == 1 and not metadata:
+        return Maybe(kind_of(members[0], config))
+    if all(_is_object(member) for member in members) and not _related(members):
+        codec = _codec(bare, config, metadata)
+        kind = OneOf(codec, {member: partial(field_kinds, member) for member in members})
+        return Maybe(kind) if optional else kind
+    return Leaf(_codec(bare, config, metadata), inert=not metadata and all(map(_inert, members)))
+
+
+def _class(cls: type[Any], config: ConfigDict | None) -> Kind:
+    if is_typeddict(cls):
+        return record_kind(cls)
+    if has_fields(cls):
+        return object_kind(cls)
+    if cls is list:
+        return ListOf(_codec(list[Any], config), UNTYPED)
+    if cls is dict:
+        return DictOf(_codec(dict[str, Any], config), UNTYPED)
+    return Leaf(_codec(cls, config), inert=_inert(cls))
+
+
+def _generic(bare: Any, config: ConfigDict | None) -> Kind:
+    origin, arguments = get_origin(bare), get_args(bare)
+    if origin is list:
+        return ListOf(_codec(bare, config), kind_of(arguments[0], config))
+    if origin is dict and arguments[0] is str:
+        return DictOf(_codec(bare, config), kind_of(arguments[1], config))
+    return Leaf(_codec(bare, config), inert=_inert(bare))
+
+
+def _inert(annotation: Any) -> bool:
+    if get_origin(annotation) is Literal:
+        return True
+    return isinstance(annotation, type) and issubclass(annotation, (*IMMUTABLE, enum.Enum))
+
+
+def _is_object(annotation: Any) -> bool:
+    return has_fields(annotation) and isinstance(object_kind(annotation), ObjectOf)
+
+
+def _related(classes: list[Any]) -> bool:
+    # pydantic would write an object of a derived class as one of the class that comes first.
+    return any(one is not other and issubclass(one, other) for one in classes for other in classes)
+
+
+@cache
+def object_kind(cls: type[Any]) -> Kind:
+    """What a model or dataclass declares."""
+    if not has_drafts(cls) or (not issubclass(cls, BaseModel) and _hints(cls) is None):
+        return Leaf(Codec(cls))
+    return ObjectOf(cls, Codec(cls), partial(field_kinds, cls))
+
+
+@cache
+def record_kind(cls: Any) -> Kind:
+    """What a TypedDict declares."""
+    hints = _hints(cls)
+    if hints is None:
+        return Leaf(Codec(cls))
+    config = getattr(cls, "__pydantic_config__", None)
+    return Record(cls, Codec(cls), lambda: {k: kind_of(v, config) for k, v in hints.items()})
+
+
+def field_kinds(cls: type[Any]) -> Mapping[str, Kind]:
+    """What a model or dataclass declares for each field."""
+    if issubclass(cls, BaseModel):
+        return {name: _model_field(cls, name) for name in cls.model_fields}
+    hints = _hints(cls) or {}
+    config = getattr(cls, "__pydantic_config__", None)
+    return {field.name: kind_of(hints[field.name], config) for field in dataclasses.fields(cls)}
+
+
+def _model_field(cls: type[BaseModel], name: str) -> Kind:
+    field = cls.model_fields[name]
+    metadata = field_metadata(cls, name, field)
+    if metadata is None:
+        return Unchecked(Codec(field.annotation, cls.model_config))
+    return kind_of(field.annotation, cls.model_config, tuple(metadata))
+
+
+def _hints(cls: Any) -> dict[str, Any] | None:
+    try:
+        return get_type_hints(cls, include_extras=True)
+    except NameError:
+        # Names of a scope that is gone; pydantic may have seen it, and then reads it as a whole.
+        return None

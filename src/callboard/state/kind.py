@@ -1,0 +1,160 @@
+"""The seam between annotations and drafts: what a place in the state may hold, and who changes it.
+
+Live state → draft → live state. A kind makes the draft of a live value and brings a new value
+into the form that a reload would give it; a draft's core remembers what was touched, and
+settles it at the end.
+"""
+
+import copy
+from abc import ABC, abstractmethod
+from typing import Any
+
+from callboard.errors import StateError
+from callboard.events.envelope import Json
+from callboard.state import pointer
+from callboard.state.patch import Patch, compare
+from callboard.state.plain import ATOMS
+
+
+class Kind(ABC):
+    """What the state declares for one place."""
+
+    inert = False
+    """Whether no value of it can be changed in place."""
+
+    @abstractmethod
+    def draft(self, value: Any, home: "Home") -> Any:
+        """Make what users get for a live value: a draft, a private copy, or itself if inert."""
+
+    @abstractmethod
+    def renew(self, value: Any, path: str, inside: bool) -> tuple[Any, Json]:
+        """Return a user's value as a reload would give it, and as fresh JSON."""
+
+    @abstractmethod
+    def wire(self, value: Any) -> Json:
+        """Write a live value as JSON, for reading only: it may share with the value."""
+
+    @abstractmethod
+    def load(self, wire: Json, path: str) -> Any:
+        """Make a live value from JSON."""
+
+    def accept(self, value: Any, path: str) -> Any:
+        """Check a value when it is assigned, and convert it where the annotation wants that."""
+        del path
+        return value
+
+    def freeze(self, value: Any, inside: bool) -> Any:
+        """Make read-only what is inside a list, of a value that was just loaded.
+
+        Much C code reads the elements of a list draft past its methods, and may pass them on
+        to users as they are: `Report(items=state.items)` does.
+        """
+        del inside
+        return value
+
+
+class Scope:
+    """One run of a user's function on a draft, or one view."""
+
+    __slots__ = ("_origins", "_owned", "writable")
+
+    def __init__(self, *, writable: bool) -> None:
+        self.writable = writable
+        # Both hold the values as well, so that no id is given to another meanwhile.
+        self._owned: dict[int, Any] = {}
+        self._origins: dict[int, Any] = {}
+
+    def writing(self) -> None:
+        """Refuse to change a view."""
+        if not self.writable:
+            raise read_only()
+
+    def own(self, value: Any) -> Any:
+        """Take a value that the user puts into a draft; it is theirs to change further."""
+        if type(value) in ATOMS:
+            return value
+        if isinstance(value, Draft):
+            if value.__callboard__.scope is self:
+                return value
+            # Of a view or an earlier draft: here it is a value like any other.
+            value = copy.deepcopy(value)
+        self._owned[id(value)] = value
+        return value
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value in a draft may be handed out as it is."""
+        return isinstance(value, Draft) or id(value) in self._owned
+
+    def copied(self, origin: Any) -> Any:
+        """Make a private copy of a live value that has no drafts."""
+        value = copy.deepcopy(origin)
+        if value is not origin:
+            self._owned[id(value)] = value
+            self._origins[id(value)] = origin
+        return value
+
+    def source(self, value: Any) -> Any:
+        """The live value that a draft or private copy was made of; else the value itself."""
+        if isinstance(value, Draft):
+            return value.__callboard__.origin
+        return self._origins.get(id(value), value)
+
+
+class Home:
+    """Where a draft is made: in which run, at what place, and whether inside a list."""
+
+    __slots__ = ("inside", "key", "parent", "scope")
+
+    def __init__(
+        self, scope: Scope, parent: "Core | None" = None, key: str | int = "", inside: bool = False
+    ) -> None:
+        self.scope = scope
+        self.parent = parent
+        self.key = key
+        self.inside = inside
+
+
+class Core(ABC):
+    """What a draft knows beside its contents: the live value, and what was touched since."""
+
+    __slots__ = ("home", "origin", "scope", "touched")
+
+    def __init__(self, origin: Any, home: Home) -> None:
+        self.origin = origin
+        self.home = home
+        self.scope = home.scope
+        self.touched: dict[Any, None] = {}
+
+    @abstractmethod
+    def settle(self, draft: Any, path: str, patches: list[Patch]) -> Any:
+        """Append the patches for what was changed, and return the live value after it."""
+
+    def path(self) -> str:
+        """Where the draft was when it was made, for messages."""
+        home = self.home
+        return pointer.join(home.parent.path(), home.key) if home.parent else ""
+
+
+class Draft:
+    """A real list, dict or object of the user's class that remembers what was done to it."""
+
+    __slots__ = ()
+    __callboard__: Any
+    """Its core."""
+
+
+def settle(kind: Kind, before: Any, now: Any, path: str, inside: bool, patches: list[Patch]) -> Any:
+    """Append the patches for one place, and return what is live there afterwards."""
+    if now is before:
+        return before
+    if isinstance(now, Draft) and now.__callboard__.origin is before:
+        return now.__callboard__.settle(now, path, patches)
+    live, wire = kind.renew(now, path, inside)
+    mark = len(patches)
+    compare(kind.wire(before), wire, path, patches)
+    return live if len(patches) > mark else before
+
+
+def read_only() -> StateError:
+    """The error for changing a state that is only lent."""
+    return StateError("The state is read-only here; it is changed in `update`, by its draft.")

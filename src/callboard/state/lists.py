@@ -1,0 +1,263 @@
+"""Drafts of lists.
+
+Besides the contents, which are always there for C code to read, a draft keeps the lowest index
+from which elements may have moved, and which elements below it were touched. So the end of a
+change looks at those, and not at all ten thousand.
+"""
+
+# ruff: noqa: D102 (the methods of a draft are those of list)
+
+import copy
+from collections.abc import Iterable, Iterator
+from itertools import compress, count
+from operator import is_not
+from typing import Any, SupportsIndex
+
+from callboard.state import storage
+from callboard.state.frozen import FrozenList
+from callboard.state.kind import Core, Draft, Home, Kind, settle
+from callboard.state.patch import Patch, additions, lighten, removals, same, worth_lightening
+from callboard.state.plain import ATOMS
+
+
+class ListCore(Core):
+    """What is known of a list draft."""
+
+    __slots__ = ("item", "low")
+
+    def __init__(self, origin: list[Any], item: Kind, home: Home) -> None:
+        super().__init__(origin, home)
+        self.item = item
+        self.low = len(origin)
+
+    def hand_out(self, draft: "ListDraft", index: int, value: Any) -> Any:
+        """Return an element, as a draft of its own if it is a live value."""
+        if self.scope.owns(value):
+            return value
+        child = self.item.draft(value, Home(self.scope, self, index, inside=True))
+        if child is not value:
+            storage.put_element(draft, index, child)
+            if index < self.low:
+                self.touched[index] = None
+        return child
+
+    def edit(self, index: int) -> None:
+        """Note that from this index on elements may move."""
+        self.scope.writing()
+        self.low = min(self.low, index)
+
+    def settle(self, draft: list[Any], path: str, patches: list[Patch]) -> Any:
+        """Compare what was touched or may have moved."""
+        mark = len(patches)
+        live = self._head(draft, path, patches)
+        low = len(live)
+        if low < len(self.origin) or low < len(draft):
+            live += self._tail(draft, low, path, patches)
+        if len(patches) == mark:
+            return self.origin
+        if worth_lightening(len(patches) - mark, len(live)):
+            lighten(patches, mark, path, [self.item.wire(value) for value in live])
+        return FrozenList(live) if self.home.inside else live
+
+    def _head(self, draft: list[Any], path: str, patches: list[Patch]) -> list[Any]:
+        """Settle the elements that are where they were."""
+        low = min(self.low, len(draft))
+        head = storage.stretch(draft, slice(low))
+        touched = sorted(index for index in self.touched if index < low)
+        changed = [(index, head[index]) for index in touched]
+        for index in touched:
+            head[index] = self.origin[index]
+        # C code such as heapq moves elements without asking; comparing what is identical is quick.
+        if head != (self.origin if low == len(self.origin) else self.origin[:low]):
+            return []
+        for index, now in changed:
+            before = self.origin[index]
+            head[index] = settle(self.item, before, now, f"{path}/{index}", True, patches)
+        return head
+
+    def _tail(self, draft: list[Any], low: int, path: str, patches: list[Patch]) -> list[Any]:
+        """Settle the elements that may have moved, by what begins and ends alike."""
+        before, now = self.origin[low:], storage.stretch(draft, slice(low, None))
+        sources = [self.scope.source(value) for value in now]
+        shorter = min(len(before), len(now))
+        start = _common(before, sources)
+        end = min(shorter - start, _common(before[::-1], sources[::-1]))
+        paired = [
+            settle(self.item, before[i], now[i], f"{path}/{low + i}", True, patches)
+            for i in range(shorter - end)
+        ]
+        new = [
+            self.item.renew(now[i], f"{path}/{low + i}", True)
+            for i in range(shorter - end, len(now) - end)
+        ]
+        patches.extend(removals(path, low + len(now) - end, low + len(before) - end))
+        patches.extend(additions(path, low + len(before) - end, [wire for _, wire in new]))
+        kept = [
+            settle(self.item, before[-i], now[-i], f"{path}/{low + len(now) - i}", True, patches)
+            for i in range(end, 0, -1)
+        ]
+        return [*paired, *(live for live, _ in new), *kept]
+
+
+def _common(before: list[Any], now: list[Any]) -> int:
+    """How many elements two lists begin with alike."""
+    length = min(len(before), len(now))
+    # Nearly always the very same objects, which C code compares.
+    start = next(compress(count(), map(is_not, before, now)), length)
+    while start < length and _alike(before[start], now[start]):
+        start += 1
+    return start
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return one is other or (type(one) in ATOMS and same(one, other))
+
+
+class ListDraft(list[Any], Draft):
+    """A list that can be changed without changing the live one."""
+
+    __slots__ = ("__callboard__",)
+    __callboard__: ListCore
+
+    def __new__(cls, values: Iterable[Any] = ()) -> Any:
+        """Return a plain list: `type(value)(…)` in other people's code means that."""
+        return list(values)
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = index.__index__()
+        value = storage.element(self, place)
+        if type(value) in ATOMS:
+            return value
+        return self.__callboard__.hand_out(self, place if place >= 0 else place + len(self), value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return storage.elements(self) if self.__callboard__.item.inert else self._walk()
+
+    def _walk(self) -> Iterator[Any]:
+        index = 0
+        while index < len(self):
+            yield self[index]
+            index += 1
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self) - 1, -1, -1))
+
+    def __setitem__(self, index: SupportsIndex | slice, value: Any) -> None:
+        core = self.__callboard__
+        core.scope.writing()
+        if isinstance(index, slice):
+            values = [core.scope.own(one) for one in value]
+            core.edit(min(range(*index.indices(len(self))), default=_start(index, len(self))))
+            storage.put_stretch(self, index, values)
+            return
+        place = index.__index__()
+        storage.put_element(self, place, core.scope.own(value))
+        core.touched[place if place >= 0 else place + len(self)] = None
+
+    def __delitem__(self, index: SupportsIndex | slice) -> None:
+        core = self.__callboard__
+        core.scope.writing()
+        if isinstance(index, slice):
+            places = range(*index.indices(len(self)))
+            core.edit(min(places, default=len(self)))
+            storage.cut(self, index)
+            return
+        place = index.__index__()
+        storage.cut(self, place)
+        core.edit(place if place >= 0 else place + len(self) + 1)
+
+    def append(self, value: Any) -> None:
+        core = self.__callboard__
+        core.edit(len(self))
+        storage.append(self, core.scope.own(value))
+
+    def extend(self, values: Iterable[Any]) -> None:
+        core = self.__callboard__
+        core.edit(len(self))
+        storage.extend(self, [core.scope.own(value) for value in values])
+
+    def insert(self, index: SupportsIndex, value: Any) -> None:
+        core = self.__callboard__
+        place = slice(index.__index__(), None).indices(len(self))[0]
+        core.edit(place)
+        storage.insert(self, place, core.scope.own(value))
+
+    def pop(self, index: SupportsIndex = -1) -> Any:
+        self.__callboard__.scope.writing()
+        if not self:
+            raise IndexError("pop from empty list")
+        value = self[index]
+        del self[index]
+        return value
+
+    def remove(self, value: Any) -> None:
+        self.__callboard__.scope.writing()
+        del self[self.index(value)]
+
+    def clear(self) -> None:
+        del self[:]
+
+    def reverse(self) -> None:
+        self.__callboard__.edit(0)
+        super().reverse()
+
+    def sort(self, *, key: Any = None, reverse: bool = False) -> None:
+        self.__callboard__.edit(0)
+        self._expose()
+        super().sort(key=key, reverse=reverse)
+
+    def _expose(self) -> list[Any]:
+        """Make drafts of all elements, and return them."""
+        return list(self)
+
+    def __iadd__(self, values: Iterable[Any]) -> "ListDraft":  # pyright: ignore[reportIncompatibleMethodOverride]
+        self.extend(values)
+        return self
+
+    def __imul__(self, times: SupportsIndex) -> "ListDraft":  # pyright: ignore[reportIncompatibleMethodOverride]
+        repeated = self._expose() * times.__index__()
+        if repeated:
+            self.extend(repeated[len(self) :])
+        else:
+            self.clear()
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        return self._expose() + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self._expose()
+
+    def __mul__(self, times: SupportsIndex) -> list[Any]:
+        return self._expose() * times
+
+    __rmul__ = __mul__
+
+    def copy(self) -> list[Any]:
+        return self._expose()
+
+    def __copy__(self) -> list[Any]:
+        return self._expose()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        made: list[Any] = []
+        memo[id(self)] = made
+        made.extend(copy.deepcopy(value, memo) for value in storage.elements(self))
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return list, (copy.deepcopy(storage.whole(self)),)
+
+
+def list_draft(origin: list[Any], item: Kind, home: Home) -> ListDraft:
+    """Make a draft of a live list."""
+    draft: ListDraft = list.__new__(ListDraft)
+    draft.__callboard__ = ListCore(origin, item, home)
+    storage.extend(draft, origin if type(origin) is list else storage.whole(origin))
+    return draft
+
+
+def _start(index: slice, length: int) -> int:
+    return index.indices(length)[0]

@@ -1,0 +1,230 @@
+"""Drafts of pydantic models and dataclasses: objects of a subclass of the user's class.
+
+The fields are descriptors on that subclass, so that reading one makes its draft and setting one
+checks it, while methods, properties and everything else are the user's own.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from typing import Any
+
+from pydantic import BaseModel
+
+from callboard.errors import StateInvalid
+from callboard.state import pointer
+from callboard.state.coding import Codec
+from callboard.state.frozen import frozen_object
+from callboard.state.instances import adopt, assemble, field_names, subclass, values_of
+from callboard.state.kind import Core, Draft, Home, Kind, settle
+from callboard.state.patch import Patch, compare, lighten, worth_lightening
+from callboard.state.plain import ATOMS
+
+
+class Fielded(Kind):
+    """What the state declares for an object."""
+
+    cls: type[Any]
+    codec: Codec
+    whole: bool
+    """Whether validators or the like see all fields at once, so that it is reloaded as one."""
+    frozen: frozenset[str]
+    """The fields that cannot be assigned."""
+    open: bool
+    """Whether it takes fields that it does not declare."""
+
+    find_fields: Callable[[], Mapping[str, Kind]]
+    """Called when the fields are first needed, because classes may refer to themselves."""
+
+    @cached_property
+    def fields(self) -> Mapping[str, Kind]:
+        """What it declares for each field."""
+        return self.find_fields()
+
+    def wire_key(self, name: str) -> str:
+        """The name of a field in JSON."""
+        return name
+
+
+class ObjectCore(Core):
+    """What is known of an object's draft, and the values of its fields."""
+
+    __slots__ = ("kind", "values")
+
+    def __init__(self, origin: Any, kind: Fielded, home: Home) -> None:
+        super().__init__(origin, home)
+        self.kind = kind
+        self.values = values_of(origin)
+
+    def hand_out(self, name: str) -> Any:
+        """Return a field, as a draft of its own if it is a live value."""
+        value = self.values[name]
+        if type(value) in ATOMS or self.scope.owns(value):
+            return value
+        home = Home(self.scope, self, self.kind.wire_key(name), self.home.inside)
+        child = self.kind.fields[name].draft(value, home)
+        if child is not value:
+            self.values[name] = child
+            self.touched[name] = None
+        return child
+
+    def assign(self, name: str, value: Any) -> None:
+        """Check a value and make it the field's."""
+        self.scope.writing()
+        if value is self.values.get(name):
+            return
+        place = pointer.join(self.path(), self.kind.wire_key(name))
+        if name in self.kind.frozen:
+            raise StateInvalid(f"{place}: the field is frozen.", path=place)
+        self.values[name] = self.scope.own(self.kind.fields[name].accept(value, place))
+        self.touched[name] = None
+
+    def expose(self) -> dict[str, Any]:
+        """Make drafts of all fields, and return the values themselves, to be changed freely."""
+        for name in self.kind.fields:
+            if name in self.values:
+                self.hand_out(name)
+            self.touched[name] = None
+        return self.values
+
+    def unknown(self, name: str) -> StateInvalid:
+        """The error for a field that the class does not have."""
+        known = ", ".join(self.kind.fields)
+        path = pointer.join(self.path(), name)
+        title = self.kind.cls.__name__
+        return StateInvalid(f"{path}: {title} has no field {name!r}, only {known}.", path=path)
+
+    def settle(self, draft: Any, path: str, patches: list[Patch]) -> Any:
+        """Compare the fields that were touched."""
+        if self.kind.whole:
+            return self._settle_whole(draft, path, patches)
+        mark, changed = len(patches), dict[str, Any]()
+        before = values_of(self.origin)
+        for name in self.touched:
+            place = pointer.join(path, self.kind.wire_key(name))
+            kind, now = self.kind.fields[name], self._value(name, place)
+            changed[name] = settle(kind, before[name], now, place, self.home.inside, patches)
+        if len(patches) == mark:
+            return self.origin
+        live = assemble(self.kind.cls, {**before, **changed}, like=self.origin)
+        if worth_lightening(len(patches) - mark, len(before)):
+            lighten(patches, mark, path, self.kind.wire(live))
+        return frozen_object(self.kind.cls, live) if self.home.inside else live
+
+    def _settle_whole(self, draft: Any, path: str, patches: list[Patch]) -> Any:
+        values = {name: self._value(name, path) for name in self.values}
+        for name in self.touched:
+            values[name] = self.kind.fields[name].accept(values[name], pointer.join(path, name))
+        now = assemble(self.kind.cls, values, like=draft)
+        live, wire = self.kind.renew(now, path, self.home.inside)
+        mark = len(patches)
+        compare(self.kind.wire(self.origin), wire, path, patches)
+        return live if len(patches) > mark else self.origin
+
+    def _value(self, name: str, path: str) -> Any:
+        if name not in self.values:
+            raise StateInvalid(f"{path}: a field cannot be deleted.", path=path)
+        return self.values[name]
+
+
+class _Field:
+    """A field of a draft."""
+
+    def __init__(self, cls: type[Any], name: str) -> None:
+        self._cls = cls
+        self._name = name
+
+    def __get__(self, draft: Any, _: Any = None) -> Any:
+        if draft is None:
+            return getattr(self._cls, self._name)
+        try:
+            return draft.__callboard__.hand_out(self._name)
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, draft: Any, value: Any) -> None:
+        draft.__callboard__.assign(self._name, value)
+
+    def __delete__(self, draft: Any) -> None:
+        path = pointer.join(draft.__callboard__.path(), self._name)
+        raise StateInvalid(f"{path}: a field cannot be deleted.", path=path)
+
+
+class ObjectDraft(Draft):
+    """What every draft of an object adds to the user's class."""
+
+    __slots__ = ()
+    __callboard_class__: type[Any]
+
+    def __new__(cls, *values: Any, **more: Any) -> Any:
+        """Return an object of the user's class: `type(self)(…)` in their code means that."""
+        return cls.__callboard_class__(*values, **more)
+
+    @property
+    def __class__(self) -> type[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.__callboard_class__
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.__callboard__.expose()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        core: ObjectCore = self.__callboard__
+        if name in core.kind.fields:
+            core.assign(name, value)
+        elif name.startswith("_") or core.kind.open or _settable(type(self), name):
+            super().__setattr__(name, value)
+        else:
+            core.scope.writing()
+            raise core.unknown(name)
+
+    def __copy__(self) -> Any:
+        return assemble(self.__callboard_class__, dict(self.__dict__), like=self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        core: ObjectCore = self.__callboard__
+        shallow = assemble(self.__callboard_class__, core.values, like=self)
+        made = copy.deepcopy(shallow, memo)
+        memo[id(self)] = made
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return copy.deepcopy(self).__reduce_ex__(protocol)
+
+
+class _ModelDraft(ObjectDraft):
+    """What a draft of a pydantic model adds beside."""
+
+    __slots__ = ()
+
+    @classmethod
+    def model_construct(cls, *values: Any, **more: Any) -> Any:
+        """Make an object of the user's class."""
+        return cls.__callboard_class__.model_construct(*values, **more)
+
+
+def object_draft(origin: Any, kind: Fielded, home: Home) -> Any:
+    """Make a draft of a live object."""
+    draft = object.__new__(_draft_class(kind.cls))
+    object.__setattr__(draft, "__callboard__", ObjectCore(origin, kind, home))
+    if isinstance(draft, BaseModel):
+        adopt(draft, origin)
+    return draft
+
+
+@cache
+def _draft_class(cls: type[Any]) -> type[Any]:
+    is_model = issubclass(cls, BaseModel)
+    namespace: dict[str, Any] = {
+        "__slots__": ("__callboard__",),
+        "__callboard_class__": cls,
+        # pydantic remembers by class how each attribute is set.
+        **({"__pydantic_setattr_handlers__": {}} if is_model else {}),
+        **{name: _Field(cls, name) for name in field_names(cls)},
+    }
+    return subclass(cls, (_ModelDraft if is_model else ObjectDraft,), namespace)
+
+
+def _settable(cls: type[Any], name: str) -> bool:
+    attribute: object = getattr(cls, name, None)
+    return isinstance(attribute, property | cached_property)
