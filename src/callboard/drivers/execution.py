@@ -10,7 +10,7 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from callboard.clock import Clock
@@ -189,4 +189,4 @@ def with_final_state(events: list[Event], state: Any) -> list[Event]:
     if not events or events[-1].name != names.COMPLETED:
         return list(events)
     last = events[-1]
-    return [*events[:-1], replace(last, payload={**last.payload, "finalState": state})]
+    return [*events[:-1], last._replace(payload={**last.payload, "finalState": state})]

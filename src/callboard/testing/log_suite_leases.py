@@ -2,7 +2,6 @@
 """The log's contract: who may drive a stream."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -141,9 +140,9 @@ class LeaseContract(Contract):
 
     async def test_what_has_grown_waits_for_a_driver_oldest_first(self, log: EventLog) -> None:
         for stream, at in (("late", 30), ("early", 10), ("settled", 20), ("middle", 20)):
-            await log.append(stream, [replace(happened(), at_ms=AT + at)])
+            await log.append(stream, [happened()._replace(at_ms=AT + at)])
         await log.append("settled", [], Writing(settle=True))
         assert await log.unsettled() == ["early", "middle", "late"]
         assert await log.unsettled(limit=2) == ["early", "middle"]
-        await log.append("settled", [replace(happened(), at_ms=AT)])
+        await log.append("settled", [happened()._replace(at_ms=AT)])
         assert await log.unsettled(limit=1) == ["settled"]
