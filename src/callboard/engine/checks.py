@@ -44,8 +44,7 @@ def _check_phase(workflow: str, name: str, phase: Phase) -> None:
         for option in ("update", "retry", "timeout", "for_each", "on_uncertain"):
             if getattr(phase, option) is not None:
                 _wrong(workflow, name, f"{option} needs an agent; add agent=...")
-    human: object = phase.human
-    if not (human is None or callable(human) or isinstance(human, Approval | Choice)):
+    if phase.human is not None and not _can_ask(phase.human):
         _wrong(
             workflow, name, "human must be Approval(...), Choice(...) or a function that gives one"
         )
@@ -105,6 +104,10 @@ def check_state(workflow: str, steps: Mapping[str, Step], state_type: StateType)
             "from callboard.State, or declare human_response: dict | None = None "
             "and approved: bool | None = None",
         )
+
+
+def _can_ask(human: object) -> bool:
+    return callable(human) or isinstance(human, Approval | Choice)
 
 
 def _wrong(workflow: str, phase: str, what: str) -> NoReturn:
