@@ -1,0 +1,66 @@
+"""`callboard answer ID VALUE`."""
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.foreground import Stage
+from callboard.cli.lookup import find_question
+from callboard.cli.printing import print_json
+from callboard.cli.resume import resume_session
+from callboard.cli.screen import Screen
+from callboard.cli.wording import preview
+from callboard.engine.sessions import SessionInfo
+from callboard.interactions.records import Interaction
+
+
+@click.command("answer")
+@click.argument("question", metavar="ID")
+@click.argument("value", metavar="VALUE")
+@click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
+@options.by
+@options.common
+def command(
+    question: str, value: str, resume: bool, by: str | None, database: Database, as_json: bool
+) -> int | None:
+    """Answer a question.
+
+    ID is the question's, or its session's if that asks only one. VALUE is yes or no for an
+    approval, and for a choice the option or its number.
+    """
+
+    async def act(board: Callboard) -> tuple[Interaction, SessionInfo | None]:
+        asked = await find_question(board, database, question)
+        done = await board.answer(asked.id, meant(value, asked.options), by=by, via="cli")
+        return done, await board.session(done.session_id) if done.session_id else None
+
+    done, info = database.ask(act)
+    if resume and info is not None and not info.running:
+        return resume_session(info, Stage(database, as_json, auto_approve=False), by=by)
+    if as_json:
+        return print_json([done.to_wire()])
+    _tell(Screen(), database, done, info)
+    return None
+
+
+def meant(value: str, options: list[str] | None) -> str:
+    """The option that a value means: itself, or the one with this number."""
+    if not options or value in options or not value.isdecimal():
+        return value
+    number = int(value)
+    return options[number - 1] if 1 <= number <= len(options) else value
+
+
+def _tell(screen: Screen, database: Database, done: Interaction, info: SessionInfo | None) -> None:
+    screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
+    if info is None or info.running or info.status in ("completed", "failed", "cancelled"):
+        return
+    if info.status == "waiting":
+        screen.line(
+            "The session still waits for a person: " + database.command("why", info.session_id)
+        )
+    else:
+        screen.line(
+            "Let the session go on: ", (database.command("resume", info.session_id), "command")
+        )

@@ -1,0 +1,127 @@
+"""Who watches a session that is driven here, and who can be asked: a person, or a program."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from callboard.app import Callboard
+from callboard.cli.live import Live
+from callboard.cli.screen import Screen
+from callboard.engine.ports import Request
+from callboard.events import names
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event
+from callboard.handlers.auto import auto_approve
+from callboard.handlers.custom import CustomHandler
+from callboard.handlers.terminal import cli_prompt
+
+
+class _Teller(Protocol):
+    def tell(self, event: Event) -> None: ...
+    def rest(self) -> None: ...
+
+
+class JsonLines:
+    """Writes each event as one line of JSON to standard output."""
+
+    def __init__(self) -> None:
+        # Held on to: what a workflow prints must not come between the lines.
+        self._stream = sys.stdout.buffer
+
+    def tell(self, event: Event) -> None:
+        """Write an event, and let it be seen at once."""
+        self._stream.write(dump_json(event.to_wire()) + b"\n")
+        self._stream.flush()
+
+    def rest(self) -> None:
+        """Nothing is ever left half written."""
+
+
+class AtTerminal:
+    """Asks the person at this terminal, once everything before the question has been told."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._prompt = cli_prompt()
+        self._person = CustomHandler(self._prompt)
+        self._turn = asyncio.Lock()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the person left a question with Ctrl-C."""
+        return self._prompt.interrupted
+
+    async def answer(self, request: Request) -> Any:
+        """What the person says."""
+        await self._live.reached(request.id)
+        async with self._turn:
+            self._live.hold()
+            try:
+                return await self._person.answer(request)
+            finally:
+                self._live.release()
+
+
+class Audience:
+    """Hears every event once, in order; knows where to put what else is to be said."""
+
+    def __init__(self, *, as_json: bool, auto_approve_all: bool) -> None:
+        asks_here = not as_json and not auto_approve_all and _at_a_terminal()
+        self.as_json = as_json
+        self.notes = Screen(sys.stderr if as_json else sys.stdout)
+        self.on_gone: Callable[[], None] = lambda: None
+        self.is_gone = False
+        self._live = None if as_json else Live(self.notes, asks_here=asks_here)
+        self._teller: _Teller = self._live or JsonLines()
+        self._terminal = AtTerminal(self._live) if self._live and asks_here else None
+        self._auto = auto_approve() if auto_approve_all else None
+        self._position = 0
+
+    @property
+    def people(self) -> object | None:
+        """Who answers questions in this process."""
+        return self._auto or self._terminal
+
+    @property
+    def left_a_question(self) -> bool:
+        """Whether the person here left a question with Ctrl-C."""
+        return self._terminal is not None and self._terminal.interrupted
+
+    def tell(self, event: Event) -> None:
+        """Tell an event that has not been told yet."""
+        if event.position <= self._position or self.is_gone:
+            return
+        if self.as_json and event.name == names.COMPLETED:
+            return  # Served with its final state, which `finish` reads.
+        self._position = event.position
+        try:
+            self._teller.tell(event)
+        except BrokenPipeError:
+            self.is_gone = True
+            self.on_gone()
+
+    async def take_up(self, board: Callboard, session_id: str, position: int) -> None:
+        """Begin in the middle: tell what came after a position, expect what is open."""
+        self._position = position
+        for event in await board.events(session_id, after=position):
+            self.tell(event)
+        if self._live is not None:
+            for asked in (await board.view(session_id)).pending():
+                self._live.expect(asked.id)
+
+    async def finish(self, board: Callboard, session_id: str) -> None:
+        """Tell what only the end of the session could tell."""
+        self.rest()
+        if self.as_json and not self.is_gone:
+            for event in await board.events(session_id, after=self._position):
+                self._teller.tell(event)
+
+    def rest(self) -> None:
+        """Leave the screen clean for what comes next."""
+        if not self.is_gone:
+            self._teller.rest()
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

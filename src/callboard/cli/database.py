@@ -1,0 +1,64 @@
+"""Which database a command works on, and what to type to reach the same one."""
+
+import asyncio
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from platformdirs import user_data_path
+
+from callboard.app import Callboard, database_path
+from callboard.engine.workflow import Workflow
+from callboard.errors import NotFound
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database by what the person typed for it; None is the default one."""
+
+    given: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return default_path() if self.given is None else database_path(self.given)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether every command finds it without being told."""
+        return self.path.absolute() == default_path()
+
+    def command(self, *words: str) -> str:
+        """A command line of Callboard's on this database, as a shell takes it."""
+        options = [] if self.is_default else ["--db", str(self.given)]
+        # Behind "--" nothing is an option any more.
+        end = words.index("--") if "--" in words else len(words)
+        return shlex.join(["callboard", *words[:end], *options, *words[end:]])
+
+    def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> Callboard:
+        """Open it. Only the default one, or with `create`, may be new."""
+        if not create and not self.is_default and not self.path.exists():
+            raise NotFound(
+                f"There is no database {self.path}. Check --db (or CALLBOARD_DB); "
+                "`callboard run` makes a new one.",
+                path=str(self.path),
+            )
+        return Callboard.open(self.path, workflows)
+
+    def ask(self, work: Callable[[Callboard], Awaitable[T]], *, create: bool = False) -> T:
+        """Open it, do something with it, and close it again."""
+
+        async def opened() -> T:
+            async with self.open(create=create) as board:
+                return await work(board)
+
+        return asyncio.run(opened())
+
+
+def default_path() -> Path:
+    """The database in the person's own data directory."""
+    return user_data_path("callboard", appauthor=False) / "callboard.db"

@@ -1,0 +1,72 @@
+"""`callboard diff ID A B`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.lookup import find_session
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.wording import one_line
+from callboard.events.codec import dump_json
+from callboard.state import patch, pointer
+
+_PREVIEW = 200
+_POSITION = click.IntRange(min=0)
+
+
+@click.command("diff")
+@click.argument("session", metavar="ID")
+@click.argument("before", metavar="A", type=_POSITION)
+@click.argument("after", metavar="B", type=_POSITION)
+@options.common
+def command(session: str, before: int, after: int, database: Database, as_json: bool) -> None:
+    """Print what changed in the state between positions A and B."""
+
+    async def look(board: Callboard) -> tuple[str, Any, list[dict[str, Any]]]:
+        session_id = (await find_session(board, session)).session_id
+        old = (await board.view(session_id, before)).state
+        return session_id, old, await board.diff(session_id, before, after)
+
+    session_id, old, patches = database.ask(look)
+    if as_json:
+        wire = {"sessionId": session_id, "from": before, "to": after, "patches": patches}
+        return print_json([wire])
+    screen = Screen()
+    if not patches:
+        screen.line(f"Nothing changed in the state between {before} and {after}.")
+    for change in patches:
+        _tell(screen, change, _value(old, change["path"]))
+        old = patch.apply(old, [change])
+    return None
+
+
+def _tell(screen: Screen, change: Mapping[str, Any], old: Any) -> None:
+    path = one_line(change["path"]) or "/"
+    if change["op"] == "remove":
+        screen.line((f"- {path}: {_json(old)}", "failed"))
+        return
+    new = _json(change["value"])
+    if change["op"] == "add":
+        screen.line((f"+ {path}: {new}", "done"))
+    else:
+        arrow = screen.signs.arrow
+        screen.line((f"~ {path}: {_json(old)} {arrow} {new}", "here"))
+
+
+def _json(value: Any) -> str:
+    return one_line(dump_json(value).decode(), _PREVIEW)
+
+
+def _value(document: Any, path: str) -> Any:
+    """What stands at a path now; None where there is nothing yet."""
+    for key in pointer.split(path):
+        try:
+            document = document[int(key) if patch.is_list(document) else key]
+        except (LookupError, TypeError, ValueError):
+            return None
+    return document

@@ -1,0 +1,83 @@
+"""How an error ends a command: one clear line on standard error, and an exit code."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from callboard.cli.exits import DONE, FAILED, WRONG_USE
+from callboard.errors import (
+    AgentError,
+    CallboardError,
+    HandlerFailed,
+    OwnershipLost,
+    StoreCorrupt,
+    StoreError,
+    StoreForeign,
+    StoreTooNew,
+)
+
+# Whoever called could not have called better; everything else is wrong use.
+_NOT_THE_CALLERS = (AgentError, HandlerFailed, OwnershipLost, StoreError)
+_THE_CALLERS = (StoreCorrupt, StoreForeign, StoreTooNew)
+
+
+def exit_code(error: Exception) -> int:
+    """What the command ends with when it raised this."""
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    if not isinstance(error, CallboardError):
+        return FAILED
+    failed = isinstance(error, _NOT_THE_CALLERS) and not isinstance(error, _THE_CALLERS)
+    return FAILED if failed else WRONG_USE
+
+
+def report(error: Exception, arguments: Sequence[str]) -> int:
+    """Tell the error as the arguments want it told; returns the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return _leave_quietly()
+    if "--debug" in arguments:
+        traceback.print_exception(error)
+    if "--json" in arguments:
+        from callboard.events.codec import dump_json
+
+        print(dump_json({"error": as_payload(error)}).decode(), file=sys.stderr)
+    else:
+        _tell(error)
+    return exit_code(error)
+
+
+def as_payload(error: Exception) -> dict[str, Any]:
+    """The error as JSON: a code, a message, and what was involved."""
+    if isinstance(error, CallboardError):
+        return error.as_payload()
+    if isinstance(error, click.ClickException):
+        return {"code": "WRONG_USE", "message": error.format_message()}
+    return {"code": "UNEXPECTED", "message": _unexpected(error)}
+
+
+def _tell(error: Exception) -> None:
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        print(error.ctx.get_usage(), file=sys.stderr)
+        print(f"Try: {error.ctx.command_path} --help", file=sys.stderr)
+    message = as_payload(error)["message"]
+    if not isinstance(error, click.ClickException):
+        from callboard.handlers.terminal import visible
+
+        message = visible(message)
+    print(f"error: {message}", file=sys.stderr)
+
+
+def _unexpected(error: Exception) -> str:
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{text}. Run the command again with --debug to see where it comes from."
+
+
+def _leave_quietly() -> int:
+    """Whoever read our output has gone, as `head` does when it has seen enough."""
+    # The interpreter flushes standard output once more at its end, and would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return DONE

@@ -1,0 +1,122 @@
+"""Driving a session in the foreground: to its end, its next question, or Ctrl-C."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+from callboard.app import Callboard
+from callboard.cli.audience import Audience
+from callboard.cli.database import Database
+from callboard.cli.exits import DONE, FAILED, INTERRUPTED, WAITING
+from callboard.cli.interruption import Interruption, leave_threads_behind
+from callboard.cli.reasons import Reason
+from callboard.cli.standing import reason_now, tell_ways
+from callboard.cli.wording import preview
+from callboard.engine.workflow import Workflow
+from callboard.errors import SessionOwned
+
+_EXITS = {"completed": DONE, "waiting": WAITING, "paused": WAITING, "tasks": WAITING}
+"""Why a drive ended → the exit code; anything else is a failure."""
+
+_PREVIEW = 100
+_OURS = ("humanResponse", "human_response", "approved")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a session is driven: on which database, before whom."""
+
+    database: Database
+    as_json: bool
+    auto_approve: bool
+
+
+Begin = Callable[[Callboard, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
+"""Begins or takes up a session; gives its id and what drives it."""
+
+
+def play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
+    """Drive a session here until it stops; returns the exit code."""
+    # With --json standard output is for events alone, whatever the workflow prints.
+    with redirect_stdout(sys.stderr) if stage.as_json else nullcontext():
+        return asyncio.run(_play(stage, workflow, begin))
+
+
+async def _play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
+    audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
+    async with stage.database.open([workflow], create=True) as board:
+        session_id, drive = await begin(board, audience)
+        code = await _watch(stage, board, audience, session_id, drive)
+    if code == INTERRUPTED:
+        leave_threads_behind()
+    return code
+
+
+async def _watch(
+    stage: Stage, board: Callboard, audience: Audience, session_id: str, drive: Awaitable[Any]
+) -> int:
+    task = asyncio.ensure_future(drive)
+    with Interruption(task) as interruption:
+        audience.on_gone = interruption.stop
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not interruption.happened:
+                raise
+        except SessionOwned:
+            audience.notes.line(f"Another process drives session {session_id} now.")
+            return DONE
+        finally:
+            audience.rest()
+    if interruption.happened:
+        return _interrupted(stage, audience, session_id)
+    await audience.finish(board, session_id)
+    return await _conclude(stage, board, audience, session_id)
+
+
+def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
+    resume = stage.database.command("resume", session_id)
+    said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
+    if audience.is_gone:
+        print(said, file=sys.stderr)
+    else:
+        audience.notes.line(said)
+    return INTERRUPTED
+
+
+async def _conclude(stage: Stage, board: Callboard, audience: Audience, session_id: str) -> int:
+    """Say how the session stands, and what to do about it."""
+    why = await reason_now(board, stage.database, session_id)
+    if why.kind == "completed":
+        if not stage.as_json:
+            _tell_state(audience, (await board.view(session_id)).state)
+        return DONE
+    if why.kind == "failed":
+        _tell_failure(stage, why)
+        return FAILED
+    notes = audience.notes
+    notes.paragraph(why.text)
+    tell_ways(notes, why)
+    if audience.left_a_question:
+        notes.line("  Or be asked again here")
+        notes.line("    ", (stage.database.command("resume", session_id), "command"))
+        return INTERRUPTED
+    return _EXITS.get(why.kind, FAILED)
+
+
+def _tell_state(audience: Audience, state: Any) -> None:
+    if isinstance(state, dict):
+        for key, value in state.items():  # pyright: ignore[reportUnknownVariableType]
+            if key not in _OURS and value is not None:
+                said = preview(value, _PREVIEW)
+                audience.notes.line((f"  {preview(key)}: ", "faint"), said)
+
+
+def _tell_failure(stage: Stage, why: Reason) -> None:
+    print(f"error: {why.text}", file=sys.stderr)
+    for way in why.ways:
+        for command in way.commands:
+            print(f"{way.purpose}: {command}", file=sys.stderr)

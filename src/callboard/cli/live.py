@@ -1,0 +1,107 @@
+"""A session as it runs, told line by line; on a terminal with a sign that agents are at work."""
+
+import asyncio
+from datetime import datetime
+
+from callboard.cli.narrative import Telling, told
+from callboard.cli.screen import Screen, styled
+from callboard.cli.spinner import Spinner
+from callboard.cli.wording import one_line
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.handlers.terminal import visible
+
+_SPOKEN = (names.TEXT_DELTA, names.THINKING_DELTA)
+
+
+class Live:
+    """Tells each event that people care about. While someone is being asked, it waits."""
+
+    def __init__(self, screen: Screen, *, asks_here: bool = False) -> None:
+        self._screen = screen
+        self._asks_here = asks_here
+        self._spinner = Spinner(screen)
+        self._held: list[Event] | None = None
+        self._asked: dict[str, asyncio.Event] = {}
+        self._speaking: tuple[str, str] | None = None
+        self._begun: datetime | None = None
+
+    def tell(self, event: Event) -> None:
+        """Tell an event, or keep it until the question on the screen is answered."""
+        if self._held is not None:
+            self._held.append(event)
+            return
+        if event.name in _SPOKEN:
+            self._say(event)
+        else:
+            self._tell(event)
+        if event.name == names.REQUESTED:
+            self.expect(event.payload["id"])
+
+    async def reached(self, question: str) -> None:
+        """Wait until everything up to a question has been told."""
+        await self._asked.setdefault(question, asyncio.Event()).wait()
+
+    def expect(self, question: str) -> None:
+        """Note that all before a question has been told."""
+        self._asked.setdefault(question, asyncio.Event()).set()
+
+    def hold(self) -> None:
+        """Leave the screen to a question."""
+        self.rest()
+        self._held = []
+
+    def release(self) -> None:
+        """Take the screen back, and tell what happened meanwhile."""
+        held, self._held = self._held or [], None
+        for event in held:
+            self.tell(event)
+        self._spinner.show()
+
+    def rest(self) -> None:
+        """Leave the screen clean: no sign of work, no line half written."""
+        self._spinner.hide()
+        self._finish_line()
+
+    def _tell(self, event: Event) -> None:
+        if event.name == names.FORKED or self._begun is None:
+            self._begun = event.timestamp
+        self._count(event)
+        signs, spins = self._screen.signs, self._spinner.works
+        lines = told(Telling(event, signs, self._asks_here, spins, self._begun))
+        if lines:
+            self._finish_line()
+        for line in lines:
+            self._screen.line(*line)
+        if self._speaking is None:
+            self._spinner.show()
+
+    def _count(self, event: Event) -> None:
+        """Keep track of who is at work."""
+        run = event.payload.get("run") or ""
+        if event.name == names.AGENT_STARTED:
+            self._spinner.begin(run, one_line(event.payload["agent"]))
+        elif event.name in (names.AGENT_COMPLETED, names.AGENT_INTERRUPTED, names.PHASE_FAILED):
+            self._spinner.finish(run)
+        elif event.name in (names.PHASE_EXITED, *names.TERMINAL):
+            self._spinner.clear()
+
+    def _say(self, event: Event) -> None:
+        """Add to what an agent says; a new speaker begins a new line."""
+        margin = f"    {self._screen.signs.bar} "
+        speaker = (event.payload.get("run", ""), event.name)
+        if self._speaking != speaker:
+            self.rest()
+            self._screen.add(styled((margin, "faint")))
+            self._speaking = speaker
+        style = "faint" if event.name == names.THINKING_DELTA else ""
+        first, *others = visible(event.payload["delta"]).split("\n")
+        said = [(first, style)]
+        for line in others:
+            said += [(f"\n{margin}", "faint"), (line, style)]
+        self._screen.add(styled(*said))
+
+    def _finish_line(self) -> None:
+        if self._speaking is not None:
+            self._speaking = None
+            self._screen.line()

@@ -1,0 +1,108 @@
+"""The `callboard` command itself: which commands there are, and how an error ends one.
+
+Only click is imported here. A command's module is imported when it is called, so that
+`callboard --help` stays quick.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+
+from callboard.cli.exits import INTERRUPTED
+
+SECTIONS: Final[dict[str, dict[str, str]]] = {
+    "Run": {
+        "run": "Run a workflow of a Python file here.",
+        "resume": "Let a session go on, here.",
+        "retry": "Try a failed session again: a fork at the failed phase.",
+        "fork": "Begin a new session from a point of an old one.",
+    },
+    "Look": {
+        "sessions": "List the sessions, newest first.",
+        "show": "Show a session: its path, timings, questions.",
+        "why": "Say what a session waits for, and what unblocks it.",
+        "events": "List what happened in a session.",
+        "state": "Print a session's state, now or at any position.",
+        "diff": "Print what changed in the state between two positions.",
+    },
+    "Decide": {
+        "inbox": "List the questions that wait for a person.",
+        "answer": "Answer a question.",
+        "pause": "Pause a session, wherever it runs.",
+        "cancel": "End a session for good.",
+    },
+    "Maintain": {
+        "rebuild": "Make the tables that people query again from the log.",
+    },
+}
+"""The commands and what each is for, without importing any of them."""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name, and imports the module of the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help text."""
+        return [name for section in SECTIONS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, its module imported."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return import_module(f"callboard.cli.{cmd_name}").command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was asked for; an unknown one is answered with the nearest."""
+        name = args[0]
+        if name not in self.list_commands(ctx) and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.list_commands(ctx), n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"There is no command {name!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their sections."""
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=10)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 waiting for a person, 130 interrupted.",
+)
+@click.version_option(package_name="callboard", message="callboard %(version)s")
+@click.option(
+    "--db",
+    metavar="PATH",
+    envvar="CALLBOARD_DB",
+    help="The database: a path or sqlite:///path. Also CALLBOARD_DB. "
+    "Default: in your user data directory.",
+)
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.pass_context
+def group(ctx: click.Context, db: str | None, debug: bool) -> None:
+    """Run agent workflows that can be paused, rewound and forked, with people in them."""
+    ctx.obj = db
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command; whatever it raises becomes a line on standard error and an exit code."""
+    try:
+        code = group.main(list(arguments), prog_name="callboard", standalone_mode=False)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:
+        from callboard.cli.failures import report
+
+        return report(error, arguments)
+    return code if isinstance(code, int) else 0

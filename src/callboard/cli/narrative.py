@@ -1,0 +1,205 @@
+"""What each event is to people who watch: no line, one, or a few."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from callboard.cli.screen import Signs
+from callboard.cli.wording import between, duration, error_text, one_line, preview
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.handlers.terminal import visible
+
+Payload = Mapping[str, Any]
+Line = tuple[str | tuple[str, str], ...]
+"""Parts of a line, each plain or with the name of a style."""
+
+_PREVIEW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """One event, and what decides how it is told.
+
+    `asks_here`: a person at this terminal is asked by a prompt, which shows the question.
+    `spins`: agents at work are shown by a spinner.
+    `begun`: when the session began.
+    """
+
+    event: Event
+    signs: Signs
+    asks_here: bool
+    spins: bool
+    begun: datetime
+
+
+def told(telling: Telling) -> list[Line]:
+    """The lines that tell an event; what an agent says as it goes is not told here."""
+    tell = _TOLD.get(telling.event.name)
+    return tell(telling.event.payload, telling) if tell else []
+
+
+def _started(payload: Payload, telling: Telling) -> list[Line]:
+    session = telling.event.session_id
+    return [((one_line(payload["workflow"]), "name"), f"  session {session}")]
+
+
+def _forked(payload: Payload, telling: Telling) -> list[Line]:
+    parent, position = payload["parentSessionId"], payload["forkPosition"]
+    [(name, session)] = _started(payload, telling)
+    return [(name, session, (f"  forked from {parent} at position {position}", "faint"))]
+
+
+def _entered(payload: Payload, telling: Telling) -> list[Line]:
+    again = f"  (visit {payload['visit']})" if payload["visit"] > 1 else ""
+    phase = f"{telling.signs.entered} {one_line(payload['phase'])}"
+    return [((phase, "name"), (again, "faint"))]
+
+
+def _exited(payload: Payload, telling: Telling) -> list[Line]:
+    return [_aside(telling, "skipped")] if payload["reason"] == "skipped" else []
+
+
+def _agent_started(payload: Payload, telling: Telling) -> list[Line]:
+    if telling.spins:
+        return []
+    again = f", attempt {payload['attempt']}" if payload["attempt"] > 1 else ""
+    return [((f"  {telling.signs.dot} {one_line(payload['agent'])} works{again}", "faint"),)]
+
+
+def _agent_completed(payload: Payload, telling: Telling) -> list[Line]:
+    took = duration(payload["durationMs"] / 1000)
+    agent = one_line(payload["agent"])
+    return [((f"  {telling.signs.done} {agent}", "done"), (f"  {took}", "faint"))]
+
+
+_TAKEN_OFF = {
+    "paused": "was interrupted",
+    "crashed": "was lost when its process ended",
+    "stopped": "was stopped",
+}
+
+
+def _agent_interrupted(payload: Payload, telling: Telling) -> list[Line]:
+    said = _TAKEN_OFF.get(payload["reason"])
+    return [_aside(telling, f"{one_line(payload['agent'])} {said}")] if said else []
+
+
+def _failed(payload: Payload, telling: Telling) -> list[Line]:
+    retry = payload.get("retryInMs")
+    again = "" if retry is None else f"  again in {duration(retry / 1000)}"
+    said = f"  {telling.signs.failed} {error_text(payload['error'])}"
+    return [((said, "failed"), (again, "faint"))]
+
+
+def _tool_called(payload: Payload, telling: Telling) -> list[Line]:
+    given = "" if payload.get("input") is None else " " + preview(payload["input"], _PREVIEW)
+    return [((f"    {telling.signs.arrow} {one_line(payload['toolName'])}{given}", "faint"),)]
+
+
+def _tool_result(payload: Payload, telling: Telling) -> list[Line]:
+    if not payload.get("isError"):
+        return []
+    said = preview(payload.get("output"), _PREVIEW)
+    return [((f"    {telling.signs.failed} {said}", "failed"),)]
+
+
+def _emitted(payload: Payload, telling: Telling) -> list[Line]:
+    said = f"{one_line(payload['name'])}: {preview(payload.get('data'), _PREVIEW)}"
+    return [((f"    {telling.signs.dot} {said}", "faint"),)]
+
+
+def _requested(payload: Payload, telling: Telling) -> list[Line]:
+    if telling.asks_here:
+        return []
+    first, *others = visible(payload["prompt"]).split("\n")
+    options = enumerate(payload.get("options") or [], 1)
+    return [
+        ((f"  {telling.signs.asks} {first}", "asks"),),
+        *((f"    {line}",) for line in others),
+        *((f"    {number}. {one_line(option)}",) for number, option in options),
+    ]
+
+
+def _received(payload: Payload, telling: Telling) -> list[Line]:
+    by, via = payload.get("by"), payload.get("via")
+    if telling.asks_here and via == "handler":
+        return []
+    who = f"  by {one_line(by)}" if by else ""
+    how = f"  via {one_line(via)}" if via and via != "handler" else ""
+    said = f"  {telling.signs.done} answered: {preview(payload.get('value'), _PREVIEW)}"
+    return [((said, "done"), (who + how, "faint"))]
+
+
+def _expired(payload: Payload, telling: Telling) -> list[Line]:
+    value = payload.get("value")
+    rest = "" if value is None else f": {preview(value, _PREVIEW)} is taken"
+    return [((f"  {telling.signs.off} nobody answered in time{rest}", "here"),)]
+
+
+def _withdrawn(payload: Payload, telling: Telling) -> list[Line]:
+    return [_aside(telling, f"the question was withdrawn{_because(payload)}")]
+
+
+def _pausing(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"{telling.signs.paused} pausing{_because(payload)}", "here"),)]
+
+
+def _paused(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"{telling.signs.paused} paused", "here"),)]
+
+
+def _resumed(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"{telling.signs.entered} resumed", "name"),)]
+
+
+def _task_started(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"  {telling.signs.dot} task begun: {preview(payload.get('title', ''))}", "faint"),)]
+
+
+def _completed(payload: Payload, telling: Telling) -> list[Line]:
+    took = between(telling.begun, telling.event.timestamp)
+    return [((f"{telling.signs.done} completed", "done"), (f"  {took}", "faint"))]
+
+
+def _workflow_failed(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"{telling.signs.failed} failed", "failed"),)]
+
+
+def _cancelled(payload: Payload, telling: Telling) -> list[Line]:
+    return [((f"{telling.signs.off} cancelled{_because(payload)}", "here"),)]
+
+
+def _aside(telling: Telling, said: str) -> Line:
+    return ((f"  {telling.signs.off} {said}", "faint"),)
+
+
+def _because(payload: Payload) -> str:
+    return f": {one_line(payload['reason'])}" if payload.get("reason") else ""
+
+
+_TOLD: Mapping[str, Callable[[Payload, Telling], list[Line]]] = {
+    names.STARTED: _started,
+    names.FORKED: _forked,
+    names.PHASE_ENTERED: _entered,
+    names.PHASE_EXITED: _exited,
+    names.PHASE_FAILED: _failed,
+    names.AGENT_STARTED: _agent_started,
+    names.AGENT_COMPLETED: _agent_completed,
+    names.AGENT_INTERRUPTED: _agent_interrupted,
+    names.TOOL_CALLED: _tool_called,
+    names.TOOL_RESULT: _tool_result,
+    names.EMITTED: _emitted,
+    names.REQUESTED: _requested,
+    names.RECEIVED: _received,
+    names.EXPIRED: _expired,
+    names.INPUT_CANCELLED: _withdrawn,
+    names.TASK_STARTED: _task_started,
+    names.PAUSING: _pausing,
+    names.PAUSED: _paused,
+    names.RESUMED: _resumed,
+    names.COMPLETED: _completed,
+    names.FAILED: _workflow_failed,
+    names.CANCELLED: _cancelled,
+}

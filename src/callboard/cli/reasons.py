@@ -1,0 +1,242 @@
+"""Why a session stands where it stands, and what moves it on: the answer of `callboard why`.
+
+Pure: everything is in the situation. `status` says how a session is; this says what to do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from callboard.cli.wording import ago, duration, error_text, moment, one_line, plural
+from callboard.engine.sessions import SessionInfo
+from callboard.events.envelope import Event
+from callboard.events.moments import from_ms, to_ms
+from callboard.interactions.records import Interaction
+from callboard.log.protocol import Lease
+from callboard.state.session import SessionView
+
+Kind = Literal[
+    "completed", "failed", "cancelled", "paused", "pausing", "waiting", "held",
+    "retrying", "driven", "orphaned", "idle", "tasks",
+]  # fmt: skip
+
+CommandLine = Callable[..., str]
+"""Makes a command line of Callboard's from words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Everything that is known of a session now, and how to write a command about it.
+
+    `pause` is the event that paused it, if it is paused.
+    """
+
+    info: SessionInfo
+    view: SessionView
+    lease: Lease | None
+    pause: Event | None
+    now_ms: int
+    command: CommandLine
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.info.session_id
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a living process drives the session."""
+        return self.lease is not None and self.lease.owner is not None and self.lease.alive
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Something that can be done: what for, and the exact commands, any one of which does it."""
+
+    purpose: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a session does not move (or that it does), in a sentence or two, and the ways on."""
+
+    kind: Kind
+    text: str
+    ways: tuple[Way, ...] = field(default=())
+
+    def to_wire(self, session_id: str, status: str) -> dict[str, Any]:
+        """The reason as JSON readers see it."""
+        ways = [{"purpose": way.purpose, "commands": list(way.commands)} for way in self.ways]
+        return {
+            "sessionId": session_id,
+            "status": status,
+            "kind": self.kind,
+            "text": self.text,
+            "ways": ways,
+        }
+
+
+def reason(now: Situation) -> Reason:
+    """Why the session stands where it stands."""
+    match now.info.status:
+        case "completed" | "failed" | "cancelled":
+            return _ended(now)
+        case "paused":
+            return _paused(now)
+        case _ if now.view.pausing is not None:
+            return _pausing(now)
+        case "waiting":
+            return _waiting(now)
+        case _:
+            return _moving(now)
+
+
+def _ended(now: Situation) -> Reason:
+    info, fork = now.info, now.command("fork", now.id, "--phase", now.view.last_phase or "NAME")
+    when = _when(now, now.view.updated_at)
+    if info.status == "failed":
+        error = info.error or {}
+        text = f"It failed {when} in phase {error.get('phase', info.phase)!r}: {error_text(error)}"
+        return Reason("failed", text, (Way("Try again", (now.command("retry", now.id),)),))
+    if info.status == "cancelled":
+        text = f"It was cancelled {when} and cannot go on."
+        return Reason("cancelled", text, (Way("Go on from there in a new session", (fork,)),))
+    return Reason("completed", f"It completed {when}. There is nothing to wait for.")
+
+
+def _paused(now: Situation) -> Reason:
+    text = "It is paused"
+    if now.pause is not None:
+        by, why = now.pause.payload.get("by"), now.pause.payload.get("reason")
+        text += f" by {one_line(by)}" if by else ""
+        text += f", {_when(now, to_ms(now.pause.timestamp))}"
+        text += f": {one_line(why)}" if why else ""
+    text = text if text.endswith((".", "!", "?")) else text + "."
+    if now.info.pending:
+        asked = plural(len(now.info.pending), "question")
+        text += f" {asked} can be answered meanwhile; it acts on answers when it is resumed."
+    return Reason("paused", text, (_resume(now), *_answers(now)))
+
+
+def _pausing(now: Situation) -> Reason:
+    running = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
+    if now.is_driven and running:
+        text = f"A pause was asked for. It is paused as soon as {running} has finished."
+        return Reason("pausing", text, (Way("Go on after all", _resume(now).commands),))
+    return Reason("pausing", "A pause was asked for, and no process drives it.", (_resume(now),))
+
+
+def _waiting(now: Situation) -> Reason:
+    text = f"It waits for a person: {plural(len(now.info.pending), 'question')} to answer."
+    if now.is_driven:
+        text += f" {_driver(now)} goes on as soon as it is answered."
+        return Reason("waiting", text, _answers(now))
+    then = Way("Then let it go on", _resume(now).commands)
+    return Reason("waiting", text, (*_answers(now), then))
+
+
+def _moving(now: Situation) -> Reason:
+    if now.info.held is not None:
+        fork = now.command("fork", now.id, "--phase", "NAME")
+        ways = (_resume(now), Way("Or begin a new session at another phase", (fork,)))
+        return Reason("held", f"It is held: {now.info.held}", ways)
+    retry = _next_retry(now)
+    if retry is not None:
+        return retry
+    if now.is_driven:
+        return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} drives it.")
+    if now.view.tasks:
+        tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
+        return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
+    if now.lease is not None and now.lease.owner is not None:
+        text = f"The process that drove it has died. {_doing(now)}"
+        return Reason("orphaned", text, (_resume(now),))
+    return Reason(
+        "idle", f"It could go on, but no process drives it. {_doing(now)}", (_resume(now),)
+    )
+
+
+def _next_retry(now: Situation) -> Reason | None:
+    runs = now.view.visit.runs.values() if now.view.visit else ()
+    waiting = [run for run in runs if run.retry_at is not None]
+    if not waiting:
+        return None
+    run = min(waiting, key=lambda run: run.retry_at or 0)
+    at = run.retry_at or 0
+    left = max(at - now.now_ms, 0) / 1000
+    text = (
+        f"Agent {run.agent!r} in phase {now.info.phase!r} failed "
+        f"{plural(run.failures, 'time')}: {error_text(run.error or {})} "
+        f"It is tried again at {moment(from_ms(at), from_ms(now.now_ms))}, in {duration(left)}."
+    )
+    if now.is_driven:
+        return Reason("retrying", text)
+    return Reason("retrying", text + " No process drives it.", (_resume(now),))
+
+
+def _doing(now: Situation) -> str:
+    agents = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
+    if agents:
+        return f"Agent {agents} works in phase {now.info.phase!r}."
+    return f"It is in phase {now.info.phase!r}." if now.info.phase else "It has not begun yet."
+
+
+def _driver(now: Situation) -> str:
+    return "Another process"
+
+
+def _resume(now: Situation) -> Way:
+    return Way("Let it go on", (now.command("resume", now.id),))
+
+
+def _answers(now: Situation) -> tuple[Way, ...]:
+    return tuple(_answer(now, one) for one in now.info.pending)
+
+
+def _answer(now: Situation, one: Interaction) -> Way:
+    asked = now.view.questions.get(one.id)
+    purpose = one_line(one.prompt)
+    if one.deadline is not None:
+        until = moment(one.deadline, from_ms(now.now_ms))
+        purpose += f" (until {until}{_at_timeout(asked.on_timeout if asked else None)})"
+    free = asked is not None and asked.other
+    return Way(purpose, tuple(ways_to_answer(one, now.command, free=free)))
+
+
+def _at_timeout(policy: Mapping[str, Any] | None) -> str:
+    match policy or {}:
+        case {"action": "answer", "value": value}:
+            return f", then {one_line(str(value))!r} is taken"
+        case {"action": "fail"}:
+            return ", then the workflow fails"
+        case {"action": "escalate", "to": to}:
+            return f", then {one_line(', '.join(to))} are asked too"
+        case _:
+            return ""
+
+
+def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
+    """The commands that answer a question, one for each answer it takes."""
+    values = ["yes", "no"] if one.type == "approval" else _typed(one.options or [])
+    if free or not values:
+        values.append("YOUR ANSWER")
+    return [command("answer", one.id, *_as_argument(value)) for value in values]
+
+
+def _typed(options: Sequence[str]) -> list[str]:
+    """The options as one can type them: by their number when something is hidden in them."""
+    return [
+        option if one_line(option) == option else str(number)
+        for number, option in enumerate(options, 1)
+    ]
+
+
+def _as_argument(value: str) -> list[str]:
+    # An answer that looks like an option has to be told apart from one.
+    return ["--", value] if value.startswith("-") else [value]
+
+
+def _when(now: Situation, at_ms: int) -> str:
+    at, today = from_ms(at_ms), from_ms(now.now_ms)
+    return f"{ago(at, today)} ({moment(at, today)})"

@@ -1,0 +1,73 @@
+"""`callboard resume ID`."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.audience import Audience
+from callboard.cli.database import Database
+from callboard.cli.exits import DONE
+from callboard.cli.foreground import Stage, play
+from callboard.cli.lookup import find_session
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.source import load_again
+from callboard.engine.sessions import SessionInfo
+
+
+@click.command("resume")
+@click.argument("session", metavar="ID")
+@options.workflow_file
+@options.by
+@options.driving
+@options.common
+def command(
+    session: str,
+    file: str | None,
+    by: str | None,
+    auto_approve: bool,
+    database: Database,
+    as_json: bool,
+) -> int:
+    """Let a session go on, here.
+
+    Whether it was paused, was left by Ctrl-C, lost its process, or was answered meanwhile. If
+    another process drives it, it goes on there.
+    """
+    info = database.ask(lambda board: find_session(board, session))
+    stage = Stage(database, as_json, auto_approve)
+    return resume_session(info, stage, by=by, file=file)
+
+
+def resume_session(
+    info: SessionInfo, stage: Stage, *, by: str | None, file: str | None = None
+) -> int:
+    """Drive a session in the foreground, unless another process does or it has ended."""
+    if info.running or info.status in ("completed", "failed", "cancelled"):
+        return _resume_elsewhere(info, stage, by)
+
+    async def begin(board: Callboard, audience: Audience) -> tuple[str, Awaitable[Any]]:
+        await board.resume(info.session_id, by=by)
+        await audience.take_up(board, info.session_id, info.position)
+        drive = board.drive(info.session_id, human_input=audience.people, on_event=audience.tell)
+        return info.session_id, drive
+
+    return play(stage, load_again(info, file), begin)
+
+
+def _resume_elsewhere(info: SessionInfo, stage: Stage, by: str | None) -> int:
+    """Record the resume for whoever drives the session; one that has ended refuses it."""
+
+    async def act(board: Callboard) -> bool:
+        return await board.resume(info.session_id, by=by)
+
+    resumed = stage.database.ask(act)
+    if stage.as_json:
+        print_json([{"ok": True, "sessionId": info.session_id, "wasResumed": resumed}])
+        return DONE
+    said = "It goes on there." if resumed else "There is nothing to resume."
+    Screen().line(f"Another process drives session {info.session_id}. {said}")
+    return DONE

@@ -1,0 +1,191 @@
+"""`callboard show ID`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.history import History, Stay, history, shapes_of, shapes_seen
+from callboard.cli.lookup import find_session
+from callboard.cli.picture import Path, PhaseShape, picture
+from callboard.cli.printing import Cell, print_json, print_table
+from callboard.cli.reasons import Reason, reason
+from callboard.cli.screen import Screen, styled
+from callboard.cli.source import load_again
+from callboard.cli.standing import situation, tell_ways
+from callboard.cli.wording import between, duration, error_text, moment, one_line, plural
+from callboard.engine.sessions import SessionInfo, session_info
+from callboard.errors import CallboardError
+from callboard.events.moments import from_ms
+from callboard.events.rows import Query
+
+_ENDED = ("completed", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that is shown of a session."""
+
+    info: SessionInfo
+    told: History
+    why: Reason
+    forks: Sequence[SessionInfo]
+    now: datetime
+
+
+@click.command("show")
+@click.argument("session", metavar="ID")
+@options.workflow_file
+@options.common
+def command(session: str, file: str | None, database: Database, as_json: bool) -> None:
+    """Show a session: its path through the workflow, timings, and open questions."""
+
+    async def look(board: Callboard) -> Report:
+        info = await find_session(board, session)
+        standing = await situation(board, database, info.session_id)
+        rows = await board.log.rows(Query("sessions", {"parent": info.session_id}))
+        return Report(
+            info=standing.info,
+            told=history(await board.events(info.session_id)),
+            why=reason(standing),
+            forks=[session_info(row) for row in rows],
+            now=from_ms(standing.now_ms),
+        )
+
+    report = database.ask(look)
+    phases = _phases(report, file)
+    if as_json:
+        return print_json([_wire(report, phases)])
+    screen = Screen()
+    _tell_header(screen, report)
+    for line in picture(phases, _path(report), min(screen.width, 120), unicode=screen.unicode):
+        screen.print(styled(*line))
+    _tell_stays(screen, report)
+    _tell_standing(screen, report)
+    return None
+
+
+def _phases(report: Report, file: str | None) -> Sequence[PhaseShape]:
+    try:
+        return shapes_of(load_again(report.info, file))
+    except CallboardError:
+        if file is not None:
+            raise
+        return shapes_seen(report.told)
+
+
+def _path(report: Report) -> Path:
+    info, failed = report.info, None
+    if info.status == "failed":
+        failed = (info.error or {}).get("phase") or info.phase
+    here = None if info.status in _ENDED else info.phase
+    return Path(report.told.visits, report.told.edges, here, failed)
+
+
+def _tell_header(screen: Screen, report: Report) -> None:
+    info, now = report.info, report.now
+    ended = report.told.ended
+    when = f"begun {moment(info.created_at, now)}"
+    if ended is not None:
+        when += f", ended {moment(ended, now)}"
+    took = between(info.created_at, ended or now)
+    screen.line(
+        (one_line(info.workflow), "name"),
+        "  ",
+        screen.status(info.status),
+        f"  {when}  {took}",
+        (f"  session {info.session_id}", "faint"),
+    )
+    if info.parent:
+        came = f"forked from {info.parent} at position {info.fork_position}"
+        screen.line((came, "faint"))
+    screen.line()
+
+
+def _tell_stays(screen: Screen, report: Report) -> None:
+    if report.told.stays:
+        screen.line()
+        titles = ["phase", "visit", "took", "waited", "agents", "outcome"]
+        rows = [_row(screen, stay, report.now) for stay in report.told.stays]
+        print_table(screen, titles, rows)
+
+
+def _row(screen: Screen, stay: Stay, now: datetime) -> list[Cell]:
+    waited = stay.waited_for_people(now).total_seconds()
+    return [
+        one_line(stay.phase),
+        str(stay.number),
+        duration(stay.took(now).total_seconds()),
+        duration(waited) if stay.asked else "",
+        _agents(stay),
+        _outcome(screen, stay),
+    ]
+
+
+def _agents(stay: Stay) -> str:
+    """Each agent once, with how often it had to be tried; items of a `for_each` counted."""
+    said: list[str] = []
+    for name in dict.fromkeys(work.agent for work in stay.works.values()):
+        works = [work for work in stay.works.values() if work.agent == name]
+        tries = max(work.attempts for work in works)
+        notes = [plural(len(works), "item")] if len(works) > 1 else []
+        notes += [f"{tries} attempts"] if tries > 1 else []
+        said.append(one_line(name) + (f" ({', '.join(notes)})" if notes else ""))
+    return ", ".join(said)
+
+
+def _outcome(screen: Screen, stay: Stay) -> Cell:
+    match stay.outcome:
+        case "next":
+            return f"{screen.signs.arrow} {one_line(stay.next or '')}"
+        case "terminal":
+            return "end", "done"
+        case "error":
+            return error_text(stay.error or {}), "failed"
+        case "open":
+            return "here", "here"
+        case other:
+            return other, "faint"
+
+
+def _tell_standing(screen: Screen, report: Report) -> None:
+    screen.line()
+    screen.paragraph(report.why.text)
+    tell_ways(screen, report.why)
+    for fork in report.forks:
+        screen.line(
+            (f"Forked at position {fork.fork_position}: ", "faint"),
+            f"{fork.session_id}  ",
+            screen.status(fork.status),
+        )
+
+
+def _wire(report: Report, phases: Sequence[PhaseShape]) -> dict[str, Any]:
+    info, edges = report.info, report.told.edges
+    possible = {(phase.name, to) for phase in phases for to in phase.leads_to or ()}
+    return {
+        **info.to_wire(),
+        "phases": [_phase(phase) for phase in phases],
+        "edges": [
+            {"from": source, "to": target, "taken": edges.get((source, target), 0)}
+            for source, target in sorted(possible | set(edges))
+        ],
+        "visits": [stay.to_wire(report.now) for stay in report.told.stays],
+        "why": report.why.to_wire(info.session_id, info.status),
+        "forks": [fork.session_id for fork in report.forks],
+    }
+
+
+def _phase(phase: PhaseShape) -> dict[str, Any]:
+    return {
+        "name": phase.name,
+        "agent": phase.agent,
+        "human": phase.human,
+        "terminal": phase.terminal,
+        "leadsTo": None if phase.leads_to is None else list(phase.leads_to),
+    }

@@ -1,0 +1,32 @@
+"""`callboard why ID`."""
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.lookup import find_session
+from callboard.cli.printing import print_json
+from callboard.cli.reasons import Reason, reason
+from callboard.cli.screen import Screen
+from callboard.cli.standing import situation, tell_ways
+from callboard.engine.sessions import SessionInfo
+
+
+@click.command("why")
+@click.argument("session", metavar="ID")
+@options.common
+def command(session: str, database: Database, as_json: bool) -> None:
+    """Say what a session waits for, and the exact command that unblocks it."""
+
+    async def look(board: Callboard) -> tuple[SessionInfo, Reason]:
+        info = await find_session(board, session)
+        return info, reason(await situation(board, database, info.session_id))
+
+    info, why = database.ask(look)
+    if as_json:
+        return print_json([why.to_wire(info.session_id, info.status)])
+    screen = Screen()
+    screen.paragraph(why.text)
+    tell_ways(screen, why)
+    return None
