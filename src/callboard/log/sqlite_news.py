@@ -15,14 +15,21 @@ class News:
     """Looks at the database when somebody rings, and now and then without."""
 
     def __init__(self, reader: Reader, doorbell: Doorbell) -> None:
-        self.listeners = Listeners(started=self._start, stopped=self.stop)
+        self.listeners = Listeners(started=self._start)
         self._reader = reader
         self._doorbell = doorbell
         self._seen = 0
         self._version = -1
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
+        # Listeners come and go with every drive, and a socket costs more than they do: once
+        # open, it stays until the log closes, or until the log is used in another loop.
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return
+        self._loop = loop
         # What is there by now is read by whoever has just begun to listen.
         self._version = self._reader.data_version()
         self._seen = self._reader.last_sequence()
@@ -34,6 +41,7 @@ class News:
         if self._timer is not None:
             self._timer.cancel()
         self._doorbell.stop()
+        self._loop = None
 
     def _poll(self) -> None:
         self.look()

@@ -315,14 +315,21 @@ async def test_closing_forgets_those_who_listen(tmp_path: Path):
         log.on_change("s", lambda: None)
 
 
-async def test_who_does_not_listen_has_no_socket(log: SqliteLog, tmp_path: Path):
+async def test_the_socket_is_there_from_the_first_listener_to_the_end(
+    log: SqliteLog, tmp_path: Path
+):
+    def sockets() -> int:
+        return len(list((tmp_path / "log.db-live").glob("*.sock")))
+
+    assert sockets() == 0
     undo = log.on_change("s", lambda: None)
     other = log.on_change("t", lambda: None)
     undo()
-    assert len(list((tmp_path / "log.db-live").glob("*.sock"))) == 1
+    assert sockets() == 1
     other()
-    assert list((tmp_path / "log.db-live").glob("*.sock")) == []
-    log.on_change("s", lambda: None)()
+    assert sockets() == 1
+    await log.close()
+    assert sockets() == 0
 
 
 async def test_a_listener_that_fails_does_not_fail_the_append(log: SqliteLog):
