@@ -10,16 +10,12 @@ from callboard.engine.live import Listener, LiveSession
 from callboard.engine.loading import load
 from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput
-from callboard.engine.runner import LINGER, Drive
+from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
 from callboard.engine.workflow import Workflow
 from callboard.errors import SessionOwned, WorkflowNotFound
 from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
 from callboard.state.session import SessionView
-
-# With nobody in this process to answer, an agent's questions only have to be written down;
-# this leaves it the time to ask several at once.
-_NOBODY_HERE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class Manner:
         """How long to keep a waiting agent, unless told."""
         if self.linger is not None:
             return self.linger
-        return LINGER if self.people else _NOBODY_HERE
+        return LINGER if self.people else NOBODY_HERE
 
 
 class LocalDriver:

@@ -24,6 +24,9 @@ from callboard.state.session import Asked, SessionView, run_item
 LINGER = 30.0
 """Seconds for which an agent that waits for a person stays in memory."""
 
+NOBODY_HERE = 0.05
+"""The same where nobody here will answer: time enough to ask several things at once."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -226,7 +229,8 @@ class Drive:
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
         if desk.waiting_since is None or self._asking.keys() & desk.waiting_for:
             return otherwise
-        return desk.waiting_since + self._linger
+        given_up = desk.waiting_for <= self._declined
+        return desk.waiting_since + (min(self._linger, NOBODY_HERE) if given_up else self._linger)
 
     def _ask_people(self) -> None:
         pending = {asked.id: asked for asked in self._live.view.pending()}
