@@ -1,0 +1,252 @@
+"""A pydantic-ai agent as a phase's agent: what it says, thinks and calls becomes events."""
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from callboard.engine.functions import fitting
+from callboard.engine.outputs import UNDECLARED, OutputType
+from callboard.engine.ports import Item, Output, Text, Thinking, ToolCall, ToolResult
+from callboard.errors import DefinitionError, MissingExtra
+
+try:
+    from pydantic_ai import AgentRunResult, AgentRunResultEvent
+    from pydantic_ai import messages as m
+    from pydantic_ai.agent import AbstractAgent
+    from pydantic_ai.models import Model
+    from pydantic_ai.output import NativeOutput, PromptedOutput, TextOutput, ToolOutput
+    from pydantic_ai.usage import RunUsage
+except ImportError as error:
+    raise MissingExtra(
+        'This needs pydantic-ai 2 or later. Install it: pip install "callboard[pydantic-ai]"',
+        extra="pydantic-ai",
+    ) from error
+
+Prompt = str | Callable[..., str]
+History = Sequence[Any] | Callable[..., Sequence[Any] | None]
+T = TypeVar("T")
+
+
+class Reply(BaseModel, Generic[T]):
+    """An output together with the conversation that led to it, as `with_messages` gives it."""
+
+    output: T
+    messages: list[Any]
+    """All messages as JSON: keep them in the state, and give them back as `history`."""
+
+
+class PydanticAgent:
+    """Runs a pydantic-ai agent in a phase.
+
+    The phase's output is of the agent's own `output_type`. When the model fails, the phase's
+    `retry` applies. A tool can ask a person: give it the context through `deps`, and let it call
+    `await ctx.deps.ask(...)`. If nobody answers in time, the agent is run again from its prompt
+    on the answer, and the recorded answer is what the tool then gets; a `key` makes sure of that
+    where the model words the question.
+
+    Args:
+        agent: The agent that does the work.
+        prompt: What to tell it: a text, or a function of the state, or of state and context.
+        name: How events call it; without one, the agent's own name.
+        deps: What its tools get. A function or a class is called with state and context and may
+            be async; anything else is handed on as it is.
+        history: Messages that came before, as objects or as JSON; or a function that gives them.
+        with_messages: Whether the output is a Reply, which has the messages too.
+        options: What else the agent's `run` takes: `model`, `model_settings`, `usage_limits`, ….
+    """
+
+    def __init__(
+        self,
+        agent: AbstractAgent[Any, Any],
+        *,
+        prompt: Prompt,
+        name: str | None = None,
+        deps: object = None,
+        history: History | None = None,
+        with_messages: bool = False,
+        **options: Any,
+    ) -> None:
+        if not isinstance(agent, AbstractAgent):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DefinitionError(
+                f"PydanticAgent wraps a pydantic_ai.Agent, not {type(agent).__name__}."
+            )
+        self.agent = agent
+        self.name = name or agent.name or "agent"
+        self._prompt = prompt
+        self._deps = deps
+        self._history = history
+        self._with_messages = with_messages
+        self._options = options
+        declared = _declared(options.get("output_type", agent.output_type))
+        if with_messages:
+            declared = Reply[Any if declared is UNDECLARED else declared]
+        self._output = OutputType(self.name, declared)
+
+    @property
+    def output(self) -> OutputType:
+        """What the agent declares to end with."""
+        return self._output
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        """The provider and the model, as far as they are known before the run."""
+        model = self._options.get("model", self.agent.model)
+        if isinstance(model, Model):
+            return {"provider": model.system, "model": model.model_name}
+        provider, colon, name = str(model or "").partition(":")
+        if not colon:
+            return {"model": provider} if provider else {}
+        return {"provider": provider, "model": name}
+
+    async def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
+        """Run the agent on the state and end with its output."""
+        rejections = _Rejections()
+        async with self.agent.run_stream_events(
+            _given(self._prompt, state, ctx),
+            deps=await self._dependencies(state, ctx),
+            message_history=_messages(_given(self._history, state, ctx)),
+            infer_name=False,
+            **self._options,
+        ) as events:
+            async for event in events:
+                if isinstance(event, AgentRunResultEvent):
+                    yield self._end(event.result)
+                else:
+                    for item in (*_items(event), *rejections.items(event)):
+                        yield item
+
+    async def _dependencies(self, state: Any, ctx: Any) -> Any:
+        deps: Any = self._deps
+        if not (inspect.isroutine(deps) or isinstance(deps, type | partial)):
+            return deps
+        made = fitting(cast("Callable[..., Any]", deps), 2)(state, ctx)
+        return await made if inspect.isawaitable(made) else made
+
+    def _end(self, result: AgentRunResult[Any]) -> Output:
+        value = result.output
+        if self._with_messages:
+            messages = m.ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json")
+            value = {"output": value, "messages": messages}
+        return Output(value, _usage(result.usage))
+
+
+class _Rejections:
+    """The answers that did not fit the output type; one that fits is the output itself."""
+
+    def __init__(self) -> None:
+        self._call: m.ToolCallPart | None = None
+
+    def items(self, event: m.AgentStreamEvent) -> list[Item]:
+        if isinstance(event, m.OutputToolCallEvent):
+            self._call = event.part
+        elif (
+            isinstance(event, m.OutputToolResultEvent)
+            and event.part.outcome in m.ERROR_OUTCOMES
+            and self._call is not None
+        ):
+            return [_tool_call(self._call), _tool_result(event.part)]
+        return []
+
+
+def _items(event: m.AgentStreamEvent) -> list[Item]:
+    match event:
+        case m.PartStartEvent(part=m.TextPart(content=text)) if text:
+            return [Text(text)]
+        case m.PartDeltaEvent(delta=m.TextPartDelta(content_delta=text)) if text:
+            return [Text(text)]
+        case m.PartStartEvent(part=m.ThinkingPart(content=text)) if text:
+            return [Thinking(text)]
+        case m.PartDeltaEvent(delta=m.ThinkingPartDelta(content_delta=text)) if text:
+            return [Thinking(text)]
+        case _:
+            return _tool_items(event)
+
+
+def _tool_items(event: m.AgentStreamEvent) -> list[Item]:
+    match event:
+        case m.FunctionToolCallEvent(part=call):
+            return [_tool_call(call)]
+        case m.FunctionToolResultEvent(part=result):
+            return [_tool_result(result)]
+        # Tools that the provider runs itself are parts of its answer. A call grows until its end;
+        # a result comes whole, and has no end of its own.
+        case m.PartEndEvent(part=m.NativeToolCallPart() as call):
+            return [_tool_call(call)]
+        case m.PartStartEvent(part=m.NativeToolReturnPart() as result):
+            return [_tool_result(result)]
+        case _:
+            return []
+
+
+def _tool_call(part: m.ToolCallPart | m.NativeToolCallPart) -> ToolCall:
+    return ToolCall(part.tool_call_id, part.tool_name, _as_json(part.args_as_dict()))
+
+
+def _tool_result(part: m.ToolReturnPart | m.NativeToolReturnPart) -> ToolResult:
+    failed = part.outcome in m.ERROR_OUTCOMES
+    return ToolResult(part.tool_call_id, _as_json(part.content), failed)
+
+
+def _usage(usage: RunUsage) -> dict[str, Any]:
+    counted = {
+        "requests": usage.requests,
+        "toolCalls": usage.tool_calls,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "cacheWriteTokens": usage.cache_write_tokens,
+    }
+    always = ("requests", "inputTokens", "outputTokens")
+    return {key: count for key, count in counted.items() if count or key in always}
+
+
+def _as_json(value: Any) -> Any:
+    # What a tool gets and gives is only shown: anything JSON cannot hold is shown as text.
+    return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
+
+
+def _given(value: Any, state: Any, ctx: Any) -> Any:
+    return fitting(value, 2)(state, ctx) if callable(value) else value
+
+
+def _messages(history: Sequence[Any] | None) -> list[m.ModelMessage] | None:
+    if not history:
+        return None
+    return m.ModelMessagesTypeAdapter.validate_python(list(history))
+
+
+def _declared(spec: Any) -> Any:
+    """What the outputs that an agent may end with are in Python; UNDECLARED when unknown."""
+    kinds = [_kind(one) for one in (cast("Sequence[Any]", spec) if _several(spec) else (spec,))]
+    if any(kind is UNDECLARED for kind in kinds):
+        return UNDECLARED
+    return Union[tuple(kinds)]  # noqa: UP007 - the members are known only now
+
+
+def _several(spec: Any) -> bool:
+    return isinstance(spec, Sequence) and not isinstance(spec, str)
+
+
+def _kind(spec: Any) -> Any:
+    match spec:
+        case NativeOutput() | PromptedOutput():
+            return _declared(cast("Any", spec).outputs)
+        case ToolOutput():
+            return _declared(cast("Any", spec).output)
+        case TextOutput():
+            return _returned(cast("Any", spec).output_function)
+        case _ if inspect.isroutine(spec):
+            return _returned(spec)
+        case _:
+            return spec
+
+
+def _returned(function: Callable[..., Any]) -> Any:
+    try:
+        return get_type_hints(function, include_extras=True).get("return", UNDECLARED)
+    except (NameError, TypeError):
+        return UNDECLARED
