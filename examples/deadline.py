@@ -1,0 +1,70 @@
+"""A question that does not wait for ever: first the team, then the manager, then a default.
+
+When time runs out the question is put to the manager as well; when that runs out too, it is
+closed with "reject", and the state says that the clock did it, not a person. Do not answer, and
+watch.
+
+    callboard run examples/deadline.py --input "the new price list"
+"""
+
+import asyncio
+import os
+
+from callboard import Approval, Context, Escalate, Phase, State, Text, Workflow, agent
+
+PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
+PATIENCE = float(os.environ.get("EXAMPLE_PATIENCE", "10"))
+
+
+class Release(State):
+    what: str = ""
+
+
+def begin(state: Release, what: str) -> None:
+    state.what = what
+
+
+@agent
+async def preparer(state: Release, ctx: Context) -> None:
+    await ctx.emit(Text(f"{state.what} is ready. You have {PATIENCE:g} s, the manager as long.\n"))
+    await asyncio.sleep(PAUSE)
+
+
+@agent
+async def releaser(state: Release, ctx: Context) -> None:
+    await ctx.emit(Text(f"{state.what} is out.\n"))
+
+
+@agent
+async def keeper(state: Release, ctx: Context) -> None:
+    await ctx.emit(Text(f"{state.what} stays inside.\n"))
+
+
+def after(state: Release) -> str:
+    if state.approved:
+        return "release"
+    timed_out = state.human_response and state.human_response.timed_out
+    return "nobody-answered" if timed_out else "refused"
+
+
+deadline = Workflow(
+    "deadline",
+    state=Release,
+    start=begin,
+    phases=[
+        Phase(
+            "prepare",
+            agent=preparer,
+            human=Approval(
+                lambda s: f"Release {s.what}?",
+                timeout=PATIENCE,
+                on_timeout=Escalate(to="the manager", after=PATIENCE, then="reject"),
+            ),
+            next=after,
+            to=["release", "refused", "nobody-answered"],
+        ),
+        Phase("release", agent=releaser, terminal=True),
+        Phase("refused", agent=keeper, terminal=True),
+        Phase("nobody-answered", agent=keeper, terminal=True),
+    ],
+)
