@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -48,13 +48,16 @@ Outcome = Done | Broke | Interrupted
 class RunDesk:
     """Runs one attempt, and is what its context talks to."""
 
-    def __init__(self, live: LiveSession, agent: Agent, place: Place) -> None:
+    def __init__(
+        self, live: LiveSession, agent: Agent, place: Place, waits: Callable[[], None]
+    ) -> None:
         self.place = place
         self.waiting_for: set[str] = set()
         self.waiting_since: float | None = None
         self.stopping: str | None = None
         self._live = live
         self._agent = agent
+        self._waits = waits
         self._narrator = Narrator(self._write, live.clock)
         self._asked: Counter[tuple[Any, ...]] = Counter()
         self._budget: Budget | None = None
@@ -135,7 +138,10 @@ class RunDesk:
 
     async def _wait(self, question: str) -> Asked:
         self.waiting_for.add(question)
-        self.waiting_since = self.waiting_since or self._live.clock.monotonic()
+        if self.waiting_since is None:
+            self.waiting_since = self._live.clock.monotonic()
+        # A question that was found again is no event which could tell the driver.
+        self._waits()
         try:
             with self._budget.waiting() if self._budget else nullcontext():
                 return await self._live.answer_to(question)

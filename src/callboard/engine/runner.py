@@ -188,7 +188,7 @@ class Drive:
     def _launch(self, place: Place) -> None:
         step = self._live.workflow.steps[place.phase]
         assert step.agent is not None
-        desk = RunDesk(self._live, step.agent, place)
+        desk = RunDesk(self._live, step.agent, place, self._wake.set)
         self._desks[place.run] = desk
         self._tasks[place.run] = asyncio.create_task(self._work(desk, step.phase.timeout))
 
