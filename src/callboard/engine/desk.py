@@ -121,6 +121,8 @@ class RunDesk:
         found: list[str] = []
 
         def build(scene: Scene) -> None:
+            if scene.batch.view.ended:
+                raise Unwound
             known = _same_question(scene.batch.view, place.run, question, key, nth)
             found[:] = [known.id if known else self._put(scene, question, key, nth)]
 
