@@ -24,7 +24,8 @@ class Owners:
         self, folder: Path, monotonic: Callable[[], float], frozen_after: float = 15.0
     ) -> None:
         self.folder = folder
-        self.owner = short_id()
+        # The process shows in it, for people who ask who drives a session.
+        self.owner = f"{os.getpid()}-{short_id(8)}"
         self._monotonic = monotonic
         self._frozen_after = frozen_after
         self._watched: dict[str, tuple[int, float]] = {}
