@@ -9,6 +9,7 @@ from callboard.app import Callboard
 from callboard.cli.live import Live
 from callboard.cli.screen import Screen
 from callboard.engine.ports import Request
+from callboard.engine.sessions import SessionInfo
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
@@ -100,6 +101,11 @@ class Audience:
         except BrokenPipeError:
             self.is_gone = True
             self.on_gone()
+
+    def introduce(self, info: SessionInfo) -> None:
+        """Say which session it is, and since when; for one that does not begin here."""
+        if self._live is not None:
+            self._live.introduce(info.workflow, info.session_id, info.created_at)
 
     async def take_up(self, board: Callboard, session_id: str, position: int) -> None:
         """Begin in the middle: tell what came after a position, expect what is open."""

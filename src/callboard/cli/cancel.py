@@ -23,7 +23,7 @@ def command(
     """End a session for good."""
 
     async def act(board: Callboard) -> tuple[str, bool, Reason]:
-        session_id = (await find_session(board, session)).session_id
+        session_id = (await find_session(board, database, session)).session_id
         new = await board.cancel(session_id, by=by, reason=reason)
         return session_id, new, await reason_now(board, database, session_id)
 

@@ -28,7 +28,7 @@ def command(session: str, before: int, after: int, database: Database, as_json: 
     """Print what changed in the state between positions A and B."""
 
     async def look(board: Callboard) -> tuple[str, Any, list[dict[str, Any]]]:
-        session_id = (await find_session(board, session)).session_id
+        session_id = (await find_session(board, database, session)).session_id
         old = (await board.view(session_id, before)).state
         return session_id, old, await board.diff(session_id, before, after)
 

@@ -37,7 +37,7 @@ def command(
             _tell(screen, event)
 
     async def look(board: Callboard) -> None:
-        session_id = (await find_session(board, session)).session_id
+        session_id = (await find_session(board, database, session)).session_id
         if not follow:
             for event in await board.events(session_id, after, limit):
                 show(event)

@@ -100,11 +100,7 @@ async def _conclude(stage: Stage, board: Callboard, audience: Audience, session_
     notes = audience.notes
     notes.paragraph(why.text)
     tell_ways(notes, why)
-    if audience.left_a_question:
-        notes.line("  Or be asked again here")
-        notes.line("    ", (stage.database.command("resume", session_id), "command"))
-        return INTERRUPTED
-    return _EXITS.get(why.kind, FAILED)
+    return INTERRUPTED if audience.left_a_question else _EXITS.get(why.kind, FAILED)
 
 
 def _tell_state(audience: Audience, state: Any) -> None:

@@ -60,7 +60,7 @@ def command(session: str, no_run: bool, **given: Any) -> int:
     edits = [patch for text in given["edits"] for patch in read_edits(text)]
     point = Point(given["phase"], _occurrence(given["occurrence"]), given["at"], edits)
     stage = Stage(given["database"], given["as_json"], given["auto_approve"])
-    info = stage.database.ask(lambda board: find_session(board, session))
+    info = stage.database.ask(lambda board: find_session(board, stage.database, session))
     act = _only_fork if no_run else fork_session
     return act(info, stage, point, by=given["by"], file=given["file"])
 

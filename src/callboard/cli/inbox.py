@@ -22,7 +22,9 @@ def command(session: str | None, database: Database, as_json: bool) -> None:
     """List the questions that wait for a person, oldest first."""
 
     async def look(board: Callboard) -> tuple[list[Interaction], int]:
-        which = "*" if session is None else (await find_session(board, session)).session_id
+        which = (
+            "*" if session is None else (await find_session(board, database, session)).session_id
+        )
         return await board.inbox(which), board.clock.now_ms()
 
     found, now_ms = database.ask(look)

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import datetime
 
-from callboard.cli.narrative import Telling, told
+from callboard.cli.narrative import Telling, heading, told
 from callboard.cli.screen import Screen, styled
 from callboard.cli.spinner import Spinner
 from callboard.cli.wording import one_line
@@ -37,6 +37,11 @@ class Live:
             self._tell(event)
         if event.name == names.REQUESTED:
             self.expect(event.payload["id"])
+
+    def introduce(self, workflow: str, session_id: str, begun: datetime) -> None:
+        """Say which session it is; for one that does not begin here."""
+        self._begun = begun
+        self._screen.line(*heading(workflow, session_id))
 
     async def reached(self, question: str) -> None:
         """Wait until everything up to a question has been told."""

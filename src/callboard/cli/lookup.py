@@ -1,6 +1,7 @@
 """Which session or question is meant: by its id, or by the beginning of one."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from callboard.app import Callboard
 from callboard.cli.database import Database
@@ -15,14 +16,16 @@ SHORTEST = 4
 """A shorter beginning of an id would be a guess."""
 
 
-async def find_session(board: Callboard, given: str) -> SessionInfo:
+async def find_session(board: Callboard, database: Database, given: str) -> SessionInfo:
     """The session with this id, or the only one whose id begins so."""
-    try:
+    with suppress(SessionNotFound):
         return await board.session(given)
-    except SessionNotFound:
-        found = _beginning(given, [info.session_id for info in await board.sessions()])
-        if not found:
-            raise
+    found = _beginning(given, [info.session_id for info in await board.sessions()])
+    if not found:
+        raise SessionNotFound(
+            f"There is no session {given!r}. List them with: {database.command('sessions')}",
+            session_id=given,
+        )
     _check_one(given, found, "session")
     return await board.session(found[0])
 

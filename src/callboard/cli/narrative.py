@@ -40,15 +40,19 @@ def told(telling: Telling) -> list[Line]:
     return tell(telling.event.payload, telling) if tell else []
 
 
+def heading(workflow: str, session_id: str) -> Line:
+    """Which session it is."""
+    return ((one_line(workflow), "name"), f"  session {session_id}")
+
+
 def _started(payload: Payload, telling: Telling) -> list[Line]:
-    session = telling.event.session_id
-    return [((one_line(payload["workflow"]), "name"), f"  session {session}")]
+    return [heading(payload["workflow"], telling.event.session_id)]
 
 
 def _forked(payload: Payload, telling: Telling) -> list[Line]:
     parent, position = payload["parentSessionId"], payload["forkPosition"]
-    [(name, session)] = _started(payload, telling)
-    return [(name, session, (f"  forked from {parent} at position {position}", "faint"))]
+    came = f"  forked from {parent} at position {position}"
+    return [(*heading(payload["workflow"], telling.event.session_id), (came, "faint"))]
 
 
 def _entered(payload: Payload, telling: Telling) -> list[Line]:

@@ -29,7 +29,7 @@ def command(
     """Pause a session, wherever it runs."""
 
     async def act(board: Callboard) -> tuple[str, bool, Reason]:
-        session_id = (await find_session(board, session)).session_id
+        session_id = (await find_session(board, database, session)).session_id
         new = await board.pause(session_id, interrupt=interrupt, by=by, reason=reason)
         return session_id, new, await reason_now(board, database, session_id)
 

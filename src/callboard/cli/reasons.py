@@ -132,7 +132,7 @@ def _waiting(now: Situation) -> Reason:
     if now.is_driven:
         text += f" {_driver(now)} goes on as soon as it is answered."
         return Reason("waiting", text, _answers(now))
-    then = Way("Then let it go on", _resume(now).commands)
+    then = Way("Then let it go on (in a terminal, this asks there)", _resume(now).commands)
     return Reason("waiting", text, (*_answers(now), then))
 
 
@@ -150,7 +150,7 @@ def _moving(now: Situation) -> Reason:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
     if now.lease is not None and now.lease.owner is not None:
-        text = f"The process that drove it has died. {_doing(now)}"
+        text = f"{_driver(now)} drove it and has died. {_doing(now)}"
         return Reason("orphaned", text, (_resume(now),))
     return Reason(
         "idle", f"It could go on, but no process drives it. {_doing(now)}", (_resume(now),)
@@ -183,7 +183,9 @@ def _doing(now: Situation) -> str:
 
 
 def _driver(now: Situation) -> str:
-    return "Another process"
+    """Who drives the session: an owner's id begins with its process's, if it has one."""
+    pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")
+    return f"Process {pid}" if dash and pid.isdecimal() else "Another process"
 
 
 def _resume(now: Situation) -> Way:

@@ -16,6 +16,7 @@ from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.source import load_again
 from callboard.engine.sessions import SessionInfo
+from callboard.errors import NotResumable
 
 
 @click.command("resume")
@@ -37,7 +38,7 @@ def command(
     Whether it was paused, was left by Ctrl-C, lost its process, or was answered meanwhile. If
     another process drives it, it goes on there.
     """
-    info = database.ask(lambda board: find_session(board, session))
+    info = database.ask(lambda board: find_session(board, database, session))
     stage = Stage(database, as_json, auto_approve)
     return resume_session(info, stage, by=by, file=file)
 
@@ -46,11 +47,14 @@ def resume_session(
     info: SessionInfo, stage: Stage, *, by: str | None, file: str | None = None
 ) -> int:
     """Drive a session in the foreground, unless another process does or it has ended."""
-    if info.running or info.status in ("completed", "failed", "cancelled"):
+    if info.status in ("completed", "failed", "cancelled"):
+        raise _ended(info, stage)
+    if info.running:
         return _resume_elsewhere(info, stage, by)
 
     async def begin(board: Callboard, audience: Audience) -> tuple[str, Awaitable[Any]]:
         await board.resume(info.session_id, by=by)
+        audience.introduce(info)
         await audience.take_up(board, info.session_id, info.position)
         drive = board.drive(info.session_id, human_input=audience.people, on_event=audience.tell)
         return info.session_id, drive
@@ -58,8 +62,20 @@ def resume_session(
     return play(stage, load_again(info, file), begin)
 
 
+def _ended(info: SessionInfo, stage: Stage) -> NotResumable:
+    failed, command = info.status == "failed", stage.database.command
+    retry = command("retry", info.session_id)
+    fork = command("fork", info.session_id, "--phase", info.phase or "NAME")
+    has = "been cancelled" if info.status == "cancelled" else info.status
+    return NotResumable(
+        f"Session {info.session_id} has {has} and cannot go on. "
+        f"{'Try it again' if failed else 'Fork it'}: {retry if failed else fork}",
+        session_id=info.session_id,
+    )
+
+
 def _resume_elsewhere(info: SessionInfo, stage: Stage, by: str | None) -> int:
-    """Record the resume for whoever drives the session; one that has ended refuses it."""
+    """Record the resume for whoever drives the session."""
 
     async def act(board: Callboard) -> bool:
         return await board.resume(info.session_id, by=by)

@@ -29,7 +29,7 @@ def command(
 
     What was done before that phase is not done again. The failed session stays as it is.
     """
-    info = database.ask(lambda board: find_session(board, session))
+    info = database.ask(lambda board: find_session(board, database, session))
     point = Point(phase=_failed_phase(info, database))
     stage = Stage(database, as_json, auto_approve)
     return fork_session(info, stage, point, by=by, file=file)

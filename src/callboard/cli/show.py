@@ -46,7 +46,7 @@ def command(session: str, file: str | None, database: Database, as_json: bool) -
     """Show a session: its path through the workflow, timings, and open questions."""
 
     async def look(board: Callboard) -> Report:
-        info = await find_session(board, session)
+        info = await find_session(board, database, session)
         standing = await situation(board, database, info.session_id)
         rows = await board.log.rows(Query("sessions", {"parent": info.session_id}))
         return Report(

@@ -60,6 +60,7 @@ class Spinner:
         agents = list(self._agents.values())
         names = ", ".join(name for name, _ in agents)
         longest = max((now - since for _, since in agents), default=0.0)
-        line = styled((f"  {frame} {names}", "here"), (f"  {duration(int(longest))}", "faint"))
+        lasted = f"  {duration(int(longest))}" if longest >= 1 else ""
+        line = styled((f"  {frame} {names}", "here"), (lasted, "faint"))
         line.truncate(self._screen.width - 1, overflow="ellipsis")
         return line

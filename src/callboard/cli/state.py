@@ -20,7 +20,7 @@ def command(session: str, at: int | None, database: Database, as_json: bool) -> 
     """Print a session's state, now or at any position."""
 
     async def look(board: Callboard) -> SessionView:
-        return await board.view((await find_session(board, session)).session_id, at)
+        return await board.view((await find_session(board, database, session)).session_id, at)
 
     view = database.ask(look)
     if as_json:

@@ -20,7 +20,7 @@ def command(session: str, database: Database, as_json: bool) -> None:
     """Say what a session waits for, and the exact command that unblocks it."""
 
     async def look(board: Callboard) -> tuple[SessionInfo, Reason]:
-        info = await find_session(board, session)
+        info = await find_session(board, database, session)
         return info, reason(await situation(board, database, info.session_id))
 
     info, why = database.ask(look)

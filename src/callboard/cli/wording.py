@@ -12,10 +12,13 @@ _UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"))
 
 
 def duration(seconds: float) -> str:
-    """How long: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`."""
-    if seconds < 0.0995:
+    """How long: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`.
+
+    Whole seconds are told as whole seconds.
+    """
+    if seconds < 0.0995 and not isinstance(seconds, int):
         return f"{max(round(seconds * 1000), 0)} ms"
-    if seconds < 9.95:
+    if seconds < 9.95 and not isinstance(seconds, int):
         return f"{seconds:.1f} s"
     left = round(seconds)
     if left < 60:
