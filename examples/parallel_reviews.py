@@ -3,7 +3,7 @@
 Every file is reviewed by a run of its own. A reviewer that is in doubt asks, gives its slot to
 the next one, and goes on when the answer comes.
 
-    callboard run examples/parallel_reviews.py --input '["api.py", "login.py", "README.md"]'
+    callboard run examples/parallel_reviews.py --input "api.py login.py README.md"
 """
 
 import asyncio
@@ -20,8 +20,8 @@ class Reviews(State):
     summary: str = ""
 
 
-def begin(state: Reviews, files: list[str]) -> None:
-    state.files = files
+def begin(state: Reviews, files: str) -> None:
+    state.files = files.split()
 
 
 @agent

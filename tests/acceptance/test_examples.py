@@ -243,23 +243,24 @@ class TestHumanOnly:
         assert asked < worked
 
 
-class TestParallelReviews:
-    FILES = ("api.py", "login.py", "README.md")
+FILES = "api.py login.py README.md"
 
+
+class TestParallelReviews:
     @pytest.mark.parametrize(("answer", "fine"), [(True, 3), (False, 2)])
     async def test_one_of_them_asks(self, example: Load, play: Play, answer: bool, fine: int):
         person = Person(answer)
 
-        result = await play(example("parallel_reviews").parallel_reviews, person, list(self.FILES))
+        result = await play(example("parallel_reviews").parallel_reviews, person, FILES)
 
         assert person.asked == ["login.py has no test. Accept it all the same?"]
-        assert list(result.state.findings) == list(self.FILES)
+        assert list(result.state.findings) == FILES.split()
         assert result.state.summary == f"{fine} of 3 files are fine."
 
     async def test_a_review_that_waits_gives_its_slot_away(self, example: Load, tmp_path: Path):
         workflow = example("parallel_reviews").parallel_reviews
 
-        waiting = await run(workflow, input=list(self.FILES), db=tmp_path / "reviews.db")
+        waiting = await run(workflow, input=FILES, db=tmp_path / "reviews.db")
 
         done = [e.payload["run"] for e in waiting.events if e.name == "agent:completed"]
         assert waiting.status == "waiting"
