@@ -54,7 +54,7 @@ class FunctionAgent:
         elif inspect.iscoroutinefunction(self.function):
             yield Output(await self._fitted(state, ctx))
         else:
-            result = await asyncio.to_thread(self._fitted, state, ctx)
+            result = await asyncio.to_thread(_call, self._fitted, state, ctx)
             yield Output(await result if inspect.isawaitable(result) else result)
 
     async def _items(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
@@ -105,6 +105,14 @@ def agent(
         return FunctionAgent(made_of, name=name, output=output, details=details)
 
     return make(function) if function is not None else make
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a thread; StopIteration would never come back from there."""
+    try:
+        return function(*arguments)
+    except StopIteration as error:
+        raise RuntimeError("the agent raised StopIteration") from error
 
 
 def _return_annotation(function: Callable[..., Any]) -> Any:
