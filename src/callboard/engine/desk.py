@@ -99,6 +99,10 @@ class RunDesk:
             )
         if self.stopping is not None:
             return Interrupted(self.stopping)
+        task = asyncio.current_task()
+        if task is not None and not task.cancelling():
+            # Nobody cancelled it: it waited for something of its own that was cancelled.
+            return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled from within."))
         raise asyncio.CancelledError
 
     async def _consume(self) -> Output:
