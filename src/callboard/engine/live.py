@@ -79,7 +79,9 @@ class LiveSession:
                 scene = self.scene()
                 build(scene)
                 done_here = settle() if settle else False
-                if not scene.batch.events and not (done_here and self.epoch is not None):
+                # A driver with something left to do holds the lease, also while it only waits.
+                moves_lease = settle is not None and done_here == (self.epoch is not None)
+                if not scene.batch.events and not moves_lease:
                     self._stale = False
                     return []
                 try:
