@@ -52,6 +52,7 @@ class Drive:
         self._finished: dict[str, Outcome] = {}
         self._handled: list[str] = []
         self._asking: dict[str, asyncio.Task[None]] = {}
+        self._answering: set[str] = set()
         self._declined: set[str] = set()
         self._error: BaseException | None = None
         self._attend = False
@@ -233,11 +234,13 @@ class Drive:
         return desk.waiting_since + (min(self._linger, NOBODY_HERE) if given_up else self._linger)
 
     def _ask_people(self) -> None:
-        pending = {asked.id: asked for asked in self._live.view.pending()}
+        view = self._live.view
+        paused = view.paused or view.pausing is not None
+        pending = {} if paused else {asked.id: asked for asked in view.pending()}
         for question, task in self._asking.items():
-            if question not in pending:
+            if question not in pending and question not in self._answering:
                 task.cancel()
-        if self._people is None or self._live.view.pausing is not None:
+        if self._people is None:
             return
         for question, asked in pending.items():
             if question not in self._asking and question not in self._declined:
@@ -246,6 +249,7 @@ class Drive:
     async def _ask(self, people: HumanInput, asked: Asked) -> None:
         try:
             value = await people.answer(_request(self._live.session_id, asked))
+            self._answering.add(asked.id)
             await self._live.commit(lambda scene: _answer(scene, asked.id, value))
         except NoAnswer:
             self._declined.add(asked.id)
@@ -255,6 +259,7 @@ class Drive:
             self._error = _handler_error(asked, error)
         finally:
             self._asking.pop(asked.id, None)
+            self._answering.discard(asked.id)
             self._attend = True
             self._wake.set()
 
