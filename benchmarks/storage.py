@@ -146,7 +146,8 @@ def measure(quick: bool = False) -> Result:
             factor("ours") <= 3 if other == "LangGraph" else None,
         )
 
-    draw(longs, runs["LangGraph"], runs["LangGraph DeltaChannel (beta)"])
+    if not quick:
+        draw(longs, runs["LangGraph"], runs["LangGraph DeltaChannel (beta)"])
     return Result(
         "storage",
         rows=[

@@ -43,25 +43,29 @@ async def five_async() -> list[str]:
     return [await work_async("done") for _ in range(5)]
 
 
+def rates(done: int, seconds: float, busy: float) -> dict[str, Any]:
+    return {"per_second": done / seconds, "cpu_ms": 1000 * busy / done, "seconds": seconds}
+
+
 def serial(count: int, warm: int) -> dict[str, Any]:
     for _ in range(warm):
         five()
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     for _ in range(count):
         result = five()
-    seconds = time.perf_counter() - started
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
     assert result == ["done"] * 5
-    return {"per_second": count / seconds, "seconds": seconds}
+    return rates(count, seconds, busy)
 
 
 def threads(count: int, warm: int, width: int) -> dict[str, Any]:
     with ThreadPoolExecutor(width) as pool:
         list(pool.map(lambda _: five(), range(warm)))
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         results = list(pool.map(lambda _: five(), range(count)))
-        seconds = time.perf_counter() - started
+        seconds, busy = time.perf_counter() - started, time.process_time() - busy
     assert all(result == ["done"] * 5 for result in results)
-    return {"per_second": count / seconds, "seconds": seconds}
+    return rates(count, seconds, busy)
 
 
 async def tasks(count: int, warm: int, width: int) -> dict[str, Any]:
@@ -71,10 +75,10 @@ async def tasks(count: int, warm: int, width: int) -> dict[str, Any]:
 
     await asyncio.gather(*(lane(max(1, warm // width)) for _ in range(width)))
     each = max(1, count // width)
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     await asyncio.gather(*(lane(each) for _ in range(width)))
-    seconds = time.perf_counter() - started
-    return {"per_second": each * width / seconds, "seconds": seconds}
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
+    return rates(each * width, seconds, busy)
 
 
 def main() -> None:

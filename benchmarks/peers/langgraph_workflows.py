@@ -55,10 +55,10 @@ def serial(path: Path, count: int, warm: int, durability: str) -> dict[str, Any]
     graph = build(work, SqliteSaver(connection))
     for _ in range(warm):
         graph.invoke({"items": []}, config(), durability=durability)
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     for _ in range(count):
         result = graph.invoke({"items": []}, config(), durability=durability)
-    seconds = time.perf_counter() - started
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
     assert result["items"] == ["done"] * 5
     modes = [
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -67,6 +67,7 @@ def serial(path: Path, count: int, warm: int, durability: str) -> dict[str, Any]
     connection.close()
     return {
         "per_second": count / seconds,
+        "cpu_ms": 1000 * busy / count,
         "seconds": seconds,
         "journal": modes[0],
         "synchronous": modes[1],
@@ -86,10 +87,11 @@ async def concurrent(
 
         await asyncio.gather(*(lane(max(1, warm // width)) for _ in range(width)))
         each = max(1, count // width)
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         await asyncio.gather(*(lane(each) for _ in range(width)))
-        seconds = time.perf_counter() - started
-    return {"per_second": each * width / seconds, "seconds": seconds}
+        seconds, busy = time.perf_counter() - started, time.process_time() - busy
+    done = each * width
+    return {"per_second": done / seconds, "cpu_ms": 1000 * busy / done, "seconds": seconds}
 
 
 def main() -> None:
