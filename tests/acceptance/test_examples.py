@@ -2,7 +2,9 @@
 
 import asyncio
 import importlib.util
+import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -362,6 +364,30 @@ class TestPydanticAiAgent:
         assert result.state.letter.body == "We are sorry."
         [tool] = [e.payload for e in result.events if e.name == "tool:result"]
         assert tool["output"] == ("granted" if allowed else "refused")
+
+
+def commands() -> list[str]:
+    """The commands that the examples tell their readers to run."""
+    pattern = re.compile(r"^    (callboard run .*)$", re.MULTILINE)
+    texts = [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.py"))]
+    return [line for text in texts for line in pattern.findall(text)]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_commands_in_the_examples_work(command: str, tmp_path: Path):
+    _, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [sys.executable, "-m", "callboard", *arguments, "--auto-approve", "--db", tmp_path / "db"],
+        cwd=EXAMPLES.parent,
+        env={**os.environ, "EXAMPLE_PAUSE": "0", "PYDANTIC_AI_NO_BANNER": "1"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "completed" in done.stdout
+    assert done.stderr == ""
 
 
 def test_every_example_has_a_test():
