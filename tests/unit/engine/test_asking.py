@@ -262,7 +262,7 @@ async def test_questions_asked_at_once_are_answered_in_any_order(
     rig: Rig, order: tuple[str, ...], wait: float
 ):
     async def gather(ctx: Context) -> list[bool]:
-        return await asyncio.gather(ctx.ask("a?"), ctx.ask("b?"), ctx.ask("c?"))
+        return list(await asyncio.gather(ctx.ask("a?"), ctx.ask("b?"), ctx.ask("c?")))
 
     flow = rig.flow(gather)
     driving = await rig.start(flow)

@@ -260,9 +260,7 @@ async def done(board: Callboard, flow: Workflow, gate: Gate) -> str:
     return result.session_id
 
 
-async def test_fork_at_a_phase_runs_from_there(
-    here: Callboard, flow: Workflow, gate: Gate
-) -> None:
+async def test_fork_at_a_phase_runs_from_there(here: Callboard, flow: Workflow, gate: Gate) -> None:
     parent = await done(here, flow, gate)
     gate.calls.clear()
     forked = await here.fork(parent, phase="b")

@@ -67,9 +67,7 @@ async def test_until_enters_the_phase_again() -> None:
     flow = Workflow(
         "w",
         state=Notes,
-        phases=[
-            Phase("a", agent=work, update=note, until=lambda s, o: o == "a3", terminal=True)
-        ],
+        phases=[Phase("a", agent=work, update=note, until=lambda s, o: o == "a3", terminal=True)],
     )
     result = await run(flow)
     assert result.state.seen == ["a1", "a2", "a3"]
@@ -101,9 +99,7 @@ async def test_a_failing_agent_is_retried_with_backoff() -> None:
     flow = Workflow(
         "w",
         state=Notes,
-        phases=[
-            Phase("a", agent=flaky, update=note, retry=Retry(3, backoff=0.001), terminal=True)
-        ],
+        phases=[Phase("a", agent=flaky, update=note, retry=Retry(3, backoff=0.001), terminal=True)],
     )
     result = await run(flow)
     assert result.state.seen == ["at last"]
@@ -273,7 +269,8 @@ async def test_a_function_of_the_user_that_raises_fails_the_phase_and_is_named()
         "w",
         state=Notes,
         phases=[
-            Phase("a", agent=work, next=lambda s: {}["x"], to=["b"]), Phase("b", terminal=True)
+            Phase("a", agent=work, next=lambda s: {}["x"], to=["b"]),
+            Phase("b", terminal=True),
         ],
     )
     result = await run(flow)
