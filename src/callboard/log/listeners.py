@@ -20,13 +20,12 @@ def _nothing() -> None:
 class Listeners:
     """Callbacks by stream; each is called once per commit that concerns it.
 
-    `started` is called when there is a first listener, `stopped` when there is none left.
+    `started` is called when there is a first listener.
     """
 
-    def __init__(self, started: Notify = _nothing, stopped: Notify = _nothing) -> None:
+    def __init__(self, started: Notify = _nothing) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
         self._started = started
-        self._stopped = stopped
 
     def __bool__(self) -> bool:
         return bool(self._by_stream)
@@ -40,11 +39,9 @@ class Listeners:
 
         def undo() -> None:
             waiting = self._by_stream.get(stream, {})
-            if waiting.pop(token, None) is None or waiting:
-                return
-            del self._by_stream[stream]
-            if not self._by_stream:
-                self._stopped()
+            waiting.pop(token, None)
+            if not waiting:
+                self._by_stream.pop(stream, None)
 
         return undo
 

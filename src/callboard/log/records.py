@@ -69,12 +69,13 @@ def stored_id(text: str) -> StoredId:
     """Write a UUID as its 16 bytes; an id of another kind is kept as it is."""
     if len(text) != 36:
         return text
+    digits = text.replace("-", "")
     try:
-        raw = bytes.fromhex(text.replace("-", ""))
+        raw = bytes.fromhex(digits)
     except ValueError:
         return text
     # Only the canonical spelling may become bytes: reading must give the same id back.
-    return raw if id_text(raw) == text else text
+    return raw if text[8:24:5] == "----" and raw.hex() == digits else text
 
 
 def id_text(stored: StoredId) -> str:

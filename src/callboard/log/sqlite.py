@@ -28,7 +28,8 @@ from callboard.log.sqlite_news import News
 from callboard.log.sqlite_reader import Reader
 from callboard.log.sqlite_rebuild import rebuild
 from callboard.log.sqlite_setup import live_folder, set_up
-from callboard.log.sqlite_writer import Place, Writer
+from callboard.log.sqlite_turn import Place
+from callboard.log.sqlite_writer import Writer
 
 _TAIL_SLICE = 256
 # A reader is held up only while another process opens or closes the file.
@@ -95,7 +96,9 @@ class SqliteLog:
         if writing.claim:
             self._heartbeat.start()
         payloads = [codec.encode(event) for event in events]
-        return await self._writer.append(Request(stream, events, payloads, writing))
+        future = self._writer.loop().create_future()
+        self._writer.append(Request(stream, events, payloads, writing, future))
+        return await future
 
     def _committed(self, streams: set[str]) -> None:
         self.listeners.wake(streams)
@@ -176,9 +179,7 @@ class SqliteLog:
                 self._committer.roll_back()
                 raise
 
-        count = await self._writer.run(job)
-        assert isinstance(count, int)
-        return count
+        return await self._writer.run(job)
 
     async def close(self) -> None:
         """Finish what was begun, give the leases back, end the tails, let go of every file."""

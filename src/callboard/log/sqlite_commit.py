@@ -4,15 +4,17 @@ Everything that can refuse an append is decided in Python before the first row i
 that a refusal costs the others nothing and no savepoints are needed.
 """
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from callboard.clock import Clock
-from callboard.events.envelope import NewEvent, place
-from callboard.events.rows import Projection
+from callboard.events.envelope import Event, NewEvent, place
+from callboard.events.rows import Projection, RowChange
 from callboard.log.admission import Claimant, Standing, admit, admit_fork
 from callboard.log.protocol import Appended, Base, Writing
 from callboard.log.records import StoredId, stored_id
@@ -40,14 +42,14 @@ _REMEMBERED = 10_000
 EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Request:
-    """One append, its payloads already written as bytes."""
+class Request(NamedTuple):
+    """One append, its payloads already written as bytes, and who waits for it."""
 
     stream: str
     events: Sequence[NewEvent]
     payloads: Sequence[bytes]
     writing: Writing
+    future: asyncio.Future[Appended]
 
 
 Outcome = Appended | Exception
@@ -157,7 +159,7 @@ class Committer:
             return error
 
     def _append(self, request: Request, batch: _Batch) -> Appended:
-        stream, events, writing = request.stream, request.events, request.writing
+        stream, events, payloads, writing, _ = request
         found = self._find(stream)
         known = self._fork(stream, found, writing.base, batch) if writing.base else found
         standing = known.standing if known else None
@@ -166,10 +168,7 @@ class Committer:
             if not events:
                 return Appended([], 0, 0)
             known = Known(stream, self._next_key, None, 0, 0, Standing(0))
-        first = known.standing.head + 1
-        placed = [place(event, stream, first + i) for i, event in enumerate(events)]
-        views = statements([change for event in placed for change in self._project(event)])
-        rows = _event_rows(request, known.key, first)
+        placed, rows, views = self._entries(request, known)
         # From here on nothing can fail: what follows is what the others will see.
         if found is None:
             self._create(known, batch)
@@ -180,7 +179,26 @@ class Committer:
             known.updated_at = events[-1].at_ms
         batch.events += rows
         batch.views += views
-        return Appended(placed, after.epoch, sum(map(len, request.payloads)))
+        return Appended(placed, after.epoch, sum(map(len, payloads)))
+
+    def _entries(
+        self, request: Request, known: Known
+    ) -> tuple[list[Event], list[EventRow], list[Statement]]:
+        """What the append gives back, and what it writes: one pass, because it is the hot one."""
+        stream, events, payloads, _, _ = request
+        key, position = known.key, known.standing.head
+        placed: list[Event] = []
+        rows: list[EventRow] = []
+        changes: list[RowChange] = []
+        for new, payload in zip(events, payloads, strict=True):
+            position += 1
+            event = place(new, stream, position)
+            placed.append(event)
+            changes += self._project(event)
+            cause = None if new.caused_by is None else stored_id(new.caused_by)
+            about = (new.name, new.version, new.at_ms, cause, payload)
+            rows.append((key, position, stored_id(new.id), *about))
+        return placed, rows, statements(changes) if changes else []
 
     def _create(self, known: Known, batch: _Batch) -> None:
         known.updated_at = self._clock.now_ms()
@@ -231,24 +249,6 @@ class Committer:
         if len(self._streams) > _REMEMBERED:
             for stream in list(islice(self._streams, _REMEMBERED // 2)):
                 del self._streams[stream]
-
-
-def _event_rows(request: Request, key: int, first: int) -> list[EventRow]:
-    return [
-        (
-            key,
-            position,
-            stored_id(event.id),
-            event.name,
-            event.version,
-            event.at_ms,
-            None if event.caused_by is None else stored_id(event.caused_by),
-            payload,
-        )
-        for position, (event, payload) in enumerate(
-            zip(request.events, request.payloads, strict=True), first
-        )
-    ]
 
 
 def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int]) -> Known:

@@ -24,17 +24,16 @@ class News:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
-        # Listeners come and go with every drive, and a socket costs more than they do: once
-        # open, it stays until the log closes, or until the log is used in another loop.
-        loop = asyncio.get_running_loop()
-        if loop is self._loop:
-            return
-        self._loop = loop
         # What is there by now is read by whoever has just begun to listen.
         self._version = self._reader.data_version()
         self._seen = self._reader.last_sequence()
-        self._doorbell.listen(self.look)
-        self._poll()
+        # Listeners come and go with every drive, and a socket costs more than they do: once
+        # open, it stays until the log closes, or until the log is used in another loop.
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._doorbell.listen(self.look)
+            self._poll()
 
     def stop(self) -> None:
         """Look no more."""
@@ -49,6 +48,8 @@ class News:
 
     def look(self) -> None:
         """Wake those whose streams have grown since the last look."""
+        if not self.listeners:
+            return
         try:
             version = self._reader.data_version()
             if version == self._version:
