@@ -12,19 +12,22 @@
 import asyncio
 import heapq
 import itertools
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 _NANOS = 1_000_000_000
 # A task that polls in a busy loop never lets the loop fall idle; a test must end all the same.
 _MOST_TURNS = 100_000
+_LOOK_AGAIN = 0.0005
 
 
 class FakeClock:
     """A `Clock` that stands still until it is told to move.
 
     With `autojump`, it moves by itself: whenever nothing in the event loop is left to run,
-    it jumps to the moment at which the first sleeper wakes. Threads are not seen: a log that
-    commits in one may be overtaken, unless `quiet` gives it that many real seconds.
+    it jumps to the moment at which the first sleeper wakes. Threads are not seen: work in one
+    is overtaken, unless it is done `with clock.held()` or `quiet` gives it real seconds.
 
     One clock per event loop. Needs asyncio's own loop, not uvloop.
     """
@@ -39,6 +42,7 @@ class FakeClock:
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._looks = 0
+        self._holds = 0
         self._watching: asyncio.AbstractEventLoop | None = None
 
     def now_ms(self) -> int:
@@ -78,6 +82,15 @@ class FakeClock:
             await _fall_idle()
         self._nanos = until
 
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Keep the clock from jumping by itself."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+
     def skip(self, seconds: float) -> None:
         """Move on at once; whoever is due wakes when the event loop next turns."""
         until = self._nanos + round(seconds * _NANOS)
@@ -107,13 +120,15 @@ class FakeClock:
             self._watching = None
         elif _ready(loop):
             loop.call_soon(self._watch, loop)
+        elif self._holds:
+            loop.call_later(_LOOK_AGAIN, self._watch, loop)
         elif self._quiet:
             loop.call_later(self._quiet, self._jump_unless_seen, loop, self._looks)
         else:
             self._jump(loop)
 
     def _jump_unless_seen(self, loop: asyncio.AbstractEventLoop, looks: int) -> None:
-        if looks == self._looks and not _ready(loop):
+        if looks == self._looks and not self._holds and not _ready(loop):
             self._jump(loop)
         else:
             loop.call_soon(self._watch, loop)

@@ -10,11 +10,13 @@ await driver(again).recover()
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import nullcontext
 from typing import Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Writing
+from callboard.testing.fake_clock import FakeClock
 
 
 class Crashed(BaseException):
@@ -37,19 +39,21 @@ class FaultyLog:
     """One handle on a log, with faults at the appends that were named, counted from 1.
 
     Once it has crashed, every call on it raises Crashed, as from a process that is no more.
+    A `clock` that jumps by itself stands still while the log answers, which may take a thread.
     """
 
-    def __init__(self, log: Mortal) -> None:
+    def __init__(self, log: Mortal, clock: FakeClock | None = None) -> None:
         self.log = log
         self.owner = log.owner
         self.appends = 0
         """How many appends have been asked for."""
         self.crashed = False
+        self._held = clock.held if clock else nullcontext
         self._before: dict[int, list[Fault]] = {}
         self._after: dict[int, list[Fault]] = {}
 
     def crash(self, *, before: int | None = None, after: int | None = None) -> Self:
-        """Die just before or just after that append; without a number, now."""
+        """Die just before or just after that append, was it refused or not; without either, now."""
         if before is not None:
             self._before.setdefault(before, []).append(self._die)
         if after is not None:
@@ -101,7 +105,8 @@ class FaultyLog:
     async def _lived(self, work: Awaitable[T]) -> T:
         """What the work gives, unless the crash came while it was being done."""
         try:
-            return await work
+            with self._held():
+                return await work
         finally:
             self._check()
 
@@ -115,10 +120,11 @@ class FaultyLog:
         for fault in self._before.get(number, []):
             await fault()
         self._check()
-        appended = await self._lived(self.log.append(stream, events, writing))
-        for fault in self._after.get(number, []):
-            await self._lived(fault())
-        return appended
+        try:
+            return await self._lived(self.log.append(stream, events, writing))
+        finally:
+            for fault in self._after.get(number, []):
+                await self._lived(fault())
 
     async def read(
         self,

@@ -1,6 +1,7 @@
 """A clock that a test moves."""
 
 import asyncio
+import time
 from contextlib import suppress
 
 import pytest
@@ -128,6 +129,17 @@ async def test_a_thread_is_waited_for_when_there_is_to_be_quiet():
         return clock.monotonic()
 
     assert await asyncio.to_thread(look) == 0.0
+    await sleeping
+    assert clock.monotonic() == 10.0
+
+
+@pytest.mark.parametrize("quiet", [0.0, 0.001])
+async def test_a_clock_that_is_held_does_not_jump(quiet: float):
+    clock = FakeClock(autojump=True, quiet=quiet)
+    sleeping = asyncio.create_task(clock.sleep(10))
+    with clock.held():
+        await asyncio.to_thread(time.sleep, 0.02)
+        assert clock.monotonic() == 0.0
     await sleeping
     assert clock.monotonic() == 10.0
 
