@@ -1,0 +1,311 @@
+"""Workflows that between them use everything, and the world that their agents change.
+
+What an agent returns depends on its place alone, never on how often it was tried: so a run that
+was crashed must end like one that was not.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from callboard import (
+    Approval,
+    Choice,
+    Context,
+    Escalate,
+    Output,
+    Phase,
+    Retry,
+    State,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Workflow,
+    agent,
+)
+from callboard.clock import Clock
+from callboard.engine.phase import Uncertain
+from callboard.testing.faults import Crashed
+
+
+class Notes(State):
+    seen: list[Any] = []
+    count: int = 0
+
+
+def note(state: Notes, output: Any) -> None:
+    state.seen.append(output)
+    state.count += 1
+
+
+@dataclass
+class World:
+    """What lies outside every process: it remembers, and does nothing for the dead."""
+
+    clock: Clock
+    uncertain: Uncertain = "retry"
+    dead: Callable[[], bool] = lambda: False
+    pause: Callable[[str], Awaitable[Any]] | None = None
+    calls: Counter[str] = field(default_factory=Counter[str])
+    effects: Counter[str] = field(default_factory=Counter[str])
+
+    def call(self, ctx: Context) -> int:
+        """An agent begins to work; which time that is."""
+        self._check()
+        self.calls[ctx.key] += 1
+        return self.calls[ctx.key]
+
+    def do(self, ctx: Context, what: str) -> str:
+        """An effect that must not be repeated."""
+        self._check()
+        self.effects[f"{ctx.key}:{what}"] += 1
+        return f"{what} done"
+
+    def _check(self) -> None:
+        if self.dead():
+            raise Crashed
+
+
+Build = Callable[[World], Workflow]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A workflow, and how people answer its questions; to the others nobody answers."""
+
+    name: str
+    build: Build
+    answers: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def flow(world: World, name: str, *phases: Phase, start: Any = None) -> Workflow:
+    return Workflow(name, state=Notes, phases=phases, start=start, on_uncertain=world.uncertain)
+
+
+def worker(world: World, name: str = "worker") -> Any:
+    @agent(name=name)
+    async def work(state: Notes, ctx: Context) -> str:
+        world.call(ctx)
+        await asyncio.sleep(0)
+        return f"{ctx.phase} {ctx.visit}"
+
+    return work
+
+
+def approval_loop(world: World) -> Workflow:
+    def route(state: Notes) -> str:
+        return "send" if state.approved else "draft"
+
+    return flow(
+        world,
+        "approval loop",
+        Phase("draft", agent=worker(world), update=note, next="review"),
+        Phase("review", human=Approval(lambda s: f"Send draft {s.count}?"), next=route),
+        Phase("send", agent=worker(world), update=note, terminal=True),
+    )
+
+
+def choice(world: World) -> Workflow:
+    return flow(
+        world,
+        "choice",
+        Phase(
+            "pick",
+            agent=worker(world),
+            update=note,
+            human=lambda state, output: Choice("Which way?", ["left", "right"], other=True),
+            next=lambda state: state.human_response["value"],
+            to=["left", "right"],
+        ),
+        Phase("left", agent=worker(world), update=note, terminal=True),
+        Phase("right", agent=worker(world), update=note, terminal=True),
+    )
+
+
+def items(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> str:
+        world.call(ctx)
+        await world.clock.sleep(1 + (ctx.index or 0) % 2)
+        if ctx.item == "c":
+            raise ValueError("c never works")
+        return f"{ctx.item}{ctx.index}"
+
+    return flow(
+        world,
+        "items",
+        Phase(
+            "each",
+            agent=agent(work),
+            for_each=lambda state: list("abcde"),
+            parallel=2,
+            on_item_error="skip",
+            update=note,
+            next="end",
+        ),
+        Phase("end", agent=worker(world), update=note, terminal=True),
+    )
+
+
+def retry(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> str:
+        if world.call(ctx) < 3:
+            raise ConnectionError("not yet")
+        return "at last"
+
+    return flow(
+        world,
+        "retry",
+        Phase("try", agent=agent(work), update=note, retry=Retry(9, backoff=60), next="end"),
+        Phase("end", terminal=True),
+    )
+
+
+def asking(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> list[Any]:
+        world.call(ctx)
+        charged = await ctx.once("charge", lambda: world.do(ctx, "charge"))
+        sure = await ctx.ask("Really?")
+        whom = await ctx.choose("Whom?", ["Ann", "Bob"])
+        sent = await ctx.once("send", lambda: world.do(ctx, f"send to {whom}"))
+        return [charged, sure, whom, sent]
+
+    return flow(
+        world,
+        "asking",
+        Phase("pay", agent=agent(work), update=note, next="end"),
+        Phase("end", agent=worker(world), update=note, terminal=True),
+    )
+
+
+def gathering(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> list[Any]:
+        world.call(ctx)
+        answers = await asyncio.gather(
+            ctx.ask("First?"), ctx.ask("Second?"), ctx.ask("Same?", key="a"), ctx.ask("First?")
+        )
+        return [*answers, await ctx.ask("Same?", key="b")]
+
+    return flow(
+        world,
+        "gathering",
+        Phase("ask", agent=agent(work), update=note, timeout=30, terminal=True),
+    )
+
+
+def asking_items(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> str:
+        world.call(ctx)
+        return await ctx.choose(f"{ctx.item}?", ["x", "y"])
+
+    return flow(
+        world,
+        "asking items",
+        Phase(
+            "each",
+            agent=agent(work),
+            for_each=lambda state: ["a", "b", "c"],
+            parallel=2,
+            update=note,
+            human=Approval("All fine?"),
+            terminal=True,
+        ),
+    )
+
+
+def deadlines(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> list[bool]:
+        world.call(ctx)
+        return [
+            await ctx.ask("Anyone?", timeout=10, on_timeout="approve"),
+            await ctx.ask("No one?", timeout=10, on_timeout="reject"),
+        ]
+
+    escalating = Escalate("boss", after=60, then=Escalate("owner", after=60, then="reject"))
+    return flow(
+        world,
+        "deadlines",
+        Phase("wait", human=Approval("In time?", 60, on_timeout=escalating), next="ask"),
+        Phase("ask", agent=agent(work), update=note, next="remind"),
+        Phase("remind", human=Approval("Still there?", timeout=60), next="end"),
+        Phase("end", agent=worker(world), update=note, terminal=True),
+    )
+
+
+def streaming(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> AsyncGenerator[Any, None]:
+        world.call(ctx)
+        yield Thinking("hmm")
+        yield Text("one ")
+        await world.clock.sleep(0.1)
+        yield Text("two ")
+        yield ToolCall("t", "look", {"at": 1})
+        yield ToolResult("t", "seen")
+        yield Text("three")
+        yield Output("one two three", {"tokens": 3})
+
+    return flow(
+        world,
+        "streaming",
+        Phase("talk", agent=agent(work), update=note, next="end"),
+        Phase("end", terminal=True),
+    )
+
+
+def guards(world: World) -> Workflow:
+    return flow(
+        world,
+        "guards",
+        Phase(
+            "count",
+            agent=worker(world),
+            update=note,
+            until=lambda state, output: state.count == 3,
+            next="never",
+        ),
+        Phase("never", agent=worker(world), guard=lambda s: s.count > 3, next="loop"),
+        Phase(
+            "loop",
+            agent=worker(world),
+            update=note,
+            human=lambda s: Approval("Again?") if s.count < 5 else None,
+            next=lambda s: "loop" if s.approved else "end",
+            to=["loop", "end"],
+        ),
+        Phase("end", guard=lambda s: False, agent=worker(world), terminal=True),
+    )
+
+
+def pausing(world: World) -> Workflow:
+    async def work(state: Notes, ctx: Context) -> str:
+        if world.call(ctx) == 1 and world.pause:
+            await world.pause(ctx.session_id)
+        sure = await ctx.ask(f"Sure of {ctx.phase}?")
+        return f"{ctx.phase} {sure}"
+
+    return flow(
+        world,
+        "pausing",
+        Phase("one", agent=agent(work), update=note, next="two"),
+        Phase("two", agent=agent(work), update=note, human=Approval("Done?"), terminal=True),
+    )
+
+
+SCENARIOS = [
+    Scenario("approval loop", approval_loop, {"Send draft 1?": "no", "Send draft 2?": "yes"}),
+    Scenario("choice", choice, {"Which way?": "right"}),
+    Scenario("items", items),
+    Scenario("retry", retry),
+    Scenario("asking", asking, {"Really?": "yes", "Whom?": "Bob"}),
+    Scenario("gathering", gathering, {"First?": "yes", "Second?": "no", "Same?": "yes"}),
+    Scenario("asking items", asking_items, {"a?": "x", "b?": "y", "c?": "x", "All fine?": "yes"}),
+    Scenario("deadlines", deadlines, {"Still there?": "yes"}),
+    Scenario("streaming", streaming),
+    Scenario("guards", guards, {"Again?": "yes"}),
+    Scenario("pausing", pausing, {"Sure of one?": "yes", "Sure of two?": "no", "Done?": "yes"}),
+]

@@ -1,0 +1,164 @@
+"""What holds of every session's events, whatever crashed, paused or forked in between."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from callboard.events import names
+from callboard.events.envelope import Event
+
+_CLOSING = {names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED, names.INPUT_FAILED}
+_WHILE_PAUSED = {
+    names.RECEIVED,
+    names.RESUMED,
+    names.INPUT_CANCELLED,
+    names.CANCELLED,
+    names.FORKED,
+}
+
+
+def check_laws(events: Sequence[Event]) -> None:
+    """Positions are dense, ends are ends, pauses are quiet, nobody is asked or run twice."""
+    assert [event.position for event in events] == list(range(1, len(events) + 1))
+    _ends(events)
+    _pauses(events)
+    _Phases().read(events)
+    _Questions().read(events)
+    _Runs().read(events)
+
+
+def _ends(events: Sequence[Event]) -> None:
+    for event, following in pairwise(events):
+        if event.name in names.TERMINAL:
+            assert following.name == names.FORKED, f"{following.name} follows {event.name}"
+
+
+def _pauses(events: Sequence[Event]) -> None:
+    paused = False
+    for event in events:
+        if paused:
+            assert event.name in _WHILE_PAUSED, f"{event.name} while paused"
+        if event.name == names.PAUSED:
+            paused = True
+        elif event.name in {names.RESUMED, names.FORKED, names.CANCELLED}:
+            paused = False
+
+
+class _Ledger:
+    def read(self, events: Sequence[Event]) -> None:
+        for event in events:
+            method = getattr(self, event.name.replace(":", "_"), None)
+            if method:
+                method(event.payload)
+
+
+class _Phases(_Ledger):
+    """A phase is entered when none is open, and counts its visits."""
+
+    def __init__(self) -> None:
+        self.open: tuple[str, int] | None = None
+        self.visits: dict[str, int] = {}
+
+    def phase_entered(self, payload: Any) -> None:
+        assert self.open is None, f"{payload['phase']} entered within {self.open}"
+        self.visits[payload["phase"]] = self.visits.get(payload["phase"], 0) + 1
+        assert payload["visit"] == self.visits[payload["phase"]]
+        self.open = (payload["phase"], payload["visit"])
+
+    def phase_exited(self, payload: Any) -> None:
+        assert self.open == (payload["phase"], payload["visit"])
+        self.open = None
+
+
+class _Questions(_Ledger):
+    """A question has one id for life, one end, and is asked once for each visit or run."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, tuple[Any, ...]] = {}
+        self.open: set[str] = set()
+        self.ended: set[str] = set()
+        self.asked: dict[tuple[Any, ...], str] = {}
+        self.visit: tuple[str, int] | None = None
+        self.completed: set[str] = set()
+
+    def phase_entered(self, payload: Any) -> None:
+        self.visit = (payload["phase"], payload["visit"])
+
+    def agent_completed(self, payload: Any) -> None:
+        self.completed.add(payload["run"])
+
+    def input_requested(self, payload: Any) -> None:
+        question = payload["id"]
+        assert question not in self.known, f"id {question} used twice"
+        identity = self._identity(payload)
+        assert identity not in self.asked, f"asked twice: {identity}"
+        self.known[question] = identity
+        self.asked[identity] = question
+        self.open.add(question)
+
+    def _identity(self, payload: Any) -> tuple[Any, ...]:
+        if payload.get("inline"):
+            return ("inline", self.visit)
+        text = (payload["type"], payload["prompt"], tuple(payload.get("options") or ()))
+        return ("run", payload["run"], payload.get("key") or text, payload.get("nth", 1))
+
+    def _close(self, payload: Any) -> None:
+        assert payload["id"] in self.open, f"{payload['id']} closed twice"
+        self.open.discard(payload["id"])
+
+    def input_received(self, payload: Any) -> None:
+        self._close(payload)
+
+    def input_expired(self, payload: Any) -> None:
+        self._close(payload)
+
+    def input_cancelled(self, payload: Any) -> None:
+        self._close(payload)
+        self.asked.pop(self.known[payload["id"]], None)
+
+    def session_forked(self, payload: Any) -> None:
+        """What was open in the parent stays the parent's, and lost runs begin anew."""
+        for identity, question in list(self.asked.items()):
+            lost = identity[0] == "run" and identity[1] not in self.completed
+            if question in self.open or lost:
+                del self.asked[identity]
+        self.open.clear()
+
+
+class _Runs(_Ledger):
+    """An attempt begins when none runs, and never after the run was completed."""
+
+    def __init__(self) -> None:
+        self.attempts: dict[str, int] = {}
+        self.running: set[str] = set()
+        self.completed: set[str] = set()
+
+    def agent_started(self, payload: Any) -> None:
+        run = payload["run"]
+        assert run not in self.completed, f"{run} was completed and ran again"
+        assert run not in self.running, f"{run} started twice"
+        assert payload["attempt"] == self.attempts.get(run, 0) + 1
+        self.attempts[run] = payload["attempt"]
+        self.running.add(run)
+
+    def _over(self, payload: Any) -> None:
+        run = payload["run"]
+        assert run in self.running, f"{run} ended and was not running"
+        self.running.discard(run)
+
+    def agent_completed(self, payload: Any) -> None:
+        # A person may vouch for a run that was lost.
+        self.running.discard(payload["run"])
+        assert payload["run"] not in self.completed
+        self.completed.add(payload["run"])
+
+    def agent_interrupted(self, payload: Any) -> None:
+        self._over(payload)
+
+    def phase_failed(self, payload: Any) -> None:
+        if payload["run"] is not None:
+            self._over(payload)
+
+    def session_forked(self, payload: Any) -> None:
+        self.running.clear()
+        self.attempts = {k: n for k, n in self.attempts.items() if k in self.completed}
