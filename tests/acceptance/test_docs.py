@@ -29,12 +29,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+import pexpect
 import pytest
 
 import callboard
-from callboard import errors
+from callboard import (
+    Approval,
+    Callboard,
+    Choice,
+    Context,
+    Escalate,
+    Event,
+    Phase,
+    Retry,
+    State,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Workflow,
+    agent,
+    errors,
+)
+from callboard.cli import exits
+from callboard.cli.main import group
+from callboard.engine.observing import _METHODS
 from callboard.events import names
 from callboard.events.status import Status
+from callboard.testing.fake_clock import FakeClock
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -299,9 +322,125 @@ def test_the_reference_has_every_event():
     assert named == known
 
 
-def test_the_reference_has_every_status():
-    for status in typing.get_args(Status):
-        assert any(row[0] == f"`{status}`" for row in rows("statuses"))
+@agent
+async def eager(state: State, ctx: Context) -> str:
+    """Does nearly everything that an agent can do."""
+    if ctx.attempt == 1:
+        raise ValueError("the first attempt fails")
+    for said in (Text("a"), Thinking("b"), ToolCall("1", "look", {}), ToolResult("1", "seen")):
+        await ctx.emit(said)
+    await ctx.emit("progress", {"percent": 50})
+    await ctx.once("effect", lambda: 1)
+    await ctx.ask("Inside?", timeout=3600, on_timeout=Escalate(to="Ada"), key="inside")
+    return await ctx.choose("Which?", ["a", "b"])
+
+
+busy = Workflow(
+    "busy",
+    state=State,
+    start=lambda state, given: setattr(state, "approved", given),
+    phases=[
+        Phase("work", agent=eager, for_each=lambda s: [1], retry=Retry(backoff=0), next="skipped"),
+        Phase("skipped", guard=lambda state: False, next="late"),
+        Phase("late", human=Approval("?", timeout=1, on_timeout="reject"), next="remind"),
+        Phase("remind", human=Choice("?", ["a"], other=True, timeout=1), next="more"),
+        Phase("more", human=Approval("?", timeout=1, on_timeout=Escalate("Bo")), next="end"),
+        Phase("end", until=lambda state, output: True, human=Approval("!"), terminal=True),
+    ],
+)
+
+
+async def busy_events() -> list[Event]:
+    """Nearly every kind of event that a session can have."""
+    clock = FakeClock(autojump=True)
+    async with Callboard.open(None, [busy], clock=clock) as board:
+        source = {"file": "busy.py", "name": "busy"}
+        session = (await board.run(busy, input=True, source=source)).session_id
+        status, seen = "waiting", set[str]()
+        while status == "waiting":
+            for question in await board.inbox(session):
+                if question.id in seen:  # only when its deadline has passed
+                    await board.answer(question.id, "a" if question.options else "yes", by="Ada")
+                seen.add(question.id)
+            clock.skip(2)
+            await board.pause(session, by="Ada", reason="lunch")
+            await board.resume(session, by="Ada")
+            status = (await board.drive(session)).status
+        edits = [{"op": "replace", "path": "/approved", "value": None}]
+        forked = await board.fork(session, phase="late", edits=edits, by="Ada")
+        await board.cancel(forked.session_id, by="Ada", reason="enough")
+        return await board.events(session) + await board.events(forked.session_id)
+
+
+async def test_payloads_are_as_documented():
+    documented = documented_events()
+    events = await busy_events()
+    for event in events:
+        keys = documented[event.name]
+        assert set(event.payload) <= set(keys), event.name
+        missing = [key for key in keys if not keys[key] and key not in event.payload]
+        assert missing == [], event.name
+    rare = {"agent:interrupted", "session:held", "state:checkpoint", "workflow:failed"}
+    assert set(documented) - {event.name for event in events} <= rare
+
+
+def test_the_reference_has_every_status_and_exit_code():
+    first = [row[0].strip("`") for row in rows("statuses")]
+    codes = [value for value in vars(exits).values() if isinstance(value, int)]
+    assert {*typing.get_args(Status), *map(str, codes)} <= set(first)
+
+
+def test_the_guide_names_every_method_of_an_observer():
+    guide = (DOCS / "how-to" / "observe.md").read_text(encoding="utf-8")
+    methods = {method for method, _ in _METHODS.values()} | {"on_event"}
+    assert methods <= set(re.findall(r"`(on_\w+)`", guide))
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_options_that_are_named_exist(path: Path):
+    context = click.Context(group)
+    text = path.read_text(encoding="utf-8")
+    for line in re.findall(r"`callboard ([^`\n]+)`|^\$ callboard (.+)$", text, re.MULTILINE):
+        words = re.sub(r"'[^']*'", "", line[0] or line[1]).split()
+        name = next((word for word in words if word in group.list_commands(context)), None)
+        if name is None:
+            assert words[0] in ("COMMAND", "--help"), line
+            continue
+        command = group.get_command(context, name)
+        assert command is not None
+        known = {
+            flag for one in (command, group) for o in one.get_params(context) for flag in o.opts
+        }
+        assert {word for word in words if word.startswith("--")} <= known, line
+
+
+def test_the_readme_shows_a_real_run(tmp_path: Path):
+    shown = next(b for b in blocks(ROOT / "README.md") if (b.title or "").startswith("callboard"))
+    env = {**os.environ, "EXAMPLE_PAUSE": "0", "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
+    arguments = [
+        "-m",
+        "callboard",
+        *(shown.title or "").split()[1:],
+        "--db",
+        str(tmp_path / "x.db"),
+    ]
+    child = pexpect.spawn(
+        sys.executable, arguments, cwd=str(ROOT), env=env, encoding="utf-8", dimensions=(60, 96)
+    )
+    child.logfile_read = io.StringIO()
+    for key in "ny":
+        child.expect(r"\(y/N\)", timeout=30)
+        child.send(key)
+    child.expect(pexpect.EOF, timeout=30)
+    child.close()
+    assert child.exitstatus == 0
+    # What was drawn and drawn over again; the lines of the page stand in it in their order.
+    drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", child.logfile_read.getvalue())
+    pattern = ".*".join(
+        as_pattern(tidy(line.strip()), {})[0].removesuffix(r"\n")
+        for line in shown.text.splitlines()
+    )
+    assert re.search(pattern, drawn, re.DOTALL), drawn
 
 
 def test_the_reference_has_every_table_and_column():
