@@ -125,7 +125,7 @@ def _apply(database: sqlite3.Connection, step: Migration, now_ms: int) -> None:
         )
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:
+        if database.in_transaction:  # a full disk has undone it already
             database.execute("ROLLBACK")
         raise
 

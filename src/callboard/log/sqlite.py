@@ -77,7 +77,8 @@ class SqliteLog:
             frozen_after: seconds without a heartbeat after which an owner loses its leases.
             lock_timeout: seconds that a commit waits for other processes before StoreBusy.
         """
-        file = Path(path).absolute()
+        # Whichever links lead to it: all processes must meet beside the file itself.
+        file = Path(path).resolve()
         clock = clock or SystemClock()
         database, turnstile = set_up(file, clock, lock_timeout)
         owners = Owners(live_folder(file), clock.monotonic, frozen_after)
@@ -97,7 +98,8 @@ class SqliteLog:
             self._heartbeat.start()
         payloads = [codec.encode(event) for event in events]
         future = self._writer.loop().create_future()
-        self._writer.append(Request(stream, events, payloads, writing, future))
+        # A copy, because the caller may reuse its list before this is written.
+        self._writer.append(Request(stream, tuple(events), payloads, writing, future))
         return await future
 
     def _committed(self, streams: set[str]) -> None:

@@ -73,12 +73,14 @@ class Writer:
 
     def _flush(self) -> None:
         self._scheduled = False
-        if self._jobs:
-            # Before the appends: those of a busy log would never leave it a moment.
-            self._running = self._thread.submit(self._run_in_thread, *self._jobs.popleft())
-        elif group := self._take():
-            self._write(group)
-        self._go_on()
+        try:
+            if self._jobs:
+                # Before the appends: those of a busy log would never leave it a moment.
+                self._running = self._thread.submit(self._run_in_thread, *self._jobs.popleft())
+            elif group := self._take():
+                self._write(group)
+        finally:
+            self._go_on()
 
     def _take(self) -> list[Request]:
         """The next group, up to a number of events; those given up meanwhile are left out."""

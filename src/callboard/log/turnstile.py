@@ -50,10 +50,6 @@ class Turnstile:
         """Let the next one in."""
         self._main.free()
 
-    def holder(self) -> str:
-        """The process that was last inside, for an error message."""
-        return self._main.signature()
-
     def close(self) -> None:
         """Let go of the files."""
         self._next.close()

@@ -15,6 +15,7 @@ from callboard.errors import (
 )
 from callboard.events import upcast
 from callboard.events.envelope import place
+from callboard.events.rows import Query
 from callboard.log.protocol import Base, EventLog, Writing
 from callboard.testing.log_suite_material import (
     Contract,
@@ -159,12 +160,16 @@ class AppendContract(Contract):
     async def test_a_row_that_no_table_takes_fails_its_own_append_only(self, log: EventLog) -> None:
         outcomes = await asyncio.gather(
             log.append("a", [changing(session_row("a"))]),
-            log.append("b", [changing(session_row("b", workflow=None))]),
+            log.append(
+                "b", [changing(session_row("b")), changing(session_row("b2", workflow=None))]
+            ),
             log.append("c", [changing(session_row("c"))]),
             return_exceptions=True,
         )
         assert isinstance(outcomes[1], StoreError)
         assert [await log.head(stream) for stream in "abc"] == [1, 0, 1]
+        rows = await log.rows(Query("sessions"))
+        assert [row["id"] for row in rows] == ["a", "c"]
 
     async def test_a_cancelled_caller_loses_nobody_elses_append(self, log: EventLog) -> None:
         tasks = [asyncio.ensure_future(log.append("s", [event])) for event in several(20)]

@@ -101,6 +101,7 @@ class ViewContract(Contract):
             wakeup("b", 1),
             Drop("wakeups", {"session": "b", "key": "k"}),
             Change("wakeups", {"session": "b", "key": "k"}, add={"at": 1}),
+            Drop("wakeups", {"session": "a"}),
         ]
         for end in range(1, len(steps) + 1):
             stream = f"s{end}"
@@ -110,6 +111,14 @@ class ViewContract(Contract):
             for step in steps[:end]:
                 await log.append(stream, [changing(step)])
             assert await log.rows(Query("wakeups")) == together
+
+    async def test_adding_to_nothing_is_nothing(self, log: EventLog) -> None:
+        named = {"id": "s"}
+        erase = Change("sessions", named, {"ended_at": None})
+        add = Change("sessions", named, add={"ended_at": 1})
+        await log.append("s", [changing(session_row("s", ended_at=5)), changing(erase, add)])
+        await log.append("t", [changing(session_row("t")), changing(erase), changing(add)])
+        assert await column(log, Query("sessions"), "ended_at") == [None, None]
 
     async def test_a_refused_append_leaves_the_views_alone(self, log: EventLog) -> None:
         await log.append("s", [changing(session_row("s"))])

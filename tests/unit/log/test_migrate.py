@@ -32,6 +32,11 @@ def backups(path: Path) -> list[Path]:
     return sorted(path.parent.glob("*.before-migration-*"))
 
 
+def test_a_comment_at_the_end_is_no_statement(database, path):
+    migrate(database, path, 7, [Migration("0001_a.sql", FIRST.sql + "-- the end\n")])
+    assert database.execute("SELECT * FROM a").fetchall() == []
+
+
 def test_our_own_steps_are_numbered_without_gaps():
     versions = [step.version for step in known_migrations()]
     assert versions == list(range(1, len(versions) + 1))

@@ -477,3 +477,40 @@ def test_errors_are_told_in_our_words(code: int | None, kind: type[StoreError]):
 async def test_an_unknown_name_is_kept(log: SqliteLog):
     await log.append("s", [happened("from:the-future", {"a": 1})])
     assert (await log.read("s"))[0].name == "from:the-future"
+
+
+async def test_a_list_of_events_reused_by_its_caller_does_no_harm(log: SqliteLog):
+    events = several(2)
+    appending = asyncio.ensure_future(log.append("s", events))
+    await asyncio.sleep(0)
+    events.clear()
+    assert places((await appending).events) == [1, 2]
+
+
+async def test_an_error_while_a_stream_is_looked_up_is_everyones(log: SqliteLog):
+    log._database.execute("ALTER TABLE streams RENAME COLUMN owner TO hidden")
+    outcomes = await asyncio.gather(
+        log.append("s", several(1)), log.append("t", several(1)), return_exceptions=True
+    )
+    assert [type(outcome) for outcome in outcomes] == [StoreError] * 2
+    log._database.execute("ALTER TABLE streams RENAME COLUMN hidden TO owner")
+    await log.append("s", several(1))
+
+
+async def test_a_connection_that_broke_is_told_of(log: SqliteLog, tmp_path: Path):
+    log._database.close()
+    with pytest.raises(StoreError, match="closed database"):
+        await log.append("s", several(1))
+    log._database = log._committer._database = sqlite3.connect(tmp_path / "log.db")
+
+
+async def test_whatever_link_leads_to_the_file_its_users_meet(log: SqliteLog, tmp_path: Path):
+    link = tmp_path / "elsewhere.db"
+    link.symlink_to("log.db")
+    other = SqliteLog.open(link, described)
+    await log.append("s", several(1), Writing(claim=True))
+    assert other.path == log.path
+    lease = await other.lease("s")
+    assert lease is not None
+    assert lease.alive
+    await other.close()

@@ -126,3 +126,50 @@ async def test_opening_does_not_wait_for_ever(tmp_path: Path):
     log._place.turnstile.leave()
     await SqliteLog.open(path, lock_timeout=0.01).close()
     await log.close()
+
+
+def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("callboard.log.sqlite_file.open_private", refused)
+    with pytest.raises(StoreError, match=r"Cannot create .*: Permission denied"):
+        SqliteLog.open(tmp_path / "log.db")
+
+
+def test_two_may_create_the_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def slower(*_: object) -> int:
+        raise FileExistsError
+
+    monkeypatch.setattr("callboard.log.sqlite_file.open_private", slower)
+    create_private(tmp_path / "log.db")
+
+
+async def test_a_file_that_somebody_looks_into_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Switching to the write-ahead log fails at once while anybody reads."""
+    tries: list[object] = []
+
+    def busy_at_first(database: sqlite3.Connection, path: Path) -> None:
+        tries.append(path)
+        if len(tries) < 3:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        prepare(database, path)
+
+    monkeypatch.setattr("callboard.log.sqlite_setup.prepare", busy_at_first)
+    await SqliteLog.open(tmp_path / "log.db").close()
+    assert len(tries) == 3
+
+
+def test_an_error_while_opening_is_told_in_our_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fails(database: sqlite3.Connection, path: Path) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr("callboard.log.sqlite_setup.prepare", fails)
+    with pytest.raises(StoreError, match="disk I/O error"):
+        SqliteLog.open(tmp_path / "log.db")
