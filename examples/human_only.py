@@ -1,39 +1,35 @@
-"""A phase with no agent: a person alone says what is to be built.
+"""A phase with no agent: a person alone says what is to be built, and the planner works from it.
 
-What they choose is the name of the phase that comes next.
-
-    callboard run examples/human_only.py
+callboard run examples/human_only.py
 """
 
 import asyncio
 import os
 
 from callboard import Choice, Context, Phase, State, Text, Workflow, agent
+from callboard.state.model import HumanResponse
 
 PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
-KINDS = ["App", "API", "Library"]
+FIRST_FILES = {
+    "App": ["index.html", "app.ts"],
+    "API": ["routes.py", "openapi.json"],
+    "Library": ["__init__.py", "py.typed"],
+}
 
 
 class Project(State):
+    kind: str = ""
     files: list[str] = []
 
 
-@agent
-async def app_builder(state: Project) -> list[str]:
-    await asyncio.sleep(PAUSE)
-    return ["index.html", "app.ts"]
+def keep_kind(state: Project, response: HumanResponse) -> None:
+    state.kind = response.value
 
 
 @agent
-async def api_builder(state: Project) -> list[str]:
+async def planner(state: Project) -> list[str]:
     await asyncio.sleep(PAUSE)
-    return ["routes.py", "openapi.json"]
-
-
-@agent
-async def library_builder(state: Project) -> list[str]:
-    await asyncio.sleep(PAUSE)
-    return ["__init__.py", "py.typed"]
+    return FIRST_FILES[state.kind]
 
 
 def keep_files(state: Project, files: list[str]) -> None:
@@ -42,7 +38,7 @@ def keep_files(state: Project, files: list[str]) -> None:
 
 @agent
 async def reporter(state: Project, ctx: Context) -> None:
-    await ctx.emit(Text(f"Made {' and '.join(state.files)}.\n"))
+    await ctx.emit(Text(f"The {state.kind} begins with {' and '.join(state.files)}.\n"))
 
 
 human_only = Workflow(
@@ -51,13 +47,11 @@ human_only = Workflow(
     phases=[
         Phase(
             "ask",
-            human=Choice("What do you want to build?", KINDS),
-            next=lambda s: s.human_response.value,
-            to=KINDS,
+            human=Choice("What do you want to build?", list(FIRST_FILES)),
+            on_answer=keep_kind,
+            next="plan",
         ),
-        Phase("App", agent=app_builder, update=keep_files, next="report"),
-        Phase("API", agent=api_builder, update=keep_files, next="report"),
-        Phase("Library", agent=library_builder, update=keep_files, next="report"),
+        Phase("plan", agent=planner, update=keep_files, next="report"),
         Phase("report", agent=reporter, terminal=True),
     ],
 )

@@ -9,7 +9,8 @@ from it.
 import asyncio
 import os
 
-from callboard import Context, Phase, State, Text, Workflow, agent
+from callboard import Choice, Context, Phase, State, Text, Workflow, agent
+from callboard.state.model import HumanResponse
 
 PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
 GOOD = "It is good"
@@ -40,15 +41,9 @@ def keep_draft(state: Writing, draft: str) -> None:
     state.draft = draft
 
 
-@agent
-async def listener(state: Writing, ctx: Context) -> str:
-    """Asks, and makes the answer its output, so that the state can keep it."""
-    return await ctx.choose(f"{state.draft}\nWhat should change?", [GOOD], other=True)
-
-
-def keep_feedback(state: Writing, answer: str) -> None:
-    if answer != GOOD:
-        state.feedback.append(answer)
+def keep_feedback(state: Writing, response: HumanResponse) -> None:
+    if response.value != GOOD:
+        state.feedback.append(response.value)
 
 
 iterative_refinement = Workflow(
@@ -56,12 +51,13 @@ iterative_refinement = Workflow(
     state=Writing,
     start=begin,
     phases=[
-        Phase("write", agent=writer, update=keep_draft, next="listen"),
         Phase(
-            "listen",
-            agent=listener,
-            update=keep_feedback,
-            next=lambda s, answer: "publish" if answer == GOOD else "write",
+            "write",
+            agent=writer,
+            update=keep_draft,
+            human=Choice(lambda s: f"{s.draft}\nWhat should change?", [GOOD], other=True),
+            on_answer=keep_feedback,
+            next=lambda s: "publish" if s.human_response.value == GOOD else "write",
             to=["publish", "write"],
         ),
         Phase("publish", terminal=True),

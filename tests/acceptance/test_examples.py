@@ -238,7 +238,8 @@ class TestHumanOnly:
     async def test_the_first_phase_has_no_agent(self, example: Load, play: Play, kind: str):
         result = await play(example("human_only").human_only, Person(kind))
 
-        assert way(result) == ["ask", kind, "report"]
+        assert way(result) == ["ask", "plan", "report"]
+        assert result.state.kind == kind
         assert len(result.state.files) == 2
         asked = next(i for i, e in enumerate(result.events) if e.name == "input:requested")
         worked = next(i for i, e in enumerate(result.events) if e.name == "agent:started")

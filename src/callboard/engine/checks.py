@@ -48,6 +48,8 @@ def _check_phase(workflow: str, name: str, phase: Phase) -> None:
         _wrong(
             workflow, name, "human must be Approval(...), Choice(...) or a function that gives one"
         )
+    if phase.on_answer is not None and phase.human is None:
+        _wrong(workflow, name, "on_answer needs human; add human=Approval(...) or Choice(...)")
     _check_numbers(workflow, name, phase)
 
 

@@ -12,11 +12,17 @@ from callboard.engine.loading import load
 from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.workflow import Workflow
-from callboard.errors import NotResumable, PositionConflict, SessionOwned
+from callboard.errors import (
+    InteractionNotFound,
+    NotResumable,
+    PositionConflict,
+    SessionOwned,
+)
 from callboard.events import names
 from callboard.events.codec import load_json
 from callboard.events.rows import Query
 from callboard.ids import short_id
+from callboard.interactions.expiry import expire, ran_out
 from callboard.log.protocol import Base, EventLog, Writing
 
 T = TypeVar("T")
@@ -75,6 +81,30 @@ class Operations:
         via: str | None = None,
     ) -> str:
         """Answer a question; returns its session. The first answer counts."""
+        session_id = await self._session_asking(interaction_id)
+
+        def build(batch: Batch) -> bool:
+            payload = answer_payload(batch.view, interaction_id, value, approved, by=by, via=via)
+            asked = batch.view.questions[interaction_id]
+            late = ran_out(asked, batch.now) and not batch.view.paused
+            if late:
+                batch.add(*expire(asked, batch.now))
+            else:
+                batch.add(names.RECEIVED, payload)
+            return late
+
+        try:
+            late = await self._write(session_id, build)
+        except InteractionNotFound:
+            # It was closed and forgotten since we looked: the row knows how.
+            await self._session_asking(interaction_id)
+            raise
+        if late:
+            raise closed(interaction_id, _ROW_CLOSED["timeout"])
+        return session_id
+
+    async def _session_asking(self, interaction_id: str) -> str:
+        """The session of an open question; else the error that says what became of it."""
         rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
         if not rows:
             raise unknown(interaction_id)
@@ -83,12 +113,6 @@ class Operations:
             raise already(interaction_id, _answered(row["response"]))
         if row["status"] != "pending":
             raise closed(interaction_id, _ROW_CLOSED.get(row["status"], "is closed"))
-
-        def build(batch: Batch) -> None:
-            payload = answer_payload(batch.view, interaction_id, value, approved, by=by, via=via)
-            batch.add(names.RECEIVED, payload)
-
-        await self._write(row["execution_id"], build)
         return row["execution_id"]
 
     async def pause(

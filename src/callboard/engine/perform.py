@@ -14,7 +14,8 @@ from callboard.events import names
 from callboard.ids import short_id
 from callboard.interactions.expiry import expire
 from callboard.interactions.questions import Approval, Choice, Rendered, render
-from callboard.state.session import Run, Visit, run_item
+from callboard.state.model import HumanResponse
+from callboard.state.session import Asked, Run, Visit, run_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +194,24 @@ def proceed(scene: Scene) -> None:
         late = QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
         return fail(scene, describe(late))
     if not scene.visit.responded:
-        response = {"value": asked.value, "approved": asked.approved}
-        if asked.timed_out:
-            response["timed_out"] = True
-        approved = asked.approved
-        scene.state.change(
-            scene.batch, lambda draft: _set_answer(draft, response, approved), reason="human"
-        )
+        _respond(scene, asked)
     return _route(scene, _output(scene))
+
+
+def _respond(scene: Scene, asked: Asked) -> None:
+    """Put the answer into the state, and let the phase keep of it what it wants to."""
+    on_answer = scene.step.on_answer
+    response: dict[str, Any] = {"value": asked.value, "approved": asked.approved}
+    if asked.timed_out:
+        response["timed_out"] = True
+
+    def change(draft: Any) -> None:
+        _set_answer(draft, response, asked.approved)
+        if on_answer is not None:
+            on_answer(draft, HumanResponse(**response))
+
+    what = f"on_answer of phase {scene.step.name!r}"
+    _call(what, lambda: scene.state.change(scene.batch, change, reason="human"))
 
 
 def confirm(scene: Scene, run: str) -> None:

@@ -42,6 +42,8 @@ class Phase:
         agent: What does the work.
         update: `(state, output)`: changes the state by what the agent made.
         human: A question, or a function of `(state, output)` that gives one, or None to skip.
+        on_answer: `(state, response)`: changes the state by what the person answered, which
+            itself is forgotten when the next phase is entered.
         next: The next phase's name, or a function of the state, or of state and output.
         terminal: The workflow ends after this phase.
         guard: `(state)`: when false, the phase is skipped.
@@ -59,6 +61,7 @@ class Phase:
     agent: AgentLike | None = None
     update: Callable[..., Any] | None = None
     human: Question | Callable[..., Question | None] | None = None
+    on_answer: Callable[..., Any] | None = None
     next: str | Callable[..., str] | None = None
     terminal: bool = False
     guard: Callable[[Any], Any] | None = None
@@ -81,6 +84,7 @@ class Step:
     agent: Agent | None
     update: Callable[..., Any] | None
     human: Question | Callable[..., Question | None] | None
+    on_answer: Callable[..., Any] | None
     next: str | Callable[..., str] | None
     until: Callable[..., Any] | None
     on_uncertain: Uncertain

@@ -312,9 +312,7 @@ def _answer(scene: Scene, question: str, value: object) -> None:
     view = scene.batch.view
     if view.ended or view.questions[question].status != "pending":
         return  # Somebody else was quicker; the first answer counts.
-    approved = value if isinstance(value, bool) else None
-    given = None if isinstance(value, bool) else value
-    scene.batch.add(names.RECEIVED, answer_payload(view, question, given, approved, via="handler"))
+    scene.batch.add(names.RECEIVED, answer_payload(view, question, value, None, via="handler"))
 
 
 def _handler_error(asked: Asked, error: Exception) -> HandlerFailed:

@@ -81,6 +81,7 @@ def _step(phase: Phase, on_uncertain: Uncertain) -> Step:
         agent=phase.agent if is_agent(phase.agent) else None,
         update=fitting(phase.update, 2) if phase.update else None,
         human=fitting(human, 2) if callable(human) else human,
+        on_answer=fitting(phase.on_answer, 2) if phase.on_answer else None,
         next=fitting(phase.next, 2) if callable(phase.next) else phase.next,
         until=fitting(phase.until, 2) if phase.until else None,
         on_uncertain=phase.on_uncertain or on_uncertain,

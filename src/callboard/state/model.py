@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class HumanResponse(BaseModel):
-    """What a person answered last, as routing and agents see it.
+    """What a person answered, as routing and `on_answer` see it.
 
     Read it by attribute or by key: `response.value`, `response["value"]`,
     `response.get("outcome")`.

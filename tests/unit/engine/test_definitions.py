@@ -45,6 +45,7 @@ END = Phase("end", terminal=True)
         ),
         ([Phase("a", agent=work, timeout=0, terminal=True)], "timeout must be more than 0"),
         ([Phase("a", human="Ok?", terminal=True)], "human must be Approval"),  # pyright: ignore
+        ([Phase("a", on_answer=lambda s, r: None, terminal=True)], "on_answer needs human"),
     ],
 )
 def test_wrong_phases_are_named(phases: list[Phase], said: str) -> None:

@@ -336,3 +336,37 @@ async def test_the_answer_is_in_the_state_when_routing() -> None:
     )
     result = await run(flow, human_input={"choice": lambda prompt, options: options[1]})
     assert result.exit_phase == "c"
+
+
+async def test_an_answer_can_be_kept_for_the_agents_after_it() -> None:
+    def keep(state: Notes, response: Any) -> None:
+        assert state.human_response is not None
+        state.seen.append(f"{response.value}/{response['approved']}/{response.timed_out}")
+
+    @agent
+    async def reader(state: Notes) -> str:
+        return f"read {state.seen[0]}"
+
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[
+            Phase("ask", human=Choice("Which?", ["x", "y"]), on_answer=keep, next="read"),
+            Phase("read", agent=reader, update=note, terminal=True),
+        ],
+    )
+    result = await run(flow, human_input={"choice": lambda prompt, options: "y"})
+    assert result.state.seen == ["y/None/False", "read y/None/False"]
+    reasons = [p["reason"] for p in named(result.events, "state:intent")]
+    assert reasons == ["human", "enter", "update"]
+
+
+async def test_a_failing_on_answer_fails_the_phase() -> None:
+    flow = Workflow(
+        "w",
+        state=Notes,
+        phases=[Phase("ask", human=Approval("Ok?"), on_answer=lambda s, r: 1 / 0, terminal=True)],
+    )
+    result = await run(flow, human_input=auto_approve())
+    assert result.error is not None
+    assert result.error["where"] == "on_answer of phase 'ask'"
