@@ -6,8 +6,7 @@ callboard run examples/human_only.py
 import asyncio
 import os
 
-from callboard import Choice, Context, Phase, State, Text, Workflow, agent
-from callboard.state.model import HumanResponse
+from callboard import Choice, Context, HumanResponse, Phase, State, Text, Workflow, agent
 
 PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
 FIRST_FILES = {

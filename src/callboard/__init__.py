@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from callboard.handlers.auto import auto_approve
     from callboard.handlers.terminal import cli_prompt
     from callboard.interactions.questions import Approval, Choice, Escalate
-    from callboard.state.model import State
+    from callboard.state.model import HumanResponse, State
 
 __all__ = [
     "Approval",
@@ -27,6 +27,7 @@ __all__ = [
     "Context",
     "Escalate",
     "Event",
+    "HumanResponse",
     "Output",
     "Phase",
     "Retry",
@@ -49,6 +50,7 @@ _HOMES = {
     "Context": "callboard.engine.context",
     "Escalate": "callboard.interactions.questions",
     "Event": "callboard.events.envelope",
+    "HumanResponse": "callboard.state.model",
     "Output": "callboard.engine.ports",
     "Phase": "callboard.engine.phase",
     "Retry": "callboard.engine.phase",
