@@ -25,7 +25,7 @@ _POSITION = click.IntRange(min=0)
 @click.argument("after", metavar="B", type=_POSITION)
 @options.common
 def command(session: str, before: int, after: int, database: Database, as_json: bool) -> None:
-    """Print what changed in the state between positions A and B."""
+    """Print what changed in the state between two positions."""
 
     async def look(board: Callboard) -> tuple[str, Any, list[dict[str, Any]]]:
         session_id = (await find_session(board, database, session)).session_id

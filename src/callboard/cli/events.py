@@ -27,7 +27,7 @@ _FAILURES = ("failed", "cancelled", "expired", "interrupted", "held")
 def command(
     session: str, after: int, limit: int | None, follow: bool, database: Database, as_json: bool
 ) -> None:
-    """List what happened in a session, oldest first."""
+    """List what happened in a session."""
     screen = Screen()
 
     def show(event: Event) -> None:

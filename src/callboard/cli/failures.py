@@ -1,6 +1,5 @@
 """How an error ends a command: one clear line on standard error, and an exit code."""
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from typing import Any
 
 import click
 
-from callboard.cli.exits import DONE, FAILED, WRONG_USE
+from callboard.cli.exits import FAILED, WRONG_USE
 from callboard.errors import (
     AgentError,
     CallboardError,
@@ -37,8 +36,6 @@ def exit_code(error: Exception) -> int:
 
 def report(error: Exception, arguments: Sequence[str]) -> int:
     """Tell the error as the arguments want it told; returns the exit code."""
-    if isinstance(error, BrokenPipeError):
-        return _leave_quietly()
     if "--debug" in arguments:
         traceback.print_exception(error)
     if "--json" in arguments:
@@ -79,10 +76,3 @@ def _tell(error: Exception) -> None:
 def _unexpected(error: Exception) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return f"{text}. Run the command again with --debug to see where it comes from."
-
-
-def _leave_quietly() -> int:
-    """Whoever read our output has gone, as `head` does when it has seen enough."""
-    # The interpreter flushes standard output once more at its end, and would complain.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return DONE

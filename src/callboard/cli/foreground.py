@@ -40,13 +40,13 @@ Begin = Callable[[Callboard, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
 
 def play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
     """Drive a session here until it stops; returns the exit code."""
+    audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
     # With --json standard output is for events alone, whatever the workflow prints.
     with redirect_stdout(sys.stderr) if stage.as_json else nullcontext():
-        return asyncio.run(_play(stage, workflow, begin))
+        return asyncio.run(_play(stage, audience, workflow, begin))
 
 
-async def _play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
-    audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
+async def _play(stage: Stage, audience: Audience, workflow: Workflow, begin: Begin) -> int:
     async with stage.database.open([workflow], create=True) as board:
         session_id, drive = await begin(board, audience)
         code = await _watch(stage, board, audience, session_id, drive)

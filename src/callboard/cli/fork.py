@@ -53,9 +53,9 @@ class Point:
 @options.driving
 @options.common
 def command(session: str, no_run: bool, **given: Any) -> int:
-    """Begin a new session from a point of an old one, and run it here.
+    """Begin a new session from a point of an old one.
 
-    Without --phase or --at it begins at the end. The old session stays as it is.
+    It is run here. Without --phase or --at it begins at the end. The old session stays as it is.
     """
     edits = [patch for text in given["edits"] for patch in read_edits(text)]
     point = Point(given["phase"], _occurrence(given["occurrence"]), given["at"], edits)

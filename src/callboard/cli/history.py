@@ -195,8 +195,10 @@ def _forked(told: History, payload: Payload, at: datetime) -> None:
 
 def _ended(told: History, payload: Payload, at: datetime) -> None:
     told.ended = at
-    if told.open is not None:
-        told.open.left, told.open.outcome = at, "cancelled"
+    stay = told.open
+    if stay is not None:
+        stay.left, stay.outcome = at, "cancelled"
+        stay.waiting.clear()
 
 
 _HANDLERS: Mapping[str, Callable[[History, Payload, datetime], None]] = {

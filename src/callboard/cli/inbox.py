@@ -19,7 +19,7 @@ from callboard.interactions.records import Interaction
 @click.option("--session", "session", metavar="ID", help="Only those of one session.")
 @options.common
 def command(session: str | None, database: Database, as_json: bool) -> None:
-    """List the questions that wait for a person, oldest first."""
+    """List the questions that wait for a person."""
 
     async def look(board: Callboard) -> tuple[list[Interaction], int]:
         which = (

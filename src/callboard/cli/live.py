@@ -24,6 +24,7 @@ class Live:
         self._held: list[Event] | None = None
         self._asked: dict[str, asyncio.Event] = {}
         self._speaking: tuple[str, str] | None = None
+        self._unfinished = ""
         self._begun: datetime | None = None
 
     def tell(self, event: Event) -> None:
@@ -99,8 +100,13 @@ class Live:
             self.rest()
             self._screen.add(styled((margin, "faint")))
             self._speaking = speaker
+            self._unfinished = ""
         style = "faint" if event.name == names.THINKING_DELTA else ""
-        first, *others = visible(event.payload["delta"]).split("\n")
+        text = self._unfinished + visible(event.payload["delta"])
+        said_now = text.rstrip("\n")
+        # Line ends are kept back until something follows: the last one leaves no empty line.
+        self._unfinished = text[len(said_now) :]
+        first, *others = said_now.split("\n")
         said = [(first, style)]
         for line in others:
             said += [(f"\n{margin}", "faint"), (line, style)]

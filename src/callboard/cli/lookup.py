@@ -80,5 +80,5 @@ def _beginning(given: str, ids: Sequence[str]) -> list[str]:
 
 def _check_one(given: str, found: Sequence[str], kind: str) -> None:
     if len(found) > 1:
-        listed = "\n".join(f"  {id}" for id in found)
+        listed = "\n".join(f"  {id}" for id in sorted(found))
         raise ValidationError(f"{given!r} begins more than one id. Which {kind}?\n{listed}")

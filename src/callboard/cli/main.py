@@ -4,25 +4,26 @@ Only click is imported here. A command's module is imported when it is called, s
 `callboard --help` stays quick.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from callboard.cli.exits import INTERRUPTED
+from callboard.cli.exits import DONE, INTERRUPTED
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Run": {
         "run": "Run a workflow of a Python file here.",
         "resume": "Let a session go on, here.",
-        "retry": "Try a failed session again: a fork at the failed phase.",
+        "retry": "Try a failed session again, from the failed phase on.",
         "fork": "Begin a new session from a point of an old one.",
     },
     "Look": {
         "sessions": "List the sessions, newest first.",
-        "show": "Show a session: its path, timings, questions.",
+        "show": "Show a session: its path, its timings, its questions.",
         "why": "Say what a session waits for, and what unblocks it.",
         "events": "List what happened in a session.",
         "state": "Print a session's state, now or at any position.",
@@ -66,6 +67,15 @@ class LazyGroup(click.Group):
             meant = f" Did you mean {near[0]!r}?" if near else ""
             ctx.fail(f"There is no command {name!r}.{meant}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; when whoever reads our output leaves, leave quietly."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The interpreter flushes standard output once more at its end, and would complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return DONE
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections."""

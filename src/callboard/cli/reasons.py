@@ -112,7 +112,7 @@ def _paused(now: Situation) -> Reason:
         text += f" by {one_line(by)}" if by else ""
         text += f", {_when(now, to_ms(now.pause.timestamp))}"
         text += f": {one_line(why)}" if why else ""
-    text = text if text.endswith((".", "!", "?")) else text + "."
+    text = _sentence(text)
     if now.info.pending:
         asked = plural(len(now.info.pending), "question")
         text += f" {asked} can be answered meanwhile; it acts on answers when it is resumed."
@@ -167,7 +167,7 @@ def _next_retry(now: Situation) -> Reason | None:
     left = max(at - now.now_ms, 0) / 1000
     text = (
         f"Agent {run.agent!r} in phase {now.info.phase!r} failed "
-        f"{plural(run.failures, 'time')}: {error_text(run.error or {})} "
+        f"{plural(run.failures, 'time')}: {_sentence(error_text(run.error or {}))} "
         f"It is tried again at {moment(from_ms(at), from_ms(now.now_ms))}, in {duration(left)}."
     )
     if now.is_driven:
@@ -178,7 +178,8 @@ def _next_retry(now: Situation) -> Reason | None:
 def _doing(now: Situation) -> str:
     agents = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
     if agents:
-        return f"Agent {agents} works in phase {now.info.phase!r}."
+        works = "works" if now.is_driven else "was at work"
+        return f"Agent {agents} {works} in phase {now.info.phase!r}."
     return f"It is in phase {now.info.phase!r}." if now.info.phase else "It has not begun yet."
 
 
@@ -237,6 +238,10 @@ def _typed(options: Sequence[str]) -> list[str]:
 def _as_argument(value: str) -> list[str]:
     # An answer that looks like an option has to be told apart from one.
     return ["--", value] if value.startswith("-") else [value]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _when(now: Situation, at_ms: int) -> str:

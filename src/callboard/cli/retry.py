@@ -25,9 +25,10 @@ def command(
     database: Database,
     as_json: bool,
 ) -> int:
-    """Try a failed session again: a fork at the failed phase, run here.
+    """Try a failed session again, from the failed phase on.
 
-    What was done before that phase is not done again. The failed session stays as it is.
+    A fork at that phase, run here: what was done before it is not done again, and the failed
+    session stays as it is.
     """
     info = database.ask(lambda board: find_session(board, database, session))
     point = Point(phase=_failed_phase(info, database))

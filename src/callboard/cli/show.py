@@ -43,7 +43,7 @@ class Report:
 @options.workflow_file
 @options.common
 def command(session: str, file: str | None, database: Database, as_json: bool) -> None:
-    """Show a session: its path through the workflow, timings, and open questions."""
+    """Show a session: its path, its timings, its questions."""
 
     async def look(board: Callboard) -> Report:
         info = await find_session(board, database, session)

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -112,7 +113,9 @@ def _module(file: Path) -> ModuleType:
     sys.modules[name] = module
     sys.path.insert(0, str(file.parent))
     try:
-        spec.loader.exec_module(module)
+        # Standard output is for what the command itself has to say.
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except CallboardError:
         raise
     except (Exception, SystemExit) as error:

@@ -17,7 +17,7 @@ from callboard.engine.sessions import SessionInfo
 @click.argument("session", metavar="ID")
 @options.common
 def command(session: str, database: Database, as_json: bool) -> None:
-    """Say what a session waits for, and the exact command that unblocks it."""
+    """Say what a session waits for, and what unblocks it."""
 
     async def look(board: Callboard) -> tuple[SessionInfo, Reason]:
         info = await find_session(board, database, session)

@@ -1,0 +1,217 @@
+"""The `callboard` command as a process of its own, on a database of its own."""
+
+import os
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import orjson
+import pexpect
+
+from callboard.cli.main import run_command
+
+WORKFLOWS = '''
+"""Workflows for the tests of the command line."""
+import asyncio
+import os
+import time
+
+from callboard import Approval, Choice, Phase, Retry, State, Text, Workflow
+
+
+class Trip(State):
+    city: str = ""
+    plan: list[str] = []
+    room: str = ""
+
+
+def begin(state, given):
+    state.city = given
+
+
+def planner(state):
+    print("the planner prints")
+    return [f"see {state.city}", "eat"]
+
+
+async def teller(state, ctx):
+    await ctx.emit(Text("one night\\nfor two"))
+
+
+def keep_plan(state, plan):
+    state.plan = plan
+
+
+def keep_room(state, output):
+    state.room = output
+
+
+def room(state, output):
+    return Choice("Which room?", ["Single", "Double", "Suite"])
+
+
+trip = Workflow(
+    "trip",
+    state=Trip,
+    start=begin,
+    phases=[
+        Phase(
+            "plan",
+            agent=planner,
+            update=keep_plan,
+            human=Approval(lambda s: f"Go to {s.city}?\\n- " + "\\n- ".join(s.plan)),
+            next=lambda s: "book" if s.approved else "plan",
+            to=["book", "plan"],
+        ),
+        Phase("book", agent=teller, human=room, next="end"),
+        Phase("end", terminal=True),
+    ],
+)
+
+
+async def asker(state, ctx):
+    sure, how = await asyncio.gather(ctx.ask("Sure?"), ctx.choose("How?", ["Fast", "Slow"]))
+    return [sure, how]
+
+
+both = Workflow("both", state=dict, phases=[Phase("ask", agent=asker, terminal=True)])
+
+
+async def breaking(state):
+    if not os.path.exists(os.environ["MENDED"]):
+        raise ValueError("boom \\x1b[31m")
+    return "mended"
+
+
+broken = Workflow(
+    "broken",
+    state=dict,
+    phases=[Phase("first", next="second"), Phase("second", agent=breaking, terminal=True)],
+)
+
+
+async def napping(state):
+    print("napping", flush=True)
+    await asyncio.sleep(float(os.environ.get("NAP", "60")))
+    return "slept"
+
+
+def blocking(state):
+    print("blocking", flush=True)
+    time.sleep(60)
+
+
+nap = Workflow("nap", state=dict, phases=[Phase("nap", agent=napping, terminal=True)])
+block = Workflow("block", state=dict, phases=[Phase("block", agent=blocking, terminal=True)])
+
+
+async def flaky(state):
+    raise ValueError("not yet")
+
+
+patient = Workflow(
+    "patient",
+    state=dict,
+    phases=[Phase("try", agent=flaky, retry=Retry(attempts=2, backoff=60), terminal=True)],
+)
+'''
+
+SCRIPT = str(Path(sys.executable).with_name("callboard"))
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> list[Any]:
+        """Its output, JSON line by line."""
+        return [orjson.loads(line) for line in self.out.splitlines()]
+
+
+def _written(stream: TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+class CallboardCommand:
+    """Calls `callboard` in a folder that has `flows.py` and, in time, `t.db`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.flows = folder / "flows.py"
+        self.flows.write_text(WORKFLOWS, encoding="utf-8")
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "XDG_DATA_HOME": str(folder / "share"),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+            "TERM": "xterm-256color",
+            "CALLBOARD_DB": "t.db",
+            "LOGNAME": "ann",
+            "MENDED": str(folder / "mended"),
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+
+    def __call__(self, *arguments: str, code: int = 0, **env: str) -> Done:
+        """Run a command to its end, and check how it ended."""
+        process = self.start(*arguments, **env)
+        out, err = process.communicate(timeout=30)
+        done = Done(process.returncode, out, err)
+        assert done.code == code, done
+        return done
+
+    def here(self, *arguments: str, code: int = 0) -> Done:
+        """Run a command in this process, which is quicker, and check how it ended."""
+        out, err = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
+        with (
+            chdir(self.folder),
+            patch.dict(os.environ, self.env, clear=True),
+            patch.object(sys, "path", [*sys.path]),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            ended = run_command(arguments)
+        for name in ("flows", "callboard_file_flows", "moved"):
+            sys.modules.pop(name, None)
+        done = Done(ended, *(_written(stream) for stream in (out, err)))
+        assert done.code == code, done
+        return done
+
+    def start(self, *arguments: str, **env: str) -> "subprocess.Popen[str]":
+        """Start a command, and let it run."""
+        return subprocess.Popen(
+            [SCRIPT, *arguments],
+            cwd=self.folder,
+            env={**self.env, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def terminal(self, *arguments: str, **env: str) -> Any:
+        """Start a command in a terminal."""
+        return pexpect.spawn(
+            SCRIPT,
+            list(arguments),
+            cwd=str(self.folder),
+            env={**self.env, **env},
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(40, 100),
+        )
+
+    def run(self, *arguments: str, code: int) -> str:
+        """Run a workflow; returns its session's id."""
+        return self.here("run", *arguments, "--json", code=code).json[0]["sessionId"]

@@ -1,0 +1,63 @@
+"""The command itself: which commands there are, and that asking for them costs little."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from callboard.cli.main import SECTIONS, run_command
+
+COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
+HEAVY = {"asyncio", "pydantic", "rich", "questionary", "platformdirs", "orjson", "sqlite3"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_says_of_itself_what_the_table_says_of_it(name: str):
+    command = import_module(f"callboard.cli.{name}").command
+    assert command.name == name
+    assert command.help.split("\n")[0] == COMMANDS[name]
+    assert {"--db", "--json", "--debug"} <= {o for p in command.params for o in p.opts}
+
+
+def test_help_lists_every_command_and_imports_none_of_what_they_need():
+    script = (
+        "import sys; from callboard.cli.main import run_command; code = run_command(['--help']);"
+        "print(code, *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    *said, last = done.stdout.splitlines()
+    code, *modules = last.split()
+    assert code == "0"
+    assert {line.split()[0] for line in said if line.startswith("  ")} >= set(COMMANDS)
+    assert not HEAVY & set(modules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["shwo"], "There is no command 'shwo'. Did you mean 'show'?"),
+        (["frobnicate"], "There is no command 'frobnicate'."),
+        (["--what"], "No such option"),
+        (["show"], "Missing argument 'ID'"),
+        (["state", "abcd", "--at", "-1"], "-1 is not in the range"),
+    ],
+)
+def test_wrong_use_is_told_and_leaves_with_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+):
+    assert run_command(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_command_it_says_what_there_is(capsys: pytest.CaptureFixture[str]):
+    assert run_command([]) == 2
+    shown = capsys.readouterr()
+    assert "Usage: callboard" in shown.out + shown.err
+
+
+def test_its_version_is_the_packages(capsys: pytest.CaptureFixture[str]):
+    assert run_command(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("callboard 0.")
