@@ -13,6 +13,7 @@ from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
+    InteractionClosed,
     InteractionNotFound,
     NotResumable,
     PositionConflict,
@@ -95,7 +96,7 @@ class Operations:
 
         try:
             late = await self._write(session_id, build)
-        except InteractionNotFound:
+        except (InteractionClosed, InteractionNotFound):
             # It was closed and forgotten since we looked: the row knows how.
             await self._session_asking(interaction_id)
             raise

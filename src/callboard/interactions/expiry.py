@@ -6,6 +6,12 @@ from callboard.events import names
 from callboard.state.session import Asked
 
 
+def ran_out(asked: Asked, now_ms: int) -> bool:
+    """Whether the clock has closed the question, though nobody has recorded it yet."""
+    closes = (asked.on_timeout or {}).get("action") in ("answer", "fail")
+    return closes and asked.deadline is not None and asked.deadline <= now_ms
+
+
 def expire(asked: Asked, now_ms: int) -> tuple[str, dict[str, Any]]:
     """The event, as name and payload, that a passed deadline causes."""
     rule = asked.on_timeout or {"action": "wait"}
