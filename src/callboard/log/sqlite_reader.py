@@ -18,6 +18,7 @@ _ROWS = 1000
 _SLICE = 512
 _REMEMBERED = 10_000
 _FAR = 2**62
+_WINDOW = 8192
 
 
 class Segment(NamedTuple):
@@ -42,48 +43,55 @@ class Reader:
         self, stream: str, after: int, upto: int | None, limit: int | None, skip: Collection[str]
     ) -> list[Event]:
         """Events of a stream, those of the streams that it forked included."""
-        events: list[Event] = []
         if limit is not None and limit <= 0:
-            return events
-        while True:
+            return []
+        last = self.head(stream) if upto is None else min(upto, self.head(stream))
+        events: list[Event] = []
+        after = max(after, 0)
+        while after < last:
             left = None if limit is None else limit - len(events)
-            found, last = self._slice(stream, after, upto, left, skip)
-            events += found
-            if last is None:
-                return events
-            after = last
-            await asyncio.sleep(0)
+            after = self._slice(stream, (after, last), left, skip, events)
+            if len(events) == limit:
+                break
+            if after < last:
+                await asyncio.sleep(0)
+        return events
 
     def _slice(
-        self, stream: str, after: int, upto: int | None, limit: int | None, skip: Collection[str]
-    ) -> tuple[list[Event], int | None]:
-        """Events, and where to go on if there may be more."""
+        self,
+        stream: str,
+        bounds: tuple[int, int],
+        limit: int | None,
+        skip: Collection[str],
+        events: list[Event],
+    ) -> int:
+        """Add events to those found, and tell up to which position that was done."""
+        after, last = bounds
+        # Names that are left out cost time too, and SQLite cannot be interrupted by a turn.
+        last = min(last, after + _WINDOW) if skip else last
         lineage = self.lineage(stream)
-        events: list[Event] = []
         until = time.perf_counter() + _LONGEST
+        wanted = _FAR if limit is None else len(events) + limit
         for segment in lineage:
-            cursor = self._records(segment, after, upto, skip)
             # A cursor left open would hold this connection at one moment in the past.
-            with closing(cursor):
+            with closing(self._records(segment, after, last, skip)) as cursor:
                 for row in cursor:
                     stored = Record(*row)
                     events.append(self._restored(stored, stream, lineage))
-                    if len(events) == limit:
-                        return events, None
-                    if time.perf_counter() > until:
-                        return events, stored.position
-        return events, None
+                    if len(events) == wanted or time.perf_counter() > until:
+                        return stored.position
+        return last
 
     def _records(
-        self, segment: Segment, after: int, upto: int | None, skip: Collection[str]
+        self, segment: Segment, after: int, last: int, skip: Collection[str]
     ) -> sqlite3.Cursor:
         first = max(after + 1, segment.first)
-        bounds = [bound for bound in (upto, segment.last) if bound is not None]
+        last = last if segment.last is None else min(last, segment.last)
         names = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
         return self._database.execute(
             f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{names} "
             "ORDER BY position",
-            (segment.key, first, min(bounds, default=_FAR), *skip),
+            (segment.key, first, last, *skip),
         )
 
     def _restored(self, stored: Record, stream: str, lineage: tuple[Segment, ...]) -> Event:
