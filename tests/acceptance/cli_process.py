@@ -148,6 +148,7 @@ class CallboardCommand:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.children: list[Any] = []
         self.flows = folder / "flows.py"
         self.flows.write_text(WORKFLOWS, encoding="utf-8")
         self.env = {
@@ -202,15 +203,17 @@ class CallboardCommand:
 
     def terminal(self, *arguments: str, **env: str) -> Any:
         """Start a command in a terminal."""
-        return pexpect.spawn(
+        child = pexpect.spawn(
             SCRIPT,
             list(arguments),
             cwd=str(self.folder),
             env={**self.env, **env},
             encoding="utf-8",
             timeout=20,
-            dimensions=(40, 100),
+            dimensions=(40, int(env.get("COLUMNS", "100"))),
         )
+        self.children.append(child)
+        return child
 
     def run(self, *arguments: str, code: int) -> str:
         """Run a workflow; returns its session's id."""

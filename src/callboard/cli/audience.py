@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from callboard.app import Callboard
 from callboard.cli.live import Live
 from callboard.cli.screen import Screen
+from callboard.cli.streams import write_no_more
 from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo
 from callboard.events import names
@@ -100,6 +101,7 @@ class Audience:
             self._teller.tell(event)
         except BrokenPipeError:
             self.is_gone = True
+            write_no_more()
             self.on_gone()
 
     def introduce(self, info: SessionInfo) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 
 from callboard.cli.narrative import Telling, heading, told
-from callboard.cli.screen import Screen, styled
+from callboard.cli.screen import Screen
 from callboard.cli.spinner import Spinner
 from callboard.cli.wording import one_line
 from callboard.events import names
@@ -98,7 +98,7 @@ class Live:
         speaker = (event.payload.get("run", ""), event.name)
         if self._speaking != speaker:
             self.rest()
-            self._screen.add(styled((margin, "faint")))
+            self._screen.add((margin, "faint"))
             self._speaking = speaker
             self._unfinished = ""
         style = "faint" if event.name == names.THINKING_DELTA else ""
@@ -110,7 +110,7 @@ class Live:
         said = [(first, style)]
         for line in others:
             said += [(f"\n{margin}", "faint"), (line, style)]
-        self._screen.add(styled(*said))
+        self._screen.add(*said)
 
     def _finish_line(self) -> None:
         if self._speaking is not None:

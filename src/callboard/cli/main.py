@@ -4,7 +4,6 @@ Only click is imported here. A command's module is imported when it is called, s
 `callboard --help` stays quick.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,6 +12,7 @@ from typing import Any, Final
 import click
 
 from callboard.cli.exits import DONE, INTERRUPTED
+from callboard.cli.streams import write_no_more
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Run": {
@@ -73,8 +73,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # The interpreter flushes standard output once more at its end, and would complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            write_no_more()
             return DONE
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from rich.table import Table
 
-from callboard.cli.screen import Screen, styled
+from callboard.cli.canvas import cells
+from callboard.cli.screen import Screen
 
 
 def print_json(values: Iterable[Any]) -> None:
@@ -26,16 +26,20 @@ Cell = str | tuple[str, str]
 """Text, or text with the name of its style."""
 
 
-def print_table(
-    screen: Screen, titles: Sequence[str], rows: Sequence[Sequence[Cell]], *, indent: int = 0
-) -> None:
-    """Print rows under titles; on a terminal the last column gives way."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("" if indent == 0 else " " * (indent - 2), width=None) if indent else None
-    for title in titles[:-1]:
-        table.add_column(title, no_wrap=True)
-    table.add_column(titles[-1], overflow="fold", ratio=1 if screen.is_terminal else None)
-    for row in rows:
-        margin = [""] if indent else []
-        table.add_row(*margin, *(styled(cell) for cell in row))
-    screen.print(table)
+def print_table(screen: Screen, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    """Print rows under titles. Nothing is cut off: what is too wide, the terminal breaks."""
+    head: list[Cell] = [(title, "faint") for title in titles]
+    columns = list(zip(head, *rows, strict=True))
+    widths = [max(cells(_text(cell)) for cell in column) for column in columns]
+    for row in (head, *rows):
+        parts = [_padded(cell, width + 2) for cell, width in zip(row, widths, strict=True)]
+        screen.line(*parts[:-1], row[-1])
+
+
+def _text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell[0]
+
+
+def _padded(cell: Cell, width: int) -> Cell:
+    text = _text(cell) + " " * (width - cells(_text(cell)))
+    return text if isinstance(cell, str) else (text, cell[1])

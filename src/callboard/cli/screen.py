@@ -1,9 +1,10 @@
 """Where a command prints: what the terminal can show, and the signs that say it shortly."""
 
+import os
 import sys
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import Any, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -68,6 +69,7 @@ class Screen:
         out: TextIO = stream or sys.stdout
         self.console = _Console(file=out, highlight=False, markup=False, emoji=False, width=width)
         self.is_terminal = self.console.is_terminal
+        self._plain = bool(os.environ.get("NO_COLOR"))
         if not self.is_terminal and width is None:
             self.console.width = _ENDLESS
         self.unicode = (out.encoding or "").lower().startswith("utf")
@@ -86,11 +88,11 @@ class Screen:
 
         It is never broken by us: a command in it can be copied as it stands.
         """
-        self.console.print(styled(*parts), soft_wrap=True)
+        self.console.print(self.styled(*parts), soft_wrap=True)
 
-    def add(self, text: Text) -> None:
-        """Print text and stay on its line."""
-        self.console.print(text, end="", soft_wrap=True)
+    def add(self, *parts: str | tuple[str, str]) -> None:
+        """Print parts and stay on their line."""
+        self.console.print(self.styled(*parts), end="", soft_wrap=True)
 
     def paragraph(self, text: str) -> None:
         """Print prose, broken to the terminal's width."""
@@ -101,17 +103,10 @@ class Screen:
         sign, style = STATUS[status]
         return f"{getattr(self.signs, sign)} {status}", style
 
-    def print(self, renderable: Any) -> None:
-        """Print a table or a styled text."""
-        self.console.print(renderable)
-
-
-def styled(*parts: str | tuple[str, str]) -> Text:
-    """Parts of a line as one text."""
-    text = Text()
-    for part in parts:
-        if isinstance(part, str):
-            text.append(part)
-        else:
-            text.append(part[0], STYLES.get(part[1], ""))
-    return text
+    def styled(self, *parts: str | tuple[str, str]) -> Text:
+        """Parts of a line as one text; plain where no colours are wanted."""
+        text = Text()
+        for part in parts:
+            said, style = (part, "") if isinstance(part, str) else part
+            text.append(said, "" if self._plain else STYLES.get(style, ""))
+        return text

@@ -15,7 +15,7 @@ from callboard.cli.lookup import find_session
 from callboard.cli.picture import Path, PhaseShape, picture
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.reasons import Reason, reason
-from callboard.cli.screen import Screen, styled
+from callboard.cli.screen import Screen
 from callboard.cli.source import load_again
 from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import between, duration, error_text, moment, one_line, plural
@@ -64,7 +64,7 @@ def command(session: str, file: str | None, database: Database, as_json: bool) -
     screen = Screen()
     _tell_header(screen, report)
     for line in picture(phases, _path(report), min(screen.width, 120), unicode=screen.unicode):
-        screen.print(styled(*line))
+        screen.line(*line)
     _tell_stays(screen, report)
     _tell_standing(screen, report)
     return None

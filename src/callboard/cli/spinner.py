@@ -5,7 +5,7 @@ import time
 from rich.live import Live
 from rich.text import Text
 
-from callboard.cli.screen import Screen, styled
+from callboard.cli.screen import Screen
 from callboard.cli.wording import duration
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -61,6 +61,6 @@ class Spinner:
         names = ", ".join(name for name, _ in agents)
         longest = max((now - since for _, since in agents), default=0.0)
         lasted = f"  {duration(int(longest))}" if longest >= 1 else ""
-        line = styled((f"  {frame} {names}", "here"), (lasted, "faint"))
+        line = self._screen.styled((f"  {frame} {names}", "here"), (lasted, "faint"))
         line.truncate(self._screen.width - 1, overflow="ellipsis")
         return line

@@ -1,0 +1,122 @@
+"""The command line when its process is stopped, killed, or left alone."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.acceptance.cli_process import SCRIPT, CallboardCommand
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def callboard(tmp_path: Path) -> CallboardCommand:
+    return CallboardCommand(tmp_path)
+
+
+def running(callboard: CallboardCommand, workflow: str) -> "tuple[subprocess.Popen[str], str]":
+    """A run whose agent is at work, and its session."""
+    process = callboard.start("run", f"flows.py:{workflow}")
+    assert process.stdout is not None
+    session = process.stdout.readline().split("session ")[1].strip()
+    while process.stdout.readline().strip() not in ("napping", "blocking"):
+        pass
+    return process, session
+
+
+@pytest.mark.parametrize(
+    ("workflow", "number"),
+    [("nap", signal.SIGINT), ("block", signal.SIGINT), ("nap", signal.SIGTERM)],
+)
+def test_a_signal_stops_it_cleanly(
+    callboard: CallboardCommand, workflow: str, number: signal.Signals
+):
+    process, session = running(callboard, workflow)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert out.endswith(
+        f"Stopped. Session {session} is kept; let it go on: callboard resume {session} --db t.db\n"
+    )
+    assert err == ""
+    assert callboard.here("why", session, "--json").json[0]["kind"] == "idle"
+
+
+def test_after_kill_9_why_knows_and_resume_goes_on(callboard: CallboardCommand):
+    process, session = running(callboard, "nap")
+    assert callboard.here("why", session).out == (
+        f"It is running: Agent 'napping' works in phase 'nap'. Process {process.pid} drives it.\n"
+    )
+    process.kill()
+    process.communicate()
+    assert callboard.here("why", session).out == (
+        f"Process {process.pid} drove it and has died. "
+        "Agent 'napping' was at work in phase 'nap'.\n"
+        f"  Let it go on\n    callboard resume {session} --db t.db\n"
+    )
+    assert "✓ completed" in callboard("resume", session, NAP="0").out
+    (work,) = callboard.here("show", session, "--json").json[0]["visits"][0]["agents"]
+    assert work["attempts"] == 2
+
+
+def test_a_pause_reaches_the_process_that_drives_the_session(callboard: CallboardCommand):
+    process, session = running(callboard, "nap")
+    asked = callboard.here("pause", session).out
+    assert asked.startswith(
+        "A pause was asked for. It is paused as soon as 'napping' has finished."
+    )
+    resumed = callboard.here("resume", session).out
+    assert resumed == f"Another process drives session {session}. It goes on there.\n"
+    callboard.here("pause", session, "--interrupt")
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert "‖ pausing\n▸ resumed\n‖ pausing\n" in out
+    assert "napping was interrupted\n‖ paused\n" in out
+    assert callboard.here("why", session, "--json").json[0]["kind"] == "paused"
+    callboard("resume", session, NAP="0")
+
+
+def test_a_cancelled_session_ends_the_run(callboard: CallboardCommand):
+    process, session = running(callboard, "nap")
+    callboard.here("cancel", session, "--reason", "rain")
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "cancelled: rain" in out
+
+
+def test_a_wait_before_the_next_attempt_can_be_looked_at(callboard: CallboardCommand):
+    process = callboard.start("run", "flows.py:patient")
+    assert process.stdout is not None
+    session = process.stdout.readline().split("session ")[1].strip()
+    while "again in 1 min" not in process.stdout.readline():
+        pass
+    why = callboard.here("why", session).out
+    assert why.startswith("Agent 'flaky' in phase 'try' failed 1 time: ValueError: not yet.")
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "No process drives it.\n  Let it go on\n" in callboard.here("why", session).out
+
+
+def test_when_nobody_reads_its_events_any_more_a_run_stops_and_says_so(
+    callboard: CallboardCommand,
+):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [SCRIPT, "run", "flows.py:nap", "--json"],
+        cwd=callboard.folder,
+        env=callboard.env,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    os.close(writer)
+    assert done.returncode == 130
+    (session,) = callboard.here("sessions", "--json").json
+    assert f"let it go on: callboard resume {session['sessionId']} --db t.db\n" in done.stderr
+    assert session["status"] == "running"
