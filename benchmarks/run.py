@@ -25,6 +25,7 @@ PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos"]
 def page(results: list[Result], about: dict[str, Any], command: str, quick: bool) -> str:
     rows = [row for result in results for row in result.rows]
     judged = [row for row in rows if row.met is not None]
+    busy = about["load_before"] > 0.7 * about["cores"]  # afterwards our own load is in it
     lines = [
         "# Benchmark results",
         "",
@@ -34,12 +35,16 @@ def page(results: list[Result], about: dict[str, Any], command: str, quick: bool
         f"- Commit: {about['commit']}",
         f"- Command: `{command}`" + (" (quick: fewer rounds, smaller loads)" if quick else ""),
         f"- Machine: {about['cores']} cores ({about['cpu']}), {about['memory_gb']} GB, "
-        f"{about['system']}, {about['filesystem']}; load before the run {about['load_before']:.2f}",
+        f"{about['system']}, {about['filesystem']}",
         f"- Python {about['python']}, SQLite {about['sqlite']}; peers: {about['peers']}",
         f"- Floor of the disk in this run: {about['fsync_per_s']:,.0f} fsync/s before and "
         f"{about['after']['fsync_per_s']:,.0f} after, {about['commits_per_s']:,.0f} and "
         f"{about['after']['commits_per_s']:,.0f} bare SQLite commits/s (WAL, synchronous=FULL)",
-        f"- Took {about['seconds'] / 60:.1f} minutes",
+        f"- Took {about['seconds'] / 60:.1f} minutes; load {about['load_before']:.1f} before and "
+        f"{about['after']['load_before']:.1f} after"
+        + (
+            ". The machine was busy with other work: read the ratios, not the rates" if busy else ""
+        ),
         "",
         f"{sum(bool(row.met) for row in judged)} of {len(judged)} bars met. "
         "Rows without a bar are there to judge by.",
