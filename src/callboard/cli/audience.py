@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from callboard.app import Callboard
@@ -99,7 +100,8 @@ class Audience:
         self._position = event.position
         try:
             self._teller.tell(event)
-        except BrokenPipeError:
+        except OSError:
+            # Whoever read has gone, or the terminal was closed.
             self.is_gone = True
             write_no_more()
             self.on_gone()
@@ -128,7 +130,8 @@ class Audience:
     def rest(self) -> None:
         """Leave the screen clean for what comes next."""
         if not self.is_gone:
-            self._teller.rest()
+            with suppress(OSError):
+                self._teller.rest()
 
 
 def _at_a_terminal() -> bool:

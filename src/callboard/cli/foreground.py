@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,10 +80,11 @@ async def _watch(
 def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
     resume = stage.database.command("resume", session_id)
     said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
-    if audience.is_gone:
-        print(said, file=sys.stderr)
-    else:
-        audience.notes.line(said)
+    with suppress(OSError):  # The terminal may have been closed.
+        if audience.is_gone:
+            print(said, file=sys.stderr)
+        else:
+            audience.notes.line(said)
     return INTERRUPTED
 
 

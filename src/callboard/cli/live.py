@@ -24,7 +24,7 @@ class Live:
         self._held: list[Event] | None = None
         self._asked: dict[str, asyncio.Event] = {}
         self._speaking: tuple[str, str] | None = None
-        self._unfinished = ""
+        self._in_line = False
         self._begun: datetime | None = None
 
     def tell(self, event: Event) -> None:
@@ -36,6 +36,8 @@ class Live:
             self._say(event)
         else:
             self._tell(event)
+        if not self._in_line:
+            self._spinner.show()
         if event.name == names.REQUESTED:
             self.expect(event.payload["id"])
 
@@ -79,8 +81,6 @@ class Live:
             self._finish_line()
         for line in lines:
             self._screen.line(*line)
-        if self._speaking is None:
-            self._spinner.show()
 
     def _count(self, event: Event) -> None:
         """Keep track of who is at work."""
@@ -94,25 +94,23 @@ class Live:
 
     def _say(self, event: Event) -> None:
         """Add to what an agent says; a new speaker begins a new line."""
-        margin = f"    {self._screen.signs.bar} "
         speaker = (event.payload.get("run", ""), event.name)
         if self._speaking != speaker:
-            self.rest()
-            self._screen.add((margin, "faint"))
+            self._finish_line()
             self._speaking = speaker
-            self._unfinished = ""
+        margin = (f"    {self._screen.signs.bar} ", "faint")
         style = "faint" if event.name == names.THINKING_DELTA else ""
-        text = self._unfinished + visible(event.payload["delta"])
-        said_now = text.rstrip("\n")
-        # Line ends are kept back until something follows: the last one leaves no empty line.
-        self._unfinished = text[len(said_now) :]
-        first, *others = said_now.split("\n")
-        said = [(first, style)]
-        for line in others:
-            said += [(f"\n{margin}", "faint"), (line, style)]
+        said: list[tuple[str, str]] = []
+        for line in visible(event.payload["delta"]).splitlines(keepends=True):
+            said += [(line, style)] if self._in_line else [margin, (line, style)]
+            self._in_line = not line.endswith("\n")
+        if self._in_line:
+            # It would stand where the line goes on.
+            self._spinner.hide()
         self._screen.add(*said)
 
     def _finish_line(self) -> None:
-        if self._speaking is not None:
-            self._speaking = None
+        self._speaking = None
+        if self._in_line:
+            self._in_line = False
             self._screen.line()

@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def _database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Database:
     # Before the command's name it means the same; after it is nearer, and wins.
-    return Database(given if given is not None else ctx.obj)
+    return Database(given or ctx.obj or None)
 
 
 _DB = click.option(

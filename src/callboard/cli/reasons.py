@@ -11,6 +11,7 @@ from callboard.cli.wording import ago, duration, error_text, moment, one_line, p
 from callboard.engine.sessions import SessionInfo
 from callboard.events.envelope import Event
 from callboard.events.moments import from_ms, to_ms
+from callboard.interactions.expiry import ran_out
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Lease
 from callboard.state.session import SessionView
@@ -128,12 +129,24 @@ def _pausing(now: Situation) -> Reason:
 
 
 def _waiting(now: Situation) -> Reason:
-    text = f"It waits for a person: {plural(len(now.info.pending), 'question')} to answer."
+    open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
+    if not open_ones:
+        return _overdue(now)
+    text = f"It waits for a person: {plural(len(open_ones), 'question')} to answer."
     if now.is_driven:
         text += f" {_driver(now)} goes on as soon as it is answered."
         return Reason("waiting", text, _answers(now))
     then = Way("Then let it go on (in a terminal, this asks there)", _resume(now).commands)
     return Reason("waiting", text, (*_answers(now), then))
+
+
+def _overdue(now: Situation) -> Reason:
+    """The clock has closed every question; whoever drives the session will find that."""
+    asked = "; ".join(_purpose(now, one) for one in now.info.pending)
+    text = f"Nobody answered in time: {asked}."
+    if now.is_driven:
+        return Reason("driven", f"{text} {_driver(now)} drives it.")
+    return Reason("idle", f"{text} No process drives it.", (_resume(now),))
 
 
 def _moving(now: Situation) -> Reason:
@@ -194,17 +207,29 @@ def _resume(now: Situation) -> Way:
 
 
 def _answers(now: Situation) -> tuple[Way, ...]:
-    return tuple(_answer(now, one) for one in now.info.pending)
+    """How to answer what is still open."""
+    return tuple(_answer(now, one) for one in now.info.pending if not _has_run_out(now, one))
 
 
 def _answer(now: Situation, one: Interaction) -> Way:
     asked = now.view.questions.get(one.id)
-    purpose = one_line(one.prompt)
-    if one.deadline is not None:
-        until = moment(one.deadline, from_ms(now.now_ms))
-        purpose += f" (until {until}{_at_timeout(asked.on_timeout if asked else None)})"
     free = asked is not None and asked.other
-    return Way(purpose, tuple(ways_to_answer(one, now.command, free=free)))
+    return Way(_purpose(now, one), tuple(ways_to_answer(one, now.command, free=free)))
+
+
+def _has_run_out(now: Situation, one: Interaction) -> bool:
+    asked = now.view.questions.get(one.id)
+    return asked is not None and ran_out(asked, now.now_ms)
+
+
+def _purpose(now: Situation, one: Interaction) -> str:
+    """The question, and until when it can be answered."""
+    prompt = one_line(one.prompt)
+    if one.deadline is None:
+        return prompt
+    asked = now.view.questions.get(one.id)
+    then = _at_timeout(asked.on_timeout if asked else None)
+    return f"{prompt} (until {moment(one.deadline, from_ms(now.now_ms))}{then})"
 
 
 def _at_timeout(policy: Mapping[str, Any] | None) -> str:

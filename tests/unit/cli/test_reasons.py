@@ -71,6 +71,21 @@ def test_a_deadline_is_told_with_what_comes_after_it(policy: dict[str, Any], the
     assert f"  Go? (until 12:01:30{then})\n" in said(story.situation())[1]
 
 
+def test_a_question_whose_time_ran_out_cannot_be_answered():
+    rule = {"action": "answer", "value": "no", "approved": False}
+    story = Story().enter().ask(deadline=to_ms(NOON) + 30_000, onTimeout=rule)
+    assert said(story.situation()) == (
+        "idle",
+        golden("""
+            Nobody answered in time: Go? (until 12:00:30, then 'no' is taken). No process drives it.
+              Let it go on
+                callboard resume s1 --db t.db
+        """),
+    )
+    kind, text = said(story.ask("q2", prompt="Sure?").situation(owner=OWNER, alive=True))
+    assert (kind, "answer q1" in text, "answer q2" in text) == ("waiting", False, True)
+
+
 def test_paused():
     story = Story().enter().ask().then(0, names.PAUSING)
     story.then(0, names.PAUSED, by="ann", reason="lunch")
