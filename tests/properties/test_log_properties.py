@@ -416,6 +416,11 @@ class LogMachine(RuleBasedStateMachine):
                 if wanted.alive and wanted.owner:
                     assert found.owner == owners[wanted.owner]
 
+    @invariant()
+    def what_is_unsettled_is_marked(self) -> None:
+        wrong = "SELECT count(*) FROM streams WHERE unsettled IS NOT (head > settled)"
+        assert self.handles[0].real._reading.execute(wrong).fetchone() == (0,)
+
     @rule()
     def the_sequence_of_all_is_equal(self) -> None:
         wanted = len(self.memory.sequence)

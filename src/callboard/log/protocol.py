@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
@@ -49,8 +49,7 @@ class Writing:
 ANYHOW = Writing()
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """What an append did: the events with their places, the lease's epoch, the bytes written."""
 
     events: list[Event]

@@ -26,11 +26,15 @@ _INSERT_EVENT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_STREAM = (
-    "INSERT INTO streams (id, base, base_position, head, updated_at, owner, epoch, settled, key) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO streams (id, base, base_position, "
+    "head, updated_at, owner, epoch, settled, unsettled, key) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+# Two ways to say that a stream has grown: the short one leaves the index of the unsettled alone.
+_MOVE_STREAM = "UPDATE streams SET head = ?, updated_at = ? WHERE key = ?"
 _UPDATE_STREAM = (
-    "UPDATE streams SET head = ?, updated_at = ?, owner = ?, epoch = ?, settled = ? WHERE key = ?"
+    "UPDATE streams SET head = ?, updated_at = ?, owner = ?, epoch = ?, settled = ?, "
+    "unsettled = ? WHERE key = ?"
 )
 _SELECT_STREAM = (
     "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled FROM streams "
@@ -72,7 +76,8 @@ class _Batch:
     events: list[EventRow] = field(default_factory=list[EventRow])
     views: list[Statement] = field(default_factory=list[Statement])
     created: dict[int, Known] = field(default_factory=dict[int, Known])
-    changed: dict[int, Known] = field(default_factory=dict[int, Known])
+    leased: dict[int, Known] = field(default_factory=dict[int, Known])
+    moved: dict[int, Known] = field(default_factory=dict[int, Known])
 
 
 class Committer:
@@ -110,7 +115,7 @@ class Committer:
             self._forget_if_others_wrote()
             batch = _Batch()
             outcomes = [self._outcome(request, batch) for request in group]
-            changed = [*batch.created.values(), *batch.changed.values()]
+            changed = [*batch.created.values(), *batch.leased.values(), *batch.moved.values()]
             if changed:
                 self._write(batch)
             started = time.perf_counter()
@@ -172,8 +177,10 @@ class Committer:
         # From here on nothing can fail: what follows is what the others will see.
         if found is None:
             self._create(known, batch)
-        elif events or after != standing:
-            batch.changed[known.key] = known
+        elif _lease_columns(after) != _lease_columns(known.standing):
+            batch.leased[known.key] = known
+        elif events:
+            batch.moved[known.key] = known
         known.standing = after
         if events:
             known.updated_at = events[-1].at_ms
@@ -232,9 +239,15 @@ class Committer:
         if batch.created:
             rows = [_stream_row(known) for known in batch.created.values()]
             database.executemany(_INSERT_STREAM, rows)
-        changed = [known for key, known in batch.changed.items() if key not in batch.created]
-        if changed:
-            database.executemany(_UPDATE_STREAM, [_stream_change(known) for known in changed])
+        leased = [known for key, known in batch.leased.items() if key not in batch.created]
+        if leased:
+            database.executemany(_UPDATE_STREAM, [_stream_row(known)[3:] for known in leased])
+        more = batch.moved.keys() - batch.created.keys() - batch.leased.keys()
+        if more:
+            rows = [
+                (batch.moved[key].standing.head, batch.moved[key].updated_at, key) for key in more
+            ]
+            database.executemany(_MOVE_STREAM, rows)
         if batch.events:
             database.executemany(_INSERT_EVENT, batch.events)
         for sql, values in batch.views:
@@ -256,11 +269,11 @@ def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int]
 
 
 def _stream_row(known: Known) -> tuple[object, ...]:
-    head, owner, epoch, settled = known.standing
     forked = (known.id, known.base, known.base_position)
-    return (*forked, head, known.updated_at, owner, epoch, settled, known.key)
+    lease = _lease_columns(known.standing)
+    return (*forked, known.standing.head, known.updated_at, *lease, known.key)
 
 
-def _stream_change(known: Known) -> tuple[object, ...]:
-    head, owner, epoch, settled = known.standing
-    return (head, known.updated_at, owner, epoch, settled, known.key)
+def _lease_columns(standing: Standing) -> tuple[str | None, int, int, bool]:
+    head, owner, epoch, settled = standing
+    return owner, epoch, settled, head > settled

@@ -178,7 +178,7 @@ class Reader:
 
     def unsettled(self, limit: int) -> list[str]:
         """Streams that have grown since they were settled, oldest change first."""
-        sql = "SELECT id FROM streams WHERE head > settled ORDER BY updated_at, key LIMIT ?"
+        sql = "SELECT id FROM streams WHERE unsettled ORDER BY updated_at, key LIMIT ?"
         return [stream for (stream,) in self._database.execute(sql, (limit,))]
 
     async def rows(self, query: Query) -> list[Row]:

@@ -446,10 +446,9 @@ async def test_a_question_uses_its_index(log: SqliteLog, query: Query, index: st
 
 
 async def test_what_waits_for_a_driver_is_found_by_its_index(log: SqliteLog):
-    sql = "SELECT id FROM streams WHERE head > settled ORDER BY updated_at, key LIMIT 5"
+    sql = "SELECT id FROM streams WHERE unsettled ORDER BY updated_at, key LIMIT 5"
     plan = log._reading.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
     assert "streams_unsettled" in plan[0][3]
-    assert len(plan) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
--- The log itself.
+-- The log itself. Every page that a commit touches costs it some microseconds, so an append in
+-- the middle of a drive touches three: a leaf of each of these tables, and one of the index.
 
 CREATE TABLE streams (
     key           INTEGER PRIMARY KEY,
@@ -9,13 +10,15 @@ CREATE TABLE streams (
     updated_at    INTEGER NOT NULL,
     owner         TEXT,
     epoch         INTEGER NOT NULL DEFAULT 0,
-    settled       INTEGER NOT NULL DEFAULT 0
+    settled       INTEGER NOT NULL DEFAULT 0,
+    unsettled     INTEGER NOT NULL DEFAULT 0         -- head > settled, written when it changes
 );
 
-CREATE INDEX streams_unsettled ON streams (updated_at) WHERE head > settled;
+CREATE INDEX streams_unsettled ON streams (key) WHERE unsettled;
 
 CREATE TABLE events (
-    seq       INTEGER PRIMARY KEY AUTOINCREMENT,     -- the order of all streams together
+    seq       INTEGER PRIMARY KEY,  -- the order of all streams; the newest row is never deleted,
+                                    -- so that no place in it is given twice
     stream    INTEGER NOT NULL REFERENCES streams (key),
     position  INTEGER NOT NULL,
     id        BLOB    NOT NULL,
