@@ -20,6 +20,7 @@
     │   └── StateInvalid
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
+    ├── PhaseError                 a function of a phase raised: update, human, next, …
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
@@ -188,6 +189,12 @@ class AgentUncertain(AgentError):
     """The process died while the agent ran, and nobody knows what it had done."""
 
     code = "AGENT_UNCERTAIN"
+
+
+class PhaseError(CallboardError):
+    """A function of the phase failed."""
+
+    code = "PHASE_ERROR"
 
 
 class QuestionTimedOut(CallboardError):

@@ -15,7 +15,7 @@ def short_id(length: int = 12) -> str:
 
 
 def event_id() -> str:
-    """Make a version 7 UUID, so that ids sort as the events happened."""
+    """Make a version 7 UUID: ids of different milliseconds sort as the events happened."""
     millis = time.time_ns() // 1_000_000
     raw = bytearray(millis.to_bytes(6, "big") + os.urandom(10))
     raw[6] = 0x70 | (raw[6] & 0x0F)

@@ -8,17 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from callboard.clock import Clock
+from callboard.engine.references import refer
 from callboard.events import names
-from callboard.events.codec import dump_json
 from callboard.events.envelope import Event, NewEvent, place
 from callboard.ids import event_id
 from callboard.state.draft import change, view
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
 from callboard.state.shape import StateType
-
-# A reference costs about as much as a value of this size.
-_WORTH_REFERRING = 64
 
 
 class Batch:
@@ -77,8 +74,8 @@ class LiveState:
         changed = change(self._type, self._current(), function)
         if not changed.patches:
             return
-        references = _references(changed.patches, outputs or {})
-        payload = {"intentId": event_id(), "reason": reason, "patches": changed.patches}
+        patches, references = refer(changed.patches, self._session.state, outputs or {})
+        payload = {"intentId": event_id(), "reason": reason, "patches": patches}
         batch.add(names.INTENT, payload, outputs=references)
         self._live = changed.live
 
@@ -87,14 +84,3 @@ class LiveState:
             self._live = self._type.load(self._session.state)
             self._loaded = True
         return self._live
-
-
-def _references(patches: list[dict[str, Any]], outputs: Mapping[int, Any]) -> dict[int, int] | None:
-    found: dict[int, int] = {}
-    written = {dump_json(output): position for position, output in outputs.items()}
-    for index, patch in enumerate(patches):
-        if "value" in patch:
-            data = dump_json(patch["value"])
-            if len(data) > _WORTH_REFERRING and data in written:
-                found[index] = written[data]
-    return found or None

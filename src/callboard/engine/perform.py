@@ -9,7 +9,13 @@ from callboard.engine.batch import Batch, LiveState
 from callboard.engine.outputs import plain
 from callboard.engine.phase import Step
 from callboard.engine.workflow import Workflow
-from callboard.errors import CallboardError, DefinitionError, QuestionTimedOut, describe
+from callboard.errors import (
+    CallboardError,
+    DefinitionError,
+    PhaseError,
+    QuestionTimedOut,
+    describe,
+)
 from callboard.events import names
 from callboard.ids import short_id
 from callboard.interactions.expiry import expire
@@ -52,7 +58,7 @@ def perform(scene: Scene, decision: d.Decision) -> bool:
         error = describe(broken.error)
         message = error["message"]
         if not isinstance(broken.error, CallboardError):
-            error["code"] = "PHASE_ERROR"
+            error["code"] = PhaseError.code
             message = f"{broken.what} raised {type(broken.error).__name__}: {message}"
         fail(scene, {**error, "message": message, "where": broken.what})
         return True

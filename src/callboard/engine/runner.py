@@ -317,7 +317,8 @@ def _answer(scene: Scene, question: str, value: object) -> None:
 
 def _handler_error(asked: Asked, error: Exception) -> HandlerFailed:
     failed = HandlerFailed(
-        f"human_input failed on {asked.prompt!r}: {error}. The question is still pending.",
+        f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
+        "The question is still pending.",
         interaction_id=asked.id,
     )
     failed.__cause__ = error

@@ -171,7 +171,8 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
 
 
 def _reminded(event: Event, payload: Mapping[str, Any]) -> Changes:
-    return [_no_wakeup(event, "question:" + payload["id"])]
+    passed = Change("human_interactions", {"id": payload["id"]}, {"deadline": None})
+    return [passed, _no_wakeup(event, "question:" + payload["id"])]
 
 
 def _escalated(event: Event, payload: Mapping[str, Any]) -> Changes:
