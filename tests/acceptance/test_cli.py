@@ -322,6 +322,19 @@ def test_the_workflow_is_found_again_or_asked_for(callboard: CallboardCommand):
     assert "There is no file flows.py" in callboard.here("run", "flows.py", code=2).err
 
 
+def test_a_session_whose_phase_is_gone_is_held_not_failed(callboard: CallboardCommand):
+    session = callboard.run("flows.py:trip", "--input", "Rome", code=3)
+    callboard.here("answer", session, "yes")
+    as_it_was = callboard.flows.read_text(encoding="utf-8")
+    renamed = as_it_was.replace('"plan"', '"planning"')
+    callboard.flows.write_text(renamed, encoding="utf-8")
+    held = callboard("resume", session, code=1).out
+    assert "It is held: Workflow 'trip' no longer has the phase 'plan'" in held
+    assert callboard.here("why", session, "--json").json[0]["kind"] == "held"
+    callboard.flows.write_text(as_it_was, encoding="utf-8")
+    assert "▸ book" in callboard("resume", session, code=3).out
+
+
 def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
     callboard.run("flows.py:both", code=3)
     (folder,) = [callboard.folder / "share" / "callboard"]

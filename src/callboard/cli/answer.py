@@ -1,5 +1,7 @@
 """`callboard answer ID VALUE`."""
 
+from typing import Any
+
 import click
 
 from callboard.app import Callboard
@@ -19,10 +21,11 @@ from callboard.interactions.records import Interaction
 @click.argument("question", metavar="ID")
 @click.argument("value", metavar="VALUE")
 @click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
+@options.workflow_file
 @options.by
 @options.common
 def command(
-    question: str, value: str, resume: bool, by: str | None, database: Database, as_json: bool
+    question: str, value: str, resume: bool, by: str | None, database: Database, **given: Any
 ) -> int | None:
     """Answer a question.
 
@@ -35,10 +38,11 @@ def command(
         done = await board.answer(asked.id, meant(value, asked.options), by=by, via="cli")
         return done, await board.session(done.session_id) if done.session_id else None
 
+    stage = Stage(database, given["as_json"], auto_approve=False)
     done, info = database.ask(act)
     if resume and info is not None and not info.running:
-        return resume_session(info, Stage(database, as_json, auto_approve=False), by=by)
-    if as_json:
+        return resume_session(info, stage, by=by, file=given["file"])
+    if stage.as_json:
         return print_json([done.to_wire()])
     _tell(Screen(), database, done, info)
     return None

@@ -9,6 +9,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
+from callboard.handlers.terminal import visible
+
 # Nobody sees where a line ends that goes into a file or a pipe.
 _ENDLESS = 10_000
 
@@ -63,7 +65,10 @@ class _Console(Console):
 
 
 class Screen:
-    """Prints text in which nothing is taken for markup, in colour where that is welcome."""
+    """Prints text: nothing in it is taken for markup, nothing stays hidden.
+
+    In colour where that is welcome.
+    """
 
     def __init__(self, stream: TextIO | None = None, width: int | None = None) -> None:
         out: TextIO = stream or sys.stdout
@@ -96,7 +101,7 @@ class Screen:
 
     def paragraph(self, text: str) -> None:
         """Print prose, broken to the terminal's width."""
-        self.console.print(Text(text))
+        self.console.print(self.styled(text))
 
     def status(self, status: str) -> tuple[str, str]:
         """A session's status with its sign, and the style for both."""
@@ -108,5 +113,5 @@ class Screen:
         text = Text()
         for part in parts:
             said, style = (part, "") if isinstance(part, str) else part
-            text.append(said, "" if self._plain else STYLES.get(style, ""))
+            text.append(visible(said), "" if self._plain else STYLES.get(style, ""))
         return text
