@@ -2,7 +2,7 @@
 
 import asyncio
 
-from callboard.log.owners import BEAT_EVERY, Owners
+from callboard.log.owners import Owners
 
 
 class Heartbeat:
@@ -22,7 +22,7 @@ class Heartbeat:
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         self._owners.beat()
-        self._timer = loop.call_later(BEAT_EVERY, self._beat, loop)
+        self._timer = loop.call_later(self._owners.beat_every, self._beat, loop)
 
     def stop(self) -> None:
         """Beat no more."""

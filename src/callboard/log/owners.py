@@ -13,8 +13,7 @@ from pathlib import Path
 from callboard.ids import short_id
 from callboard.log.private import open_private
 
-BEAT_EVERY = 2.0
-"""Seconds between two heartbeats."""
+_BEAT_EVERY = 2.0
 
 
 class Owners:
@@ -26,6 +25,8 @@ class Owners:
         self.folder = folder
         # The process shows in it, for people who ask who drives a session.
         self.owner = f"{os.getpid()}-{short_id(8)}"
+        # Several beats before anybody could take this handle for frozen.
+        self.beat_every = min(_BEAT_EVERY, frozen_after / 5)
         self._monotonic = monotonic
         self._frozen_after = frozen_after
         self._watched: dict[str, tuple[int, float]] = {}

@@ -30,12 +30,18 @@ class Lease:
 class Writing:
     """Under which conditions an append may happen, and what it does to the lease.
 
-    expect: the stream's length must be this, else PositionConflict.
+    expect: the stream's length must be this, else PositionConflict; 0 where a stream is already
+        is SessionExists.
     epoch: this owner's lease must still have this epoch, else OwnershipLost.
-    claim: take the lease in the same transaction, else SessionOwned.
+    claim: take the lease in the same transaction, else SessionOwned. A lease that is ours keeps
+        its epoch; one that was free, or whose owner is dead or frozen, gets the next.
     settle: give the lease back; everything up to here has been acted on.
     release: give the lease back; something is left to do.
-    base: the stream is new and forks another one there; implies the stream does not exist.
+    base: the stream is new and forks another one there, else SessionExists; `expect` is then the
+        position of the fork.
+
+    The checks are made in this order: does the stream exist, epoch, expect, claim. Nobody can
+    settle or release what another living owner holds: that is SessionOwned as well.
     """
 
     expect: int | None = None
@@ -50,7 +56,7 @@ ANYHOW = Writing()
 
 
 class Appended(NamedTuple):
-    """What an append did: the events with their places, the lease's epoch, the bytes written."""
+    """What an append did: the events with their places, the lease's epoch, the bytes stored."""
 
     events: list[Event]
     epoch: int
@@ -75,7 +81,11 @@ class EventLog(Protocol):
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
     ) -> Appended:
-        """Append all of the events, or none. An empty sequence may still claim or settle."""
+        """Append all of the events, or none. An empty sequence may still claim or settle.
+
+        A stream appears with its first append. If the caller is cancelled, the events may have
+        been appended or not; those of others are not concerned.
+        """
         ...
 
     async def read(
@@ -117,7 +127,10 @@ class EventLog(Protocol):
         ...
 
     def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
-        """Call `notify` in the event loop after any commit to the stream; returns an undo."""
+        """Call `notify` in the event loop after any commit to the stream; returns an undo.
+
+        It may be called once too often, and is not told of leases that other processes take.
+        """
         ...
 
     async def rebuild(self) -> int:

@@ -115,3 +115,10 @@ def test_what_is_known_of_the_dead_is_forgotten(owners):
 def test_the_lock_is_private(owners, tmp_path):
     owners()
     assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_heart_beats_several_times_before_it_counts_as_frozen(tmp_path, hand):
+    for frozen_after, every in ((15, 2.0), (1, 0.2)):
+        quick = Owners(tmp_path, hand, frozen_after)
+        assert quick.beat_every == every
+        quick.close()

@@ -296,7 +296,7 @@ async def test_the_heart_goes_on_beating(log: SqliteLog, monkeypatch: pytest.Mon
         if times == 3:
             beaten.set()
 
-    monkeypatch.setattr("callboard.log.heartbeat.BEAT_EVERY", 0.0)
+    log._owners.beat_every = 0.0
     monkeypatch.setattr(log._owners, "beat", beat)
     heart = Heartbeat(log._owners)
     heart.start()
