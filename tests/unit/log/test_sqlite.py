@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from callboard.log.heartbeat import Heartbeat
 from callboard.log.protocol import Base, Writing
 from callboard.log.sqlite import SqliteLog
 from callboard.log.sqlite_errors import translate
+from callboard.log.sqlite_setup import live_folder
 from callboard.log.sqlite_views import select
+from callboard.log.turnstile import Turnstile
 from callboard.testing.log_suite_material import (
     PATIENCE,
     changing,
@@ -31,6 +34,15 @@ async def log(tmp_path: Path) -> AsyncIterator[SqliteLog]:
     opened = SqliteLog.open(tmp_path / "log.db", described)
     yield opened
     await opened.close()
+
+
+@contextmanager
+def somebody_else_writing(log: SqliteLog) -> Generator[None]:
+    """Hold the lock as another process would."""
+    turnstile = Turnstile(live_folder(log.path))
+    turnstile.enter(1)
+    yield
+    turnstile.close()
 
 
 def commits(log: SqliteLog) -> list[str]:
@@ -109,17 +121,16 @@ async def test_appends_in_the_thread_keep_their_order_and_are_refused_alone(log:
 
 
 async def test_a_caller_cancelled_while_the_thread_writes_loses_nothing(log: SqliteLog):
-    log._writer._pace._average = 1.0
-    log._place.turnstile.enter(1)
-    first = asyncio.ensure_future(log.append("s", several(1)))
-    await asyncio.sleep(0.01)
-    second = asyncio.ensure_future(log.append("s", several(1)))
-    third = asyncio.ensure_future(log.append("s", several(1)))
-    await asyncio.sleep(0)
-    first.cancel()
-    second.cancel()
-    await asyncio.gather(first, second, return_exceptions=True)
-    log._place.turnstile.leave()
+    with somebody_else_writing(log):
+        first = asyncio.ensure_future(log.append("s", several(1)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        second = asyncio.ensure_future(log.append("s", several(1)))
+        third = asyncio.ensure_future(log.append("s", several(1)))
+        await asyncio.sleep(0)
+        first.cancel()
+        second.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
     # The first was being written and stays; the second had not been begun.
     assert (await third).events[0].position == 2
 
@@ -226,14 +237,13 @@ async def test_reading_gives_way(log: SqliteLog, monkeypatch: pytest.MonkeyPatch
 
 async def test_rebuilding_does_not_hold_the_loop_up(log: SqliteLog):
     await asyncio.gather(*(log.append(f"s{n}", [changing(session_row(f"s{n}"))]) for n in range(9)))
-    log._place.turnstile.enter(1)
-    rebuilding = asyncio.ensure_future(log.rebuild())
-    waiting = asyncio.ensure_future(log.append("s0", several(1)))
-    for _ in range(10):
-        assert len(await log.rows(Query("sessions"))) == 9
-        await asyncio.sleep(0)
-    assert not rebuilding.done()
-    log._place.turnstile.leave()
+    with somebody_else_writing(log):
+        rebuilding = asyncio.ensure_future(log.rebuild())
+        waiting = asyncio.ensure_future(log.append("s0", several(1)))
+        for _ in range(10):
+            assert len(await log.rows(Query("sessions"))) == 9
+            await asyncio.sleep(0)
+        assert not rebuilding.done()
     assert await rebuilding == 9
     assert (await waiting).events[0].position == 2
 
@@ -256,11 +266,11 @@ def test_a_log_may_be_used_in_one_loop_after_another(tmp_path: Path):
         log._writer._pace._average = 1.0
 
     async def abandon() -> None:
-        log._place.turnstile.enter(1)
-        asyncio.get_running_loop().call_soon(log._place.turnstile.leave)
-        task = asyncio.ensure_future(log.append("s", several(1)))
-        await asyncio.sleep(0)
-        task.cancel()
+        with somebody_else_writing(log):
+            task = asyncio.ensure_future(log.append("s", several(1)))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            task.cancel()
 
     asyncio.run(use(1))
     asyncio.run(use(2))
