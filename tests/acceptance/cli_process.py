@@ -106,6 +106,12 @@ def blocking(state):
     time.sleep(60)
 
 
+async def hogging(state):
+    print("hogging", flush=True)
+    time.sleep(60)
+
+
+hog = Workflow("hog", state=dict, phases=[Phase("hog", agent=hogging, terminal=True)])
 nap = Workflow("nap", state=dict, phases=[Phase("nap", agent=napping, terminal=True)])
 block = Workflow("block", state=dict, phases=[Phase("block", agent=blocking, terminal=True)])
 
@@ -162,6 +168,7 @@ class CallboardCommand:
             "LOGNAME": "ann",
             "MENDED": str(folder / "mended"),
             "PROMPT_TOOLKIT_NO_CPR": "1",
+            **{name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")},
         }
 
     def __call__(self, *arguments: str, code: int = 0, **env: str) -> Done:

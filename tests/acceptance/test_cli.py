@@ -100,8 +100,9 @@ def test_what_reads_reads_the_same_for_people_and_for_programs(callboard: Callbo
     assert callboard.here("events", session, "--after", "2", "--limit", "1", "--json").json == [
         events[2]
     ]
-    followed = callboard.here("events", session, "--follow", "--json").json
-    assert followed == events
+    assert callboard.here("events", session, "--follow", "--json").json == events
+    assert callboard.here("events", session, "-f", "--limit", "2", "--json").json == events[:2]
+    assert "more with --limit" in callboard.here("sessions", "--limit", "1").out
     shown = callboard.here("events", session).out.splitlines()
     assert len(shown) == len(events)
     assert "phase:entered" in shown[2]
@@ -122,6 +123,9 @@ def test_what_reads_reads_the_same_for_people_and_for_programs(callboard: Callbo
     }
     assert callboard.here("diff", session, "0", "2").out == '~ /city: "" → "Rome"\n'
     assert callboard.here("diff", session, "2", "0").out == '~ /city: "Rome" → ""\n'
+    last = str(len(events))
+    assert '+ /plan/0: "see Rome"\n' in callboard.here("diff", session, "2", last).out
+    assert '- /plan/0: "see Rome"\n' in callboard.here("diff", session, last, "2").out
     assert callboard.here("diff", session, "2", "2").out.startswith("Nothing changed")
 
 
@@ -255,6 +259,8 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     made = callboard.here("fork", session, "--at", "2", "--no-run").out
     child = first_word(made, "Session ").rstrip(",")
     assert f"Let it go on: callboard resume {child} --db t.db\n" in made
+    assert f"\nforked from {session} at position 2\n" in callboard.here("show", child).out
+    assert f"Forked at position 2: {child}  " in callboard.here("show", session).out
 
     run = callboard(
         "fork", session, "--phase", "plan", "--occurrence", "1", "--edit", "@edit.json",
@@ -272,6 +278,11 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
         (["--at", "2", "--edit", "{"], "--edit is no JSON"),
     ]:
         assert said in callboard.here("fork", session, "--no-run", *wrong, code=2).err
+
+    callboard.flows.unlink()
+    callboard.here("fork", session, "--at", "2", "--edit", edit, "--no-run")
+    wrong_file = ["--file", "flows.py", "--no-run"]
+    assert "There is no file" in callboard.here("fork", session, *wrong_file, code=2).err
 
 
 def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):

@@ -21,7 +21,7 @@ def running(callboard: CallboardCommand, workflow: str) -> "tuple[subprocess.Pop
     process = callboard.start("run", f"flows.py:{workflow}")
     assert process.stdout is not None
     session = process.stdout.readline().split("session ")[1].strip()
-    while process.stdout.readline().strip() not in ("napping", "blocking"):
+    while process.stdout.readline().strip() not in ("napping", "blocking", "hogging"):
         pass
     return process, session
 
@@ -42,6 +42,19 @@ def test_a_signal_stops_it_cleanly(
     )
     assert err == ""
     assert callboard.here("why", session, "--json").json[0]["kind"] == "idle"
+
+
+def test_an_agent_that_lets_nobody_through_is_left_by_the_second_signal(
+    callboard: CallboardCommand,
+):
+    process, session = running(callboard, "hog")
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert callboard.here("why", session, "--json").json[0]["kind"] == "orphaned"
 
 
 def test_after_kill_9_why_knows_and_resume_goes_on(callboard: CallboardCommand):

@@ -26,7 +26,7 @@ def test_help_lists_every_command_and_imports_none_of_what_they_need():
         "print(code, *sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={}
     )
     *said, last = done.stdout.splitlines()
     code, *modules = last.split()
