@@ -12,12 +12,13 @@ from callboard.state.session import SessionView
 
 _ADAPTER = TypeAdapter(SessionView)
 _NOT_CONTROL = frozenset({"state", "session_id", "position", "updated_at"})
+_NOTHING: dict[str, Any] = _ADAPTER.dump_python(SessionView(), mode="json")
 
 
 def control(view: SessionView) -> dict[str, Any]:
-    """The view's control part as plain JSON, without what is empty."""
+    """The view's control part as plain JSON, without what says nothing."""
     dumped = _ADAPTER.dump_python(view, mode="json", exclude=set(_NOT_CONTROL))
-    return {name: value for name, value in dumped.items() if value not in (None, {}, False)}
+    return {name: value for name, value in dumped.items() if value != _NOTHING[name]}
 
 
 def restore(view: SessionView, state: Any, saved: dict[str, Any]) -> None:
