@@ -5,9 +5,12 @@ import sys
 
 def main() -> int:
     """Run the command line; returns its exit code."""
+    from callboard.cli.leaving import leave_threads_behind
     from callboard.cli.main import run_command
 
-    return run_command(sys.argv[1:])
+    code = run_command(sys.argv[1:])
+    leave_threads_behind(code)
+    return code
 
 
 if __name__ == "__main__":

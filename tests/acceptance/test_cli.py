@@ -236,6 +236,11 @@ def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
     assert f"callboard retry {session}" in callboard("resume", session, code=2).err
     assert "✗ second" in callboard("show", session).out
 
+    again = callboard.here("run", "flows.py:broken", "--json", code=1)
+    error = orjson.loads(again.err)["error"]
+    assert (error["type"], error["phase"]) == ("ValueError", "second")
+    assert error["retry"] == f"callboard retry {error['sessionId']} --db t.db"
+
     (callboard.folder / "mended").touch()
     retried = callboard("retry", session)
     child = first_word(retried.out, "session ")

@@ -91,8 +91,9 @@ def test_a_pause_reaches_the_process_that_drives_the_session(callboard: Callboar
     callboard("resume", session, NAP="0")
 
 
-def test_a_cancelled_session_ends_the_run(callboard: CallboardCommand):
-    process, session = running(callboard, "nap")
+@pytest.mark.parametrize("workflow", ["nap", "block"])
+def test_a_cancelled_session_ends_the_run(callboard: CallboardCommand, workflow: str):
+    process, session = running(callboard, workflow)
     callboard.here("cancel", session, "--reason", "rain")
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 1

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from callboard.app import Callboard
+from callboard.cli.leaving import write_no_more
 from callboard.cli.live import Live
 from callboard.cli.screen import Screen
-from callboard.cli.streams import write_no_more
 from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo
 from callboard.events import names

@@ -11,12 +11,13 @@ from callboard.app import Callboard
 from callboard.cli.audience import Audience
 from callboard.cli.database import Database
 from callboard.cli.exits import DONE, FAILED, INTERRUPTED, WAITING
-from callboard.cli.interruption import Interruption, leave_threads_behind
-from callboard.cli.reasons import Reason
-from callboard.cli.standing import reason_now, tell_ways
+from callboard.cli.interruption import Impatient, Interruption
+from callboard.cli.reasons import Reason, Situation, reason
+from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import preview
 from callboard.engine.workflow import Workflow
 from callboard.errors import SessionOwned
+from callboard.events.codec import dump_json
 
 _EXITS = {"completed": DONE, "waiting": WAITING, "paused": WAITING, "tasks": WAITING}
 """Why a drive ended → the exit code; anything else is a failure."""
@@ -47,12 +48,10 @@ def play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
 
 
 async def _play(stage: Stage, audience: Audience, workflow: Workflow, begin: Begin) -> int:
+    asyncio.get_running_loop().set_default_executor(Impatient())
     async with stage.database.open([workflow], create=True) as board:
         session_id, drive = await begin(board, audience)
-        code = await _watch(stage, board, audience, session_id, drive)
-    if code == INTERRUPTED:
-        leave_threads_behind()
-    return code
+        return await _watch(stage, board, audience, session_id, drive)
 
 
 async def _watch(
@@ -66,18 +65,18 @@ async def _watch(
         except asyncio.CancelledError:
             if not interruption.happened:
                 raise
+            return _interrupted(stage, audience, session_id)
         except SessionOwned:
             audience.notes.line(f"Another process drives session {session_id} now.")
             return DONE
         finally:
             audience.rest()
-    if interruption.happened:
-        return _interrupted(stage, audience, session_id)
     await audience.finish(board, session_id)
     return await _conclude(stage, board, audience, session_id)
 
 
 def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
+    audience.rest()
     resume = stage.database.command("resume", session_id)
     said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
     with suppress(OSError):  # The terminal may have been closed.
@@ -90,13 +89,14 @@ def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
 
 async def _conclude(stage: Stage, board: Callboard, audience: Audience, session_id: str) -> int:
     """Say how the session stands, and what to do about it."""
-    why = await reason_now(board, stage.database, session_id)
+    now = await situation(board, stage.database, session_id)
+    why = reason(now)
     if why.kind == "completed":
         if not stage.as_json:
-            _tell_state(audience, (await board.view(session_id)).state)
+            _tell_state(audience, now.view.state)
         return DONE
     if why.kind == "failed":
-        _tell_failure(stage, why)
+        _tell_failure(stage, now, why)
         return FAILED
     notes = audience.notes
     notes.paragraph(why.text)
@@ -112,8 +112,10 @@ def _tell_state(audience: Audience, state: Any) -> None:
                 audience.notes.line((f"  {preview(key)}: ", "faint"), said)
 
 
-def _tell_failure(stage: Stage, why: Reason) -> None:
-    print(f"error: {why.text}", file=sys.stderr)
-    for way in why.ways:
-        for command in way.commands:
-            print(f"{way.purpose}: {command}", file=sys.stderr)
+def _tell_failure(stage: Stage, now: Situation, why: Reason) -> None:
+    retry = now.command("retry", now.id)
+    if stage.as_json:
+        error = {**(now.info.error or {}), "sessionId": now.id, "retry": retry}
+        print(dump_json({"error": error}).decode(), file=sys.stderr)
+    else:
+        print(f"error: {why.text}\nTry again: {retry}", file=sys.stderr)

@@ -1,17 +1,14 @@
 """Ctrl-C and SIGTERM while a session is driven: the first stops it cleanly, the second at once."""
 
 import asyncio
-import os
 import signal
-import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType, TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
-from callboard.cli.exits import INTERRUPTED
+from callboard.cli.leaving import leave_now
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Interruption:
@@ -48,20 +45,9 @@ class Interruption:
         self._loop.call_soon_threadsafe(self._task.cancel)
 
 
-def leave_threads_behind() -> None:
-    """End the process if plain functions still run in threads: nothing can stop those."""
-    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
-    if any(not thread.daemon for thread in others):
-        leave_now()
+class Impatient(ThreadPoolExecutor):
+    """Threads for plain functions, which the end of a run does not wait for."""
 
-
-def leave_now() -> NoReturn:
-    """End the process here; the database needs nobody to say goodbye to it."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError, RuntimeError):
-            continue
-    if sys.stdout.isatty():
-        os.write(sys.stdout.fileno(), _SHOW_CURSOR)
-    os._exit(INTERRUPTED)
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let idle threads end; one at work is left to the end of the process."""
+        super().shutdown(wait=False, cancel_futures=True)

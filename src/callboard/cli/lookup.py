@@ -10,7 +10,7 @@ from callboard.cli.wording import one_line
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import InteractionNotFound, SessionNotFound, ValidationError
 from callboard.events.rows import Query
-from callboard.interactions.records import Interaction, interaction
+from callboard.interactions.records import Interaction
 
 SHORTEST = 4
 """A shorter beginning of an id would be a guess."""
@@ -32,26 +32,27 @@ async def find_session(board: Callboard, database: Database, given: str) -> Sess
 
 async def find_question(board: Callboard, database: Database, given: str) -> Interaction:
     """The question that is meant, by its own id or by its session's if that asks only one."""
-    rows = await board.log.rows(Query("human_interactions", order="created_at"))
-    questions = [interaction(row) for row in rows]
-    exact = [one for one in questions if one.id == given]
-    if exact:
-        return exact[0]
-    sessions = [info.session_id for info in await board.sessions()]
-    if given in sessions:
-        return await _only_question(board, database, given)
-    open_ones = [one.id for one in questions if one.status == "pending"]
-    found = _beginning(given, open_ones) + _beginning(given, sessions)
-    found = found or _beginning(given, [one.id for one in questions])
+    with suppress(InteractionNotFound):
+        return await board.interaction(given)
+    with suppress(SessionNotFound):
+        return await _only_question(board, database, (await board.session(given)).session_id)
+    sessions = _beginning(given, [info.session_id for info in await board.sessions()])
+    found = _beginning(given, [one.id for one in await board.inbox()]) + sessions
+    # One that is closed already is found too, so that it can say so.
+    found = found or _beginning(given, await _question_ids(board))
     if not found:
         raise InteractionNotFound(
             f"There is no question {given!r}. See what is open: {database.command('inbox')}",
             interaction_id=given,
         )
     _check_one(given, found, "question")
-    if found[0] in sessions:
+    if sessions:
         return await _only_question(board, database, found[0])
     return await board.interaction(found[0])
+
+
+async def _question_ids(board: Callboard) -> list[str]:
+    return [row["id"] for row in await board.log.rows(Query("human_interactions"))]
 
 
 async def _only_question(board: Callboard, database: Database, session_id: str) -> Interaction:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from callboard.cli.exits import DONE, INTERRUPTED
-from callboard.cli.streams import write_no_more
+from callboard.cli.leaving import write_no_more
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Run": {

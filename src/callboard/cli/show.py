@@ -24,6 +24,7 @@ from callboard.errors import CallboardError
 from callboard.events.moments import from_ms
 from callboard.events.rows import Query
 
+_MOST_STAYS = 50
 _ENDED = ("completed", "failed", "cancelled")
 
 
@@ -108,11 +109,15 @@ def _tell_header(screen: Screen, report: Report) -> None:
 
 
 def _tell_stays(screen: Screen, report: Report) -> None:
-    if report.told.stays:
-        screen.line()
-        titles = ["phase", "visit", "took", "waited", "agents", "outcome"]
-        rows = [_row(screen, stay, report.now) for stay in report.told.stays]
-        print_table(screen, titles, rows)
+    stays = report.told.stays
+    if not stays:
+        return
+    screen.line()
+    if len(stays) > _MOST_STAYS:
+        hidden = plural(len(stays) - _MOST_STAYS, "earlier visit")
+        screen.line((f"{hidden}; all of them with --json", "faint"))
+    titles = ["phase", "visit", "took", "waited", "agents", "outcome"]
+    print_table(screen, titles, [_row(screen, stay, report.now) for stay in stays[-_MOST_STAYS:]])
 
 
 def _row(screen: Screen, stay: Stay, now: datetime) -> list[Cell]:
