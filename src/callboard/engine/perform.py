@@ -102,13 +102,14 @@ def _perform(scene: Scene, decision: d.Decision) -> bool:  # noqa: C901 - one li
 def enter(scene: Scene, phase: str) -> None:
     """Go into a phase: no old approval routes it, and its guard and items are recorded."""
     batch, step = scene.batch, scene.workflow.steps[phase]
+    if _has_answer(batch.view.state):
+        # First, so that a fork right after `phase:entered` has no old approval either.
+        scene.state.change(batch, _reset_answer, reason="enter")
     number = batch.view.visits.get(phase, 0) + 1
     payload: dict[str, Any] = {"phase": phase, "visit": number}
     if batch.view.last_phase is not None:
         payload["fromPhase"] = batch.view.last_phase
     batch.add(names.PHASE_ENTERED, payload)
-    if _has_answer(batch.view.state):
-        scene.state.change(batch, _reset_answer, reason="enter")
     open_now = True
     if step.phase.guard is not None:
         open_now = bool(_call(f"guard of phase {phase!r}", step.phase.guard, scene.state.read()))
