@@ -21,6 +21,8 @@ Kind = Literal[
     "retrying", "driven", "orphaned", "idle", "tasks",
 ]  # fmt: skip
 
+_PROMPT = 100
+
 CommandLine = Callable[..., str]
 """Makes a command line of Callboard's from words."""
 
@@ -224,7 +226,7 @@ def _has_run_out(now: Situation, one: Interaction) -> bool:
 
 def _purpose(now: Situation, one: Interaction) -> str:
     """The question, and until when it can be answered."""
-    prompt = one_line(one.prompt)
+    prompt = one_line(one.prompt, _PROMPT)
     if one.deadline is None:
         return prompt
     asked = now.view.questions.get(one.id)
