@@ -104,8 +104,22 @@ def _loader(workflow: Workflow | None) -> Callable[[Any], Any]:
     return workflow.state_type.load if workflow else lambda state: state
 
 
+async def start_patches(log: EventLog, session_id: str, position: int) -> list[dict[str, Any]]:
+    """What `start` did to the state, for a fork that begins before that was recorded."""
+    second = await log.read(session_id, 1, upto=2) if position == 1 else []
+    for event in second:
+        if event.name == names.FORKED:
+            return await start_patches(log, event.payload["parentSessionId"], 1)
+        if event.name == names.INTENT and event.payload.get("reason") == "start":
+            return list(event.payload["patches"])
+    return []
+
+
 def forked_payload(
-    view: SessionView, workflow: Workflow | None, edits: Edits | None
+    view: SessionView,
+    workflow: Workflow | None,
+    edits: Edits | None,
+    starting: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """The payload of `session:forked`, with the edits checked against the state."""
     payload: dict[str, Any] = {
@@ -115,7 +129,8 @@ def forked_payload(
         "version": view.version,
         "phase": view.phase,
     }
-    patches = _patches(view, workflow, edits)
+    started = patch.apply(view.state, starting)
+    patches = [*starting, *_patches(view.workflow, started, workflow, edits)]
     if patches:
         edited = patch.apply(view.state, patches)
         if workflow is not None:
@@ -127,14 +142,14 @@ def forked_payload(
 
 
 def _patches(
-    view: SessionView, workflow: Workflow | None, edits: Edits | None
+    name: str, state: Any, workflow: Workflow | None, edits: Edits | None
 ) -> list[dict[str, Any]]:
     if not callable(edits):
         return [dict(edit) for edit in edits or ()]
     if workflow is None:
         raise ValidationError(
-            f"To edit with a function, the workflow {view.workflow!r} must be registered here; "
+            f"To edit with a function, the workflow {name!r} must be registered here; "
             "else give a JSON Patch.",
             field="edits",
         )
-    return change(workflow.state_type, workflow.state_type.load(view.state), edits).patches
+    return change(workflow.state_type, workflow.state_type.load(state), edits).patches

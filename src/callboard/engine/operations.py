@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from callboard.clock import Clock
 from callboard.engine.answering import already, answer_payload, closed, unknown
 from callboard.engine.batch import Batch
-from callboard.engine.forking import Forking, fork_position, forked_payload
+from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load
 from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
@@ -185,10 +185,11 @@ class Operations:
         """Begin a new session that shares this one's events up to a point. Copies nothing."""
         position = await fork_position(self._log, session_id, at, workflow)
         loaded = await load(self._log, session_id, position)
-        payload = forked_payload(loaded.view, workflow, edits)
+        view = loaded.view
+        starting = await start_patches(self._log, session_id, position)
+        payload = forked_payload(view, workflow, edits, starting)
         if by:
             payload["by"] = by
-        view = loaded.view
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
         batch.add(names.FORKED, payload)
