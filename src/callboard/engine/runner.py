@@ -27,6 +27,9 @@ LINGER = 30.0
 NOBODY_HERE = 0.05
 """The same where nobody here will answer: time enough to ask several things at once."""
 
+# Phases that go round without an agent or a question must not keep everybody else waiting.
+_LARGEST = 1000
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +59,7 @@ class Drive:
         self._declined: set[str] = set()
         self._error: BaseException | None = None
         self._attend = False
+        self._more = False
         live.listeners.append(self._notice)
 
     async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
@@ -91,7 +95,10 @@ class Drive:
         self._act()
         if over and not self._tasks and not self._asking:
             return False
-        await self._until_needed()
+        if self._more:
+            await self._live.catch_up()
+        else:
+            await self._until_needed()
         return True
 
     async def _until_needed(self) -> None:
@@ -114,7 +121,7 @@ class Drive:
         """All events up to the next effect or wait."""
         if self._prelude is not None:
             self._prelude(scene)
-        self._starting, self._wake_at = [], None
+        self._starting, self._wake_at, self._more = [], None, False
         # An agent that finishes while this is being committed belongs to the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
@@ -129,7 +136,7 @@ class Drive:
         self._decide(scene)
 
     def _decide(self, scene: Scene) -> None:
-        while True:
+        while len(scene.batch.events) < _LARGEST:
             decision = d.decide(scene.workflow, scene.batch.view, scene.batch.now)
             if isinstance(decision, d.Enter):
                 self._live.checkpoint(scene.batch)
@@ -138,6 +145,7 @@ class Drive:
             elif not perform(scene, decision):
                 self._wake_at = decision.until if isinstance(decision, d.Wait) else None
                 return
+        self._more = True
 
     def _place(self, scene: Scene, run: str) -> Place:
         attempt = start(scene, run)
@@ -160,7 +168,7 @@ class Drive:
         view = self._live.view
         if view.ended or view.paused:
             return True
-        if self._starting or self._tasks.keys() - self._finished.keys():
+        if self._more or self._starting or self._tasks.keys() - self._finished.keys():
             return False
         if self._people and any(asked.id not in self._declined for asked in view.pending()):
             return False
