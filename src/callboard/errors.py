@@ -53,8 +53,8 @@ class CallboardError(Exception):
 
     def as_payload(self) -> dict[str, object]:
         """The error as events and JSON answers carry it."""
-        details = {k: v for k, v in self.context.items() if isinstance(v, str | int | float | bool)}
-        return {"code": self.code, "message": self.message, **details}
+        told = {k: v for k, v in self.context.items() if isinstance(v, str | int | float | bool)}
+        return {"code": self.code, "message": self.message, **{_camel(k): told[k] for k in told}}
 
 
 class DefinitionError(CallboardError):
@@ -257,6 +257,11 @@ class Unwound(BaseException):
     The agent runs again when its question is answered, and what it already asked and did
     with `ctx.once` is answered from the log.
     """
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
 
 
 def describe(error: BaseException) -> dict[str, object]:

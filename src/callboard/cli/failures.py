@@ -50,15 +50,10 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
 def as_payload(error: Exception) -> dict[str, Any]:
     """The error as JSON: a code, a message, and what was involved."""
     if isinstance(error, CallboardError):
-        return {_camel(key): value for key, value in error.as_payload().items()}
+        return error.as_payload()
     if isinstance(error, click.ClickException):
         return {"code": "WRONG_USE", "message": error.format_message()}
     return {"code": "UNEXPECTED", "message": _unexpected(error)}
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
 
 
 def _tell(error: Exception) -> None:

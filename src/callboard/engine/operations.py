@@ -13,9 +13,11 @@ from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
+    CallboardError,
     InteractionClosed,
     InteractionNotFound,
     NotResumable,
+    PhaseError,
     PositionConflict,
     SessionOwned,
 )
@@ -58,11 +60,24 @@ def begin(
         if source:
             payload["source"] = dict(source)
         scene.batch.add(names.STARTED, payload)
-        start = workflow.start
-        if start is not None:
-            scene.state.change(scene.batch, lambda draft: start(draft, given), reason="start")
+        if workflow.start is not None:
+            start = workflow.start
+            _start(scene, workflow.name, lambda draft: start(draft, given))
 
     return build
+
+
+def _start(scene: Scene, workflow: str, start: Callable[[Any], Any]) -> None:
+    try:
+        scene.state.change(scene.batch, start, reason="start")
+    except CallboardError:
+        raise
+    except Exception as error:
+        raise PhaseError(
+            f"start of workflow {workflow!r} raised {type(error).__name__}: {error}. "
+            "No session was begun.",
+            workflow=workflow,
+        ) from error
 
 
 class Operations:

@@ -303,7 +303,19 @@ class Drive:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         with suppress(CallboardError):
-            await asyncio.shield(self._live.release())
+            await asyncio.shield(self._let_go())
+
+    async def _let_go(self) -> None:
+        """Leave the session as one that was put down, not as one whose process died."""
+        if self._live.epoch is not None:
+            await self._live.commit(_put_off)
+            await self._live.release()
+
+
+def _put_off(scene: Scene) -> None:
+    if not scene.batch.view.ended:
+        for run in scene.batch.view.in_flight():
+            interrupt(scene, run, "stopped")
 
 
 def _record(scene: Scene, run: str, outcome: Outcome) -> None:

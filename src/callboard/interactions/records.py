@@ -18,6 +18,7 @@ class Interaction:
     type: str
     prompt: str
     options: list[str] | None
+    other: bool
     status: str
     response: Any
     phase: str | None
@@ -43,6 +44,7 @@ class Interaction:
             "type": self.type,
             "prompt": self.prompt,
             "options": self.options,
+            "other": self.other,
             "status": self.status,
             "response": self.response,
             "config": self.config,
@@ -68,6 +70,7 @@ def interaction(row: Mapping[str, Any]) -> Interaction:
         type=row["type"],
         prompt=row["prompt"],
         options=_json(row["options"]),
+        other=bool(row["other"]),
         status=row["status"],
         response=_json(row["response"]),
         phase=row["phase"],

@@ -125,6 +125,7 @@ def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
         "type": payload["type"],
         "prompt": payload["prompt"],
         "options": _json(payload.get("options")),
+        "other": int(payload.get("other", False)),
         "status": "pending",
         "response": None,
         "created_at": to_ms(event.timestamp),

@@ -18,8 +18,8 @@ async def work(state: Any) -> str:
     return "done"
 
 
-def define(*phases: Phase, **more: Any) -> Workflow:
-    return Workflow("w", **{"state": Empty, "phases": list(phases), **more})
+def define(*phases: Phase, state: Any = Empty) -> Workflow:
+    return Workflow("w", state=state, phases=list(phases))
 
 
 END = Phase("end", terminal=True)

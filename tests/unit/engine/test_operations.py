@@ -15,6 +15,7 @@ from callboard.errors import (
     InteractionClosed,
     InteractionNotFound,
     NotResumable,
+    PhaseError,
     SessionExists,
     SessionNotFound,
     SessionOwned,
@@ -413,3 +414,35 @@ async def test_other_takes_any_text(here: Callboard) -> None:
         await here.answer(question.id, "  ")
     answered = await here.answer(question.id, "something else")
     assert answered.response == {"value": "something else"}
+
+
+async def test_a_drive_that_is_stopped_leaves_no_doubt_behind(
+    here: Callboard, flow: Workflow, gate: Gate
+) -> None:
+    careful = Workflow(
+        "careful",
+        state=Notes,
+        phases=[Phase("a", agent=flow.steps["a"].agent, terminal=True)],
+        on_uncertain="ask",
+    )
+    execution = here.run(careful)
+    await gate.entered.wait()
+    stopped = asyncio.ensure_future(execution)
+    await asyncio.sleep(0)
+    stopped.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await stopped
+    last = (await here.events(execution.session_id))[-1]
+    assert (last.name, last.payload["reason"]) == ("agent:interrupted", "stopped")
+    gate.open.set()
+    assert (await here.drive(execution.session_id)).status == "completed"
+
+
+async def test_a_start_that_raises_begins_no_session(here: Callboard) -> None:
+    def begin(state: Notes, given: str) -> None:
+        raise ValueError("no such city")
+
+    flow = Workflow("trip", state=Notes, start=begin, phases=[Phase("a", terminal=True)])
+    with pytest.raises(PhaseError, match="start of workflow 'trip' raised ValueError"):
+        await here.run(flow, "Atlantis")
+    assert await here.sessions() == []

@@ -69,6 +69,7 @@ CREATE TABLE human_interactions (
     type               TEXT    NOT NULL,
     prompt             TEXT    NOT NULL,
     options            TEXT,
+    other              INTEGER NOT NULL DEFAULT 0,     -- any text is an answer too
     status             TEXT    NOT NULL DEFAULT 'pending',
     response           TEXT,
     created_at         INTEGER NOT NULL,
