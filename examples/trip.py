@@ -70,6 +70,7 @@ trip = Workflow(
             update=keep_plan,
             human=Approval(lambda s: "Approve this plan?\n" + "\n".join(s.plan)),
             next=lambda s: "book" if s.approved else "plan",
+            to=["book", "plan"],
         ),
         Phase("book", agent=booker, update=keep_booking, terminal=True),
     ],

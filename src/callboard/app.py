@@ -106,7 +106,11 @@ class Callboard:
         """The sessions, newest first."""
         where = {k: v for k, v in {"status": status, "workflow": workflow}.items() if v}
         query = Query("sessions", where, order="created_at", descending=True, limit=limit)
-        return [session_info(row) for row in await self.log.rows(query)]
+        rows = await self.log.rows(query)
+        asking: dict[str | None, list[Interaction]] = {}
+        for question in await self.inbox() if any(row["pending"] for row in rows) else ():
+            asking.setdefault(question.session_id, []).append(question)
+        return [session_info(row, asking.get(row["id"], ())) for row in rows]
 
     async def session(self, session_id: str) -> SessionInfo:
         """How one session stands, and what is open in it."""
