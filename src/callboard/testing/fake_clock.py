@@ -76,15 +76,23 @@ class FakeClock:
             await self.sleep(seconds)
             return
         until = self._nanos + round(seconds * _NANOS)
-        await _fall_idle()
+        await self._fall_idle()
         while (at := self._next()) is not None and at <= until:
             self._wake(at)
-            await _fall_idle()
+            await self._fall_idle()
         self._nanos = until
+
+    async def _fall_idle(self) -> None:
+        """Let everything run that can, and whoever holds the clock finish."""
+        loop = asyncio.get_running_loop()
+        for _ in range(_MOST_TURNS):
+            await asyncio.sleep(_LOOK_AGAIN if self._holds else 0)
+            if not self._holds and not _ready(loop):
+                return
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Keep the clock from jumping by itself."""
+        """Keep the clock from moving on, while something is being done that it cannot see."""
         self._holds += 1
         try:
             yield
@@ -146,12 +154,3 @@ def _ready(loop: asyncio.AbstractEventLoop) -> bool:
     if queue is None:
         raise NotImplementedError("FakeClock needs asyncio's own event loop.")
     return bool(queue)
-
-
-async def _fall_idle() -> None:
-    """Let everything run that can."""
-    loop = asyncio.get_running_loop()
-    for _ in range(_MOST_TURNS):
-        await asyncio.sleep(0)
-        if not _ready(loop):
-            return

@@ -124,7 +124,8 @@ class FaultyLog:
             return await self._lived(self.log.append(stream, events, writing))
         finally:
             for fault in self._after.get(number, []):
-                await self._lived(fault())
+                await fault()
+            self._check()
 
     async def read(
         self,
