@@ -1,6 +1,8 @@
-"""A phase with no agent: a person alone says what is to be built, and the planner works from it.
+"""A phase with no agent: a person alone says what is to be built.
 
-callboard run examples/human_only.py
+What they say is kept in the state by `on_answer`, and the planner works from it.
+
+    callboard run examples/human_only.py
 """
 
 import asyncio
