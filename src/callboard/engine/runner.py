@@ -10,16 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from callboard.engine import decide as d
-from callboard.engine.answering import answer_payload
 from callboard.engine.context import Place
 from callboard.engine.desk import Broke, Done, Interrupted, Outcome, RunDesk
 from callboard.engine.live import LiveSession
+from callboard.engine.people import People
 from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
-from callboard.engine.ports import HumanInput, NoAnswer, Request
-from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, Unwound
+from callboard.engine.ports import HumanInput
+from callboard.errors import CallboardError, OwnershipLost, Unwound
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.state.session import Asked, SessionView, run_item
+from callboard.interactions.questions import Duration
+from callboard.state.session import SessionView, run_item
 
 LINGER = 30.0
 """Seconds for which an agent that waits for a person stays in memory."""
@@ -44,7 +45,7 @@ class Drive:
         linger: float = LINGER,
     ) -> None:
         self._live = live
-        self._people = people
+        self._people = People(live, people, self._look_again)
         self._linger = linger
         self._prelude: Callable[[Scene], None] | None = None
         self._wake = asyncio.Event()
@@ -54,9 +55,6 @@ class Drive:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._finished: dict[str, Outcome] = {}
         self._handled: list[str] = []
-        self._asking: dict[str, asyncio.Task[None]] = {}
-        self._answering: set[str] = set()
-        self._declined: set[str] = set()
         self._error: BaseException | None = None
         self._attend = False
         self._more = False
@@ -89,11 +87,11 @@ class Drive:
         """Commit what there is to decide, act on it, and sleep until something happens."""
         await self._live.commit(self._build, settle=self._is_over)
         self._prelude = None
-        if self._error is not None:
-            raise self._error
+        if error := self._error or self._people.error:
+            raise error
         over = self._live.epoch is None and not self._starting
         self._act()
-        if over and not self._tasks and not self._asking:
+        if over and not self._tasks and not self._people.asked:
             return False
         if self._more:
             await self._live.catch_up()
@@ -114,8 +112,11 @@ class Drive:
     def _notice(self, events: list[Event]) -> None:
         """An agent's question wants people asked, also though it was this process that wrote."""
         if any(event.name == names.REQUESTED for event in events):
-            self._attend = True
-            self._wake.set()
+            self._look_again()
+
+    def _look_again(self) -> None:
+        self._attend = True
+        self._wake.set()
 
     def _build(self, scene: Scene) -> None:
         """All events up to the next effect or wait."""
@@ -170,7 +171,7 @@ class Drive:
             return True
         if self._more or self._starting or self._tasks.keys() - self._finished.keys():
             return False
-        if self._people and any(asked.id not in self._declined for asked in view.pending()):
+        if self._people.will_answer():
             return False
         runs = view.visit.runs.values() if view.visit else ()
         return view.held is not None or not any(run.retry_at is not None for run in runs)
@@ -191,7 +192,7 @@ class Drive:
             self._stop_agents("stopped")
         elif view.pausing is not None:
             self._pause(interrupt=bool(view.pausing.get("interrupt")))
-        self._ask_people()
+        self._people.ask()
         self._unwind_idle()
 
     def _launch(self, place: Place) -> None:
@@ -201,10 +202,10 @@ class Drive:
         self._desks[place.run] = desk
         self._tasks[place.run] = asyncio.create_task(self._work(desk, step.phase.timeout))
 
-    async def _work(self, desk: RunDesk, timeout: object) -> None:
+    async def _work(self, desk: RunDesk, timeout: Duration | None) -> None:
         run = desk.place.run
         try:
-            self._finished[run] = await desk.work(timeout)  # pyright: ignore[reportArgumentType]
+            self._finished[run] = await desk.work(timeout)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
@@ -236,40 +237,10 @@ class Drive:
                 self._live.unwind(set(desk.waiting_for), Unwound())
 
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
-        if desk.waiting_since is None or self._asking.keys() & desk.waiting_for:
+        if desk.waiting_since is None or self._people.asked & desk.waiting_for:
             return otherwise
-        given_up = desk.waiting_for <= self._declined
+        given_up = desk.waiting_for <= self._people.declined
         return desk.waiting_since + (min(self._linger, NOBODY_HERE) if given_up else self._linger)
-
-    def _ask_people(self) -> None:
-        view = self._live.view
-        paused = view.paused or view.pausing is not None
-        pending = {} if paused else {asked.id: asked for asked in view.pending()}
-        for question, task in self._asking.items():
-            if question not in pending and question not in self._answering:
-                task.cancel()
-        if self._people is None:
-            return
-        for question, asked in pending.items():
-            if question not in self._asking and question not in self._declined:
-                self._asking[question] = asyncio.create_task(self._ask(self._people, asked))
-
-    async def _ask(self, people: HumanInput, asked: Asked) -> None:
-        try:
-            value = await people.answer(_request(self._live.session_id, asked))
-            self._answering.add(asked.id)
-            await self._live.commit(lambda scene: _answer(scene, asked.id, value))
-        except NoAnswer:
-            self._declined.add(asked.id)
-        except asyncio.CancelledError:
-            pass
-        except Exception as error:
-            self._error = _handler_error(asked, error)
-        finally:
-            self._asking.pop(asked.id, None)
-            self._answering.discard(asked.id)
-            self._attend = True
-            self._wake.set()
 
     async def _sleep(self) -> bool:
         """Until something wakes us, or until something is due; whether it was the latter."""
@@ -298,10 +269,10 @@ class Drive:
 
     async def _put_down(self) -> None:
         """Stop whatever still runs, and give the lease back if the session is not settled."""
-        tasks = [*self._tasks.values(), *self._asking.values()]
-        for task in tasks:
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        asking = self._people.leave()
+        await asyncio.gather(*self._tasks.values(), *asking, return_exceptions=True)
         with suppress(CallboardError):
             await asyncio.shield(self._let_go())
 
@@ -326,34 +297,3 @@ def _record(scene: Scene, run: str, outcome: Outcome) -> None:
             broke(scene, run, error)
         case Interrupted(reason):
             interrupt(scene, run, reason)
-
-
-def _answer(scene: Scene, question: str, value: object) -> None:
-    view = scene.batch.view
-    if view.ended or view.questions[question].status != "pending":
-        return  # Somebody else was quicker; the first answer counts.
-    scene.batch.add(names.RECEIVED, answer_payload(view, question, value, None, via="handler"))
-
-
-def _handler_error(asked: Asked, error: Exception) -> HandlerFailed:
-    failed = HandlerFailed(
-        f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
-        "The question is still pending.",
-        interaction_id=asked.id,
-    )
-    failed.__cause__ = error
-    return failed
-
-
-def _request(session_id: str, asked: Asked) -> Request:
-    return Request(
-        id=asked.id,
-        session_id=session_id,
-        type=asked.type,
-        prompt=asked.prompt,
-        options=asked.options,
-        other=asked.other,
-        phase=asked.phase,
-        run=asked.run,
-        deadline=asked.deadline,
-    )

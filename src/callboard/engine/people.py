@@ -1,0 +1,109 @@
+"""Asks whoever can be asked in this process, and writes down what they answer."""
+
+import asyncio
+from collections.abc import Callable
+
+from callboard.engine.answering import answer_payload
+from callboard.engine.live import LiveSession
+from callboard.engine.perform import Scene
+from callboard.engine.ports import HumanInput, NoAnswer, Request
+from callboard.errors import HandlerFailed
+from callboard.events import names
+from callboard.state.session import Asked
+
+
+class People:
+    """The pending questions of one session, each put once to the handler that was given.
+
+    `done` is called when one has come to an end: answered, declined or failed.
+    """
+
+    def __init__(
+        self, live: LiveSession, handler: HumanInput | None, done: Callable[[], None]
+    ) -> None:
+        self.declined: set[str] = set()
+        self.error: HandlerFailed | None = None
+        self._live = live
+        self._handler = handler
+        self._done = done
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._answering: set[str] = set()
+
+    @property
+    def asked(self) -> set[str]:
+        """The questions that somebody is thinking about just now."""
+        return set(self._asking)
+
+    def will_answer(self) -> bool:
+        """Whether a pending question may still be answered from here."""
+        pending = self._live.view.pending() if self._handler else ()
+        return any(asked.id not in self.declined for asked in pending)
+
+    def ask(self) -> None:
+        """Put what is new to the handler, and take back what is no longer asked."""
+        view = self._live.view
+        paused = view.paused or view.pausing is not None
+        pending = {} if paused else {asked.id: asked for asked in view.pending()}
+        for question, task in self._asking.items():
+            if question not in pending and question not in self._answering:
+                task.cancel()
+        if self._handler is None:
+            return
+        for question, asked in pending.items():
+            if question not in self._asking and question not in self.declined:
+                self._asking[question] = asyncio.create_task(self._ask(self._handler, asked))
+
+    async def _ask(self, handler: HumanInput, asked: Asked) -> None:
+        try:
+            value = await handler.answer(_request(self._live.session_id, asked))
+            self._answering.add(asked.id)
+            await self._live.commit(lambda scene: _answer(scene, asked.id, value))
+        except NoAnswer:
+            self.declined.add(asked.id)
+        except asyncio.CancelledError:
+            pass
+        except Exception as error:
+            self.error = _failure(asked, error)
+        finally:
+            self._asking.pop(asked.id, None)
+            self._answering.discard(asked.id)
+            self._done()
+
+    def leave(self) -> list[asyncio.Task[None]]:
+        """Stop asking; returns what to wait for."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        return tasks
+
+
+def _answer(scene: Scene, question: str, value: object) -> None:
+    view = scene.batch.view
+    asked = view.questions.get(question)
+    if view.ended or asked is None or asked.status != "pending":
+        return  # Somebody else was quicker; the first answer counts.
+    scene.batch.add(names.RECEIVED, answer_payload(view, question, value, None, via="handler"))
+
+
+def _failure(asked: Asked, error: Exception) -> HandlerFailed:
+    failed = HandlerFailed(
+        f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
+        "The question is still pending.",
+        interaction_id=asked.id,
+    )
+    failed.__cause__ = error
+    return failed
+
+
+def _request(session_id: str, asked: Asked) -> Request:
+    return Request(
+        id=asked.id,
+        session_id=session_id,
+        type=asked.type,
+        prompt=asked.prompt,
+        options=asked.options,
+        other=asked.other,
+        phase=asked.phase,
+        run=asked.run,
+        deadline=asked.deadline,
+    )
