@@ -57,13 +57,14 @@ class Drive:
         self._handled: list[str] = []
         self._error: BaseException | None = None
         self._attend = False
+        self._news = False
         self._more = False
         live.listeners.append(self._notice)
 
     async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
         """Drive until there is nothing to do; `prelude` begins a session that is new."""
         self._prelude = prelude
-        undo = self._live.log.on_change(self._live.session_id, self._wake.set)
+        undo = self._live.log.on_change(self._live.session_id, self._hear)
         try:
             if prelude is None:
                 await self._live.take_up()
@@ -104,10 +105,18 @@ class Drive:
         due = False
         while not due:
             self._wake.clear()
-            if await self._live.catch_up() or self._finished or self._attend or self._error:
+            news, self._news = self._news, False
+            if news and await self._live.catch_up():
+                break
+            if self._finished or self._attend or self._error:
                 break
             due = await self._sleep()
         self._attend = False
+
+    def _hear(self) -> None:
+        """The stream has grown, by this process or another."""
+        self._news = True
+        self._wake.set()
 
     def _notice(self, events: list[Event]) -> None:
         """An agent's question wants people asked, also though it was this process that wrote."""
@@ -273,14 +282,14 @@ class Drive:
             task.cancel()
         asking = self._people.leave()
         await asyncio.gather(*self._tasks.values(), *asking, return_exceptions=True)
-        with suppress(CallboardError):
-            await asyncio.shield(self._let_go())
+        if self._live.epoch is not None:
+            with suppress(CallboardError):
+                await asyncio.shield(self._let_go())
 
     async def _let_go(self) -> None:
         """Leave the session as one that was put down, not as one whose process died."""
-        if self._live.epoch is not None:
-            await self._live.commit(_put_off)
-            await self._live.release()
+        await self._live.commit(_put_off)
+        await self._live.release()
 
 
 def _put_off(scene: Scene) -> None:
