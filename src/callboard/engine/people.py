@@ -7,7 +7,7 @@ from callboard.engine.answering import answer_payload
 from callboard.engine.live import LiveSession
 from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput, NoAnswer, Request
-from callboard.errors import HandlerFailed
+from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, StoreError
 from callboard.events import names
 from callboard.state.session import Asked
 
@@ -22,7 +22,7 @@ class People:
         self, live: LiveSession, handler: HumanInput | None, done: Callable[[], None]
     ) -> None:
         self.declined: set[str] = set()
-        self.error: HandlerFailed | None = None
+        self.error: CallboardError | None = None
         self._live = live
         self._handler = handler
         self._done = done
@@ -62,6 +62,9 @@ class People:
             self.declined.add(asked.id)
         except asyncio.CancelledError:
             pass
+        except (OwnershipLost, StoreError) as error:
+            # Not the handler's failure: it has answered, and that could not be written down.
+            self.error = error
         except Exception as error:
             self.error = _failure(asked, error)
         finally:
