@@ -231,7 +231,9 @@ class Operations:
 
     async def _append(self, session_id: str, batch: Batch, before: int, settle: bool) -> None:
         """With `settle`, leave nothing to do behind, unless someone drives the session."""
-        if settle and not await self._driven(session_id):
+        # A pause that is not complete leaves something to do, should its driver die just now.
+        complete = batch.view.paused or batch.view.ended is not None
+        if settle and complete and not await self._driven(session_id):
             try:
                 writing = Writing(expect=before, settle=True)
                 await self._log.append(session_id, batch.events, writing)
