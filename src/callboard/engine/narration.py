@@ -6,11 +6,13 @@ what it said before.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from callboard.clock import Clock
 from callboard.engine.outputs import plain
 from callboard.engine.ports import Item, Text, Thinking, ToolCall, ToolResult
+from callboard.errors import CallboardError
 from callboard.events import names
 
 PACE = 0.05
@@ -62,16 +64,21 @@ class Narrator:
     async def _later(self) -> None:
         await self._clock.sleep(PACE)
         self._timer = None
-        await self.flush()
+        with suppress(CallboardError):  # Whoever flushes next meets it, and is heard.
+            await self.flush()
 
     async def flush(self) -> None:
         """Write what has been gathered."""
         async with self._turn:
             if not self._pieces or self._kind is None:
                 return
-            kind, delta = self._kind, "".join(self._pieces)
+            kind, said = self._kind, list(self._pieces)
             self._pieces.clear()
-            await self._write(kind, {"delta": delta})
+            try:
+                await self._write(kind, {"delta": "".join(said)})
+            except CallboardError:
+                self._pieces[:0] = said
+                raise
 
     async def close(self) -> None:
         """Write the rest and stop the timer."""
