@@ -9,25 +9,23 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NotRequired,
-    Required,
     Union,
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from callboard.state.classes import field_metadata, has_drafts
 from callboard.state.coding import Codec
-from callboard.state.instances import has_fields
+from callboard.state.instances import has_fields, is_typed_dict
 from callboard.state.kind import Kind
 from callboard.state.kinds import IMMUTABLE, UNTYPED, DictOf, Leaf, ListOf, Maybe, Unchecked
 from callboard.state.records import ObjectOf, OneOf, Record
 
 _ANYTHING = (Any, object, JsonValue)
+_QUALIFIERS = ("Required", "NotRequired", "ReadOnly")
 _UNIONS = (Union, types.UnionType)
 
 
@@ -55,7 +53,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
         if get_origin(annotation) is Annotated:
             metadata = (*annotation.__metadata__, *metadata)
             annotation = annotation.__origin__
-        elif get_origin(annotation) in (Required, NotRequired):
+        elif getattr(get_origin(annotation), "_name", None) in _QUALIFIERS:
             annotation = get_args(annotation)[0]
         else:
             return annotation, metadata
@@ -78,7 +76,7 @@ def _union(bare: Any, config: ConfigDict | None, metadata: tuple[Any, ...]) -> K
 
 
 def _class(cls: type[Any], config: ConfigDict | None) -> Kind:
-    if is_typeddict(cls):
+    if is_typed_dict(cls):
         return record_kind(cls)
     if has_fields(cls):
         return object_kind(cls)

@@ -58,10 +58,18 @@ class Codec:
         except ValidationError as error:
             raise invalid(error, path) from error
 
-    def renew(self, value: Any, path: str) -> tuple[Any, Json]:
-        """Return a value as a reload would give it, and as it is written."""
-        data = written(self.dump(self.check(value, path), path), path)
-        return self.load(data, path), orjson.loads(data)
+    def renew(self, checked: Any, path: str) -> tuple[Any, Json]:
+        """Return a checked value as a reload would give it, and as it is written."""
+        data = written(self.dump(checked, path), path)
+        # Objects that were made or changed unchecked may need a second round to come to rest.
+        for _ in range(2):
+            live = self.load(data, path)
+            again = orjson.dumps(self.dump(live, path))
+            if again == data:
+                return live, orjson.loads(data)
+            data = again
+        what = "the value is another each time it is written and read"
+        raise StateInvalid(f"{path or '/'}: {what}; mind its validators.", path=path)
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
@@ -78,9 +86,9 @@ def invalid(error: ValidationError, path: str) -> StateInvalid:
     first = problems[0]
     for part in first["loc"]:
         path = pointer.join(path, part)
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
     given = shortened(first["input"])
-    return StateInvalid(f"{path or '/'}: {first['msg']}, not {given}{more}.", path=path)
+    return StateInvalid(f"{path or '/'}: {first['msg']} (got {given}){more}.", path=path)
 
 
 def _mentions(schema: Any, types: set[str]) -> bool:

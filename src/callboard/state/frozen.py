@@ -56,11 +56,21 @@ class _FrozenObject:
     def __copy__(self) -> Any:
         return assemble(self._callboard_class, values_of(self), like=self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         return copy.deepcopy(self.__copy__(), memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self.__copy__().__reduce_ex__(protocol)
+
+
+_METHODS = (
+    "__class__",
+    "__setattr__",
+    "__delattr__",
+    "__copy__",
+    "__deepcopy__",
+    "__reduce_ex__",
+)
 
 
 def frozen_object(cls: type, value: Any) -> Any:
@@ -71,7 +81,9 @@ def frozen_object(cls: type, value: Any) -> Any:
 
 @cache
 def _frozen_class(cls: type) -> Any:
-    return subclass(cls, (_FrozenObject,), {"__slots__": (), "_callboard_class": cls})
+    # A second class to derive from would change the layout, and no object could change over.
+    own = {name: part for name, part in vars(_FrozenObject).items() if name in _METHODS}
+    return subclass(cls, (), {"__slots__": (), "_callboard_class": cls, **own})
 
 
 def _refuse(*_arguments: Any, **_options: Any) -> Any:

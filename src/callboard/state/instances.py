@@ -9,6 +9,8 @@ from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
+_set = object.__setattr__
+
 
 def has_fields(tp: Any) -> TypeGuard[type[Any]]:
     """Whether something is a pydantic model or a dataclass."""
@@ -16,6 +18,11 @@ def has_fields(tp: Any) -> TypeGuard[type[Any]]:
         return False
     cls: type[Any] = tp
     return issubclass(cls, BaseModel) or dataclasses.is_dataclass(cls)
+
+
+def is_typed_dict(tp: Any) -> bool:
+    """Whether something is a TypedDict, of `typing` or of `typing_extensions`."""
+    return isinstance(tp, type) and hasattr(tp, "__required_keys__") and hasattr(tp, "__total__")
 
 
 def field_names(cls: type[Any]) -> tuple[str, ...]:
@@ -26,10 +33,9 @@ def field_names(cls: type[Any]) -> tuple[str, ...]:
 
 
 def values_of(value: Any) -> dict[str, Any]:
-    """The fields of an object as it holds them, in a dict of their own."""
+    """The fields of a live object, in a dict of their own."""
     if isinstance(value, BaseModel):
-        fields = type(value).model_fields
-        return {name: part for name, part in value.__dict__.items() if name in fields}
+        return dict(value.__dict__)
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
@@ -37,19 +43,20 @@ def assemble(cls: type[Any], values: Mapping[str, Any], like: Any) -> Any:
     """Make an object from its fields; what else pydantic keeps in it is taken from `like`."""
     made: Any = object.__new__(cls)
     if isinstance(made, BaseModel):
-        object.__setattr__(made, "__dict__", dict(values))
+        _set(made, "__dict__", dict(values))
         adopt(made, like)
     else:
         for name, value in values.items():
-            object.__setattr__(made, name, value)
+            _set(made, name, value)
     return made
 
 
 def adopt(made: BaseModel, like: Any) -> None:
     """Give a model a copy of what pydantic keeps in another beside its fields."""
-    object.__setattr__(made, "__pydantic_fields_set__", set(like.__pydantic_fields_set__))
-    object.__setattr__(made, "__pydantic_extra__", copy.deepcopy(like.__pydantic_extra__))
-    object.__setattr__(made, "__pydantic_private__", copy.deepcopy(like.__pydantic_private__))
+    _set(made, "__pydantic_fields_set__", set(like.__pydantic_fields_set__))
+    for name in ("__pydantic_extra__", "__pydantic_private__"):
+        kept = getattr(like, name)
+        _set(made, name, None if kept is None else copy.deepcopy(kept))
 
 
 def subclass(cls: type[Any], mixins: tuple[type, ...], namespace: dict[str, Any]) -> Any:
@@ -62,4 +69,7 @@ def subclass(cls: type[Any], mixins: tuple[type, ...], namespace: dict[str, Any]
         "__doc__": cls.__doc__,
         **namespace,
     }
+    if hasattr(cls, "__dataclass_fields__"):
+        # orjson looks no further than the class itself.
+        given["__dataclass_fields__"] = cls.__dataclass_fields__
     return make.__new__(meta, cls.__name__, (*mixins, cls), given)

@@ -7,6 +7,8 @@ settles it at the end.
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from callboard.errors import StateError
@@ -21,6 +23,25 @@ class Kind(ABC):
 
     inert = False
     """Whether no value of it can be changed in place."""
+    untyped = False
+    """Whether it says nothing of its values, but that they are JSON."""
+
+    def parts(self) -> Iterable["Kind"]:
+        """What it declares for the places inside its values."""
+        return ()
+
+    @cached_property
+    def has_untyped(self) -> bool:
+        """Whether some place inside is untyped, where pydantic lets pass what is no JSON."""
+        seen, waiting = set[Kind](), list[Kind]([self])
+        while waiting:
+            kind = waiting.pop()
+            if kind.untyped:
+                return True
+            if kind not in seen:
+                seen.add(kind)
+                waiting.extend(kind.parts())
+        return False
 
     @abstractmethod
     def draft(self, value: Any, home: "Home") -> Any:
@@ -38,10 +59,17 @@ class Kind(ABC):
     def load(self, wire: Json, path: str) -> Any:
         """Make a live value from JSON."""
 
+    def prepare(self) -> None:  # noqa: B027 (most have nothing to find out)
+        """Find out at once whether the annotation can be used."""
+
     def accept(self, value: Any, path: str) -> Any:
         """Check a value when it is assigned, and convert it where the annotation wants that."""
         del path
         return value
+
+    def vet(self, value: Any, path: str) -> None:
+        """Refuse untyped parts that are no JSON, of a value that pydantic has checked."""
+        del value, path
 
     def freeze(self, value: Any, inside: bool) -> Any:
         """Make read-only what is inside a list, of a value that was just loaded.
@@ -157,4 +185,7 @@ def settle(kind: Kind, before: Any, now: Any, path: str, inside: bool, patches: 
 
 def read_only() -> StateError:
     """The error for changing a state that is only lent."""
-    return StateError("The state is read-only here; it is changed in `update`, by its draft.")
+    return StateError(
+        "This is a part of the live state, and read-only. Change the draft that `update` gets, "
+        "or a copy.deepcopy of this."
+    )

@@ -5,11 +5,14 @@ import decimal
 import enum
 import pathlib
 import uuid
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
+from callboard.errors import StateNotSerializable
 from callboard.events.envelope import Json
+from callboard.state import pointer
 from callboard.state.coding import Codec
 from callboard.state.dicts import Keyed, dict_draft
 from callboard.state.frozen import FrozenDict, FrozenList
@@ -38,6 +41,8 @@ IMMUTABLE: Final = (
 class Untyped(Keyed):
     """Anything that JSON can hold."""
 
+    untyped = True
+
     def at(self, key: str, path: str) -> Kind:
         """The values of an untyped dict are untyped."""
         del key, path
@@ -53,6 +58,10 @@ class Untyped(Keyed):
         """Read it twice: the live value and the patch must not share."""
         data = written(value, path)
         return self.freeze(orjson.loads(data), inside), orjson.loads(data)
+
+    def vet(self, value: Any, path: str) -> None:
+        """It must be JSON."""
+        written(value, path)
 
     def wire(self, value: Any) -> Json:
         """It is JSON."""
@@ -86,18 +95,34 @@ class Typed(Kind):
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
 
+    def prepare(self) -> None:
+        """Let pydantic find out."""
+        self.codec.prepare()
+
     def accept(self, value: Any, path: str) -> Any:
         """Check it, and convert it where that makes another value of it.
 
         What needs no conversion stays the user's own object, which they may go on to change.
         """
         checked = self.codec.check(value, path)
-        return value if type(value) not in ATOMS and checked == value else checked
+        if checked is value or type(value) in ATOMS:
+            return checked
+        return value if checked == value else checked
 
     def renew(self, value: Any, path: str, inside: bool) -> tuple[Any, Json]:
         """Check, write and read it."""
-        live, wire = self.codec.renew(value, path)
+        checked = self.codec.check(value, path)
+        if self.has_untyped:
+            self._vet_all(checked, path)
+        live, wire = self.codec.renew(checked, path)
         return self.freeze(live, inside), wire
+
+    def _vet_all(self, checked: Any, path: str) -> None:
+        try:
+            self.vet(checked, path)
+        except RecursionError:
+            what = "the value contains itself; store a copy"
+            raise StateNotSerializable(f"{path or '/'}: {what}.", path=path) from None
 
     def wire(self, value: Any) -> Json:
         """Write it."""
@@ -136,6 +161,16 @@ class ListOf(Typed):
         super().__init__(codec)
         self.item = item
 
+    def parts(self) -> Iterable[Kind]:
+        """Its elements."""
+        return (self.item,)
+
+    def vet(self, value: Any, path: str) -> None:
+        """Vet its elements."""
+        if is_list(value):
+            for index, part in enumerate(value):
+                self.item.vet(part, f"{path}/{index}")
+
     def draft(self, value: Any, home: Home) -> Any:
         """Make a draft of the list."""
         return list_draft(value, self.item, home)
@@ -159,6 +194,16 @@ class DictOf(Typed, Keyed):
     def __init__(self, codec: Codec, value: Kind) -> None:
         super().__init__(codec)
         self.value = value
+
+    def parts(self) -> Iterable[Kind]:
+        """Its values."""
+        return (self.value,)
+
+    def vet(self, value: Any, path: str) -> None:
+        """Vet its values."""
+        if is_object(value):
+            for key, part in value.items():
+                self.value.vet(part, pointer.join(path, key))
 
     def at(self, key: str, path: str) -> Kind:
         """All values are of one kind."""
@@ -189,6 +234,19 @@ class Maybe(Kind):
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.inert = kind.inert
+
+    def parts(self) -> Iterable[Kind]:
+        """The kind."""
+        return (self.kind,)
+
+    def prepare(self) -> None:
+        """See to the kind."""
+        self.kind.prepare()
+
+    def vet(self, value: Any, path: str) -> None:
+        """None is JSON."""
+        if value is not None:
+            self.kind.vet(value, path)
 
     def draft(self, value: Any, home: Home) -> Any:
         """None cannot be changed."""

@@ -23,12 +23,13 @@ from callboard.state.plain import ATOMS
 class ListCore(Core):
     """What is known of a list draft."""
 
-    __slots__ = ("item", "low")
+    __slots__ = ("drafted", "item", "low")
 
     def __init__(self, origin: list[Any], item: Kind, home: Home) -> None:
         super().__init__(origin, home)
         self.item = item
         self.low = len(origin)
+        self.drafted = False
 
     def hand_out(self, draft: "ListDraft", index: int, value: Any) -> Any:
         """Return an element, as a draft of its own if it is a live value."""
@@ -37,6 +38,7 @@ class ListCore(Core):
         child = self.item.draft(value, Home(self.scope, self, index, inside=True))
         if child is not value:
             storage.put_element(draft, index, child)
+            self.drafted = True
             if index < self.low:
                 self.touched[index] = None
         return child
@@ -78,25 +80,25 @@ class ListCore(Core):
     def _tail(self, draft: list[Any], low: int, path: str, patches: list[Patch]) -> list[Any]:
         """Settle the elements that may have moved, by what begins and ends alike."""
         before, now = self.origin[low:], storage.stretch(draft, slice(low, None))
-        sources = [self.scope.source(value) for value in now]
+        sources = [self.scope.source(value) for value in now] if self.drafted else now
         shorter = min(len(before), len(now))
-        start = _common(before, sources)
-        end = min(shorter - start, _common(before[::-1], sources[::-1]))
-        paired = [
-            settle(self.item, before[i], now[i], f"{path}/{low + i}", True, patches)
-            for i in range(shorter - end)
-        ]
-        new = [
-            self.item.renew(now[i], f"{path}/{low + i}", True)
-            for i in range(shorter - end, len(now) - end)
-        ]
-        patches.extend(removals(path, low + len(now) - end, low + len(before) - end))
-        patches.extend(additions(path, low + len(before) - end, [wire for _, wire in new]))
-        kept = [
-            settle(self.item, before[-i], now[-i], f"{path}/{low + len(now) - i}", True, patches)
-            for i in range(end, 0, -1)
-        ]
+        end = min(shorter - _common(before, sources), _common(before[::-1], sources[::-1]))
+        first, last = shorter - end, len(now) - end
+        paired = self._pairs(before[:first], now[:first], path, low, patches)
+        places = range(low + first, low + last)
+        new = [self.item.renew(now[i - low], f"{path}/{i}", True) for i in places]
+        patches.extend(removals(path, low + last, low + len(before) - end))
+        patches.extend(additions(path, low + first, [wire for _, wire in new]))
+        kept = self._pairs(before[len(before) - end :], now[last:], path, low + last, patches)
         return [*paired, *(live for live, _ in new), *kept]
+
+    def _pairs(
+        self, before: list[Any], now: list[Any], path: str, start: int, patches: list[Patch]
+    ) -> list[Any]:
+        """Settle elements one by one, `start` being the index of the first."""
+        for i in compress(count(), map(is_not, before, now)):
+            now[i] = settle(self.item, before[i], now[i], f"{path}/{start + i}", True, patches)
+        return now
 
 
 def _common(before: list[Any], now: list[Any]) -> int:

@@ -71,11 +71,11 @@ class ObjectCore(Core):
     def assign(self, name: str, value: Any) -> None:
         """Check a value and make it the field's."""
         self.scope.writing()
-        if value is self.values.get(name):
-            return
         place = pointer.join(self.path(), self.kind.wire_key(name))
         if name in self.kind.frozen:
             raise StateInvalid(f"{place}: the field is frozen.", path=place)
+        if value is self.values.get(name):
+            return
         self.values[name] = self.scope.own(self.kind.fields[name].accept(value, place))
         self.touched[name] = None
 
@@ -98,6 +98,8 @@ class ObjectCore(Core):
         """Compare the fields that were touched."""
         if self.kind.whole:
             return self._settle_whole(draft, path, patches)
+        if not self.touched:
+            return self.origin
         mark, changed = len(patches), dict[str, Any]()
         before = values_of(self.origin)
         for name in self.touched:
@@ -181,12 +183,10 @@ class ObjectDraft(Draft):
     def __copy__(self) -> Any:
         return assemble(self.__callboard_class__, dict(self.__dict__), like=self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         core: ObjectCore = self.__callboard__
         shallow = assemble(self.__callboard_class__, core.values, like=self)
-        made = copy.deepcopy(shallow, memo)
-        memo[id(self)] = made
-        return made
+        return copy.deepcopy(shallow, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return copy.deepcopy(self).__reduce_ex__(protocol)
@@ -218,6 +218,7 @@ def _draft_class(cls: type[Any]) -> type[Any]:
     namespace: dict[str, Any] = {
         "__slots__": ("__callboard__",),
         "__callboard_class__": cls,
+        "__dict__": vars(ObjectDraft)["__dict__"],
         # pydantic remembers by class how each attribute is set.
         **({"__pydantic_setattr_handlers__": {}} if is_model else {}),
         **{name: _Field(cls, name) for name in field_names(cls)},

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import decimal
+import enum
 import math
 import pathlib
 import uuid
@@ -24,7 +25,8 @@ MAX_DEPTH: Final = 128
 
 # What orjson writes at most, see `_fits`.
 _WRITER_DEPTH: Final = 254
-_INTEGERS: Final = range(-(2**63), 2**64)
+_LEAST: Final = -(2**63)
+_GREATEST: Final = 2**64 - 1
 _EXACTLY_JSON: Final = (
     orjson.OPT_PASSTHROUGH_SUBCLASS
     | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -41,6 +43,7 @@ _FIXES: Final[tuple[tuple[tuple[type, ...], str], ...]] = (
         (decimal.Decimal, uuid.UUID, pathlib.PurePath),
         "store str(value), or declare the field with this type in a typed state",
     ),
+    ((enum.Enum,), "store value.value, or declare the field with this type in a typed state"),
     ((BaseModel,), "store value.model_dump(mode='json'), or declare the field with this type"),
 )
 
@@ -55,7 +58,7 @@ def written(value: Any, path: str) -> bytes:
         # It writes NaN as null, and enums and UUIDs as text, which do not read back as equal.
         if orjson.loads(data) == value and _fits(value, data, path):
             return data
-    return orjson.dumps(_plain(value, path, path.count("/")))
+    return orjson.dumps(_plain(value, path, ()))
 
 
 def _fits(value: Any, data: bytes, path: str) -> bool:
@@ -72,7 +75,7 @@ def _fits(value: Any, data: bytes, path: str) -> bool:
     return True
 
 
-def _plain(value: Any, path: str, depth: int) -> Json:
+def _plain(value: Any, path: str, above: tuple[int, ...]) -> Json:
     """Make JSON of a value: tuples become lists, and subclasses what they derive from."""
     if value is None or isinstance(value, bool):
         return value
@@ -80,14 +83,21 @@ def _plain(value: Any, path: str, depth: int) -> Json:
         return text(value, path)
     if isinstance(value, int | float):
         return _number(value, path)
-    if depth >= MAX_DEPTH:
+    if id(value) in above:
+        raise _refusal(value, path, "contains itself", "store a copy")
+    if path.count("/") >= MAX_DEPTH:
         raise _refusal(value, path, f"is nested deeper than {MAX_DEPTH} levels", "flatten it")
+    return _plain_container(value, path, (*above, id(value)))
+
+
+def _plain_container(value: Any, path: str, above: tuple[int, ...]) -> Json:
+    # Past the methods of a draft: to read it must not make further drafts.
     if is_list(value) or _is_tuple(value):
         items = storage.elements(value) if is_list(value) else value
-        return [_plain(item, f"{path}/{i}", depth + 1) for i, item in enumerate(items)]
+        return [_plain(item, f"{path}/{i}", above) for i, item in enumerate(items)]
     if is_object(value):
         return {
-            (name := text(key, path)): _plain(item, pointer.join(path, name), depth + 1)
+            (name := text(key, path)): _plain(item, pointer.join(path, name), above)
             for key, item in storage.members(value)
         }
     raise _refusal(value, path, "is not JSON", _fix(value))
@@ -100,7 +110,7 @@ def _is_tuple(value: Any) -> TypeGuard[tuple[Any, ...]]:
 def text(value: Any, path: str) -> str:
     """Make sure of a text that can be written, such as a key."""
     if not isinstance(value, str):
-        raise _refusal(value, path, f"{value!r:.60} is a key", "use text as keys")
+        raise _refusal(value, path, "is a key", "use text as keys")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -110,7 +120,7 @@ def text(value: Any, path: str) -> str:
 
 def _number(value: float, path: str) -> int | float:
     if isinstance(value, int):
-        if value not in _INTEGERS:
+        if not _LEAST <= value <= _GREATEST:
             raise _refusal(value, path, "does not fit 64 bits", "store str(value)")
         return int(value)
     if not math.isfinite(value):
@@ -129,6 +139,8 @@ def _fix(value: Any) -> str:
 
 def _refusal(value: Any, path: str, what: str, fix: str) -> StateNotSerializable:
     kind = type(value).__name__
+    # Not the name of our subclass, when it is a draft.
+    kind = "list" if is_list(value) else "dict" if is_object(value) else kind
     return StateNotSerializable(
         f"{path or '/'}: a value of type {kind} {what}; {fix}.", path=path, type=kind
     )

@@ -1,6 +1,6 @@
 """The kinds of values that have named fields: models, dataclasses and TypedDicts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,6 @@ from callboard.state.classes import frozen_fields, is_open, sees_all_fields
 from callboard.state.coding import Codec
 from callboard.state.dicts import Keyed, dict_draft
 from callboard.state.frozen import FrozenDict, frozen_object
-from callboard.state.instances import values_of
 from callboard.state.kind import Home, Kind
 from callboard.state.kinds import Typed
 from callboard.state.objects import Fielded, object_draft
@@ -31,16 +30,32 @@ class ObjectOf(Typed, Fielded):
         self.open = is_open(cls)
         self.find_fields = fields
 
+    def parts(self) -> Iterable[Kind]:
+        """Its fields."""
+        return self.fields.values()
+
+    @cached_property
+    def _untyped(self) -> list[tuple[str, Kind]]:
+        return [(name, kind) for name, kind in self.fields.items() if kind.has_untyped]
+
+    def vet(self, value: Any, path: str) -> None:
+        """Vet its fields."""
+        if isinstance(value, self.cls):
+            for name, kind in self._untyped:
+                kind.vet(getattr(value, name), pointer.join(path, name))
+
+    @cached_property
+    def _changeable(self) -> list[tuple[str, Kind]]:
+        return [(name, kind) for name, kind in self.fields.items() if not kind.inert]
+
     def draft(self, value: Any, home: Home) -> Any:
         """Make a draft of the object."""
         return object_draft(value, self, home)
 
     def freeze(self, value: Any, inside: bool) -> Any:
         """Make read-only what is inside a list."""
-        for name, part in values_of(value).items():
-            kind = self.fields[name]
-            if not kind.inert:
-                object.__setattr__(value, name, kind.freeze(part, inside))
+        for name, kind in self._changeable:
+            object.__setattr__(value, name, kind.freeze(getattr(value, name), inside))
         return frozen_object(self.cls, value) if inside else value
 
 
@@ -53,6 +68,15 @@ class OneOf(Typed):
         self._kinds = {
             cls: ObjectOf(cls, codec, fields, whole=True) for cls, fields in members.items()
         }
+
+    def parts(self) -> Iterable[Kind]:
+        """The classes."""
+        return self._kinds.values()
+
+    def vet(self, value: Any, path: str) -> None:
+        """Vet the object as what it is."""
+        if value.__class__ in self._kinds:
+            self._kinds[value.__class__].vet(value, path)
 
     def draft(self, value: Any, home: Home) -> Any:
         """Make a draft of the object."""
@@ -85,6 +109,20 @@ class Record(Typed, Keyed):
             what = f"{self._title} has no key {key!r}, only {known}"
             raise StateInvalid(f"{place}: {what}.", path=place)
         return kind
+
+    def parts(self) -> Iterable[Kind]:
+        """Its values."""
+        return self.fields.values()
+
+    @cached_property
+    def _untyped(self) -> dict[str, Kind]:
+        return {key: kind for key, kind in self.fields.items() if kind.has_untyped}
+
+    def vet(self, value: Any, path: str) -> None:
+        """Vet its values."""
+        for key, kind in self._untyped.items():
+            if key in value:
+                kind.vet(value[key], pointer.join(path, key))
 
     def check_gone(self, keys: list[str], path: str) -> None:
         """Refuse that a required key is gone."""

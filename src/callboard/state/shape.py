@@ -2,21 +2,21 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, get_origin, is_typeddict
+from typing import Any, get_origin
 
 import orjson
 import pydantic
 from pydantic import BaseModel
 
-from callboard.errors import DefinitionError
+from callboard.errors import DefinitionError, StateError
 from callboard.events.envelope import Json
 from callboard.state.annotations import field_kinds, kind_of, object_kind
 from callboard.state.coding import Codec, invalid
 from callboard.state.dicts import Keyed
-from callboard.state.instances import field_names, has_fields
+from callboard.state.instances import field_names, has_fields, is_typed_dict
 from callboard.state.kind import Kind
 from callboard.state.kinds import Leaf
-from callboard.state.records import ObjectOf
+from callboard.state.records import ObjectOf, Record
 from callboard.state.roots import FIELD, WIRE_KEY, Answer, RootCodec, RootDict, RootObject
 
 
@@ -43,7 +43,7 @@ class StateType:
             wanted = "a pydantic model, a dataclass, a TypedDict, or dict with text as keys"
             raise self._wrong(f"the state is {wanted}, not {tp!r}")
         self.kind = kind
-        if self.has(WIRE_KEY) and tp is not dict:
+        if WIRE_KEY in self._declared():
             raise self._wrong(f"name the field {FIELD!r}, not {WIRE_KEY!r}")
 
     def initial(self) -> Any:
@@ -54,7 +54,10 @@ class StateType:
             first = {}
         else:
             first = self._defaults()
-        return self.kind.renew(first, "", inside=False)[0]
+        try:
+            return self.kind.renew(first, "", inside=False)[0]
+        except StateError as error:
+            raise self._wrong(f"the first state does not fit: {error.message}") from error
 
     def load(self, wire: Json) -> Any:
         """Make the live state from JSON; StateInvalid names the path that does not fit."""
@@ -70,9 +73,13 @@ class StateType:
 
     def has(self, field: str) -> bool:
         """Whether the state has a place for a field; a dict has one for any."""
-        if is_typeddict(self._type):
-            return field in self._type.__annotations__
-        return isinstance(self.kind, RootDict) or field in field_names(self._type)
+        is_open = isinstance(self.kind, RootDict) and not is_typed_dict(self._type)
+        return is_open or field in self._declared()
+
+    def _declared(self) -> tuple[str, ...]:
+        if is_typed_dict(self._type):
+            return tuple(self._type.__annotations__)
+        return () if isinstance(self.kind, RootDict) else field_names(self._type)
 
     def _defaults(self) -> Any:
         missing = [name for name in field_names(self._type) if _is_required(self._type, name)]
@@ -85,16 +92,25 @@ class StateType:
             raise self._wrong(f"the defaults do not fit: {invalid(error, '').message}") from error
 
     def _wrong(self, what: str, **context: object) -> DefinitionError:
+        what = what.removesuffix(".")
         return DefinitionError(f"Workflow {self.name!r}: {what}.", workflow=self.name, **context)
 
 
 def _root(tp: Any) -> Kind | None:
     if has_fields(tp):
         return _object_root(tp)
-    if tp is dict or get_origin(tp) is dict or is_typeddict(tp):
-        kind = kind_of(tp)
-        return RootDict(kind) if isinstance(kind, Keyed) else None
+    if tp is dict or get_origin(tp) is dict or is_typed_dict(tp):
+        return _dict_root(kind_of(tp))
     return None
+
+
+def _dict_root(kind: Kind) -> Kind | None:
+    if not isinstance(kind, Keyed):
+        return None
+    if isinstance(kind, Record):
+        for field in kind.fields.values():
+            field.prepare()
+    return RootDict(kind)
 
 
 def _object_root(cls: type[Any]) -> Kind:
