@@ -12,7 +12,7 @@ from tests.faults.laws import check_laws
 from callboard import Callboard
 from callboard.engine.decide import RUN_AGAIN
 from callboard.engine.phase import Uncertain
-from callboard.errors import SessionNotFound
+from callboard.errors import SessionNotFound, StoreError
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
@@ -105,6 +105,9 @@ class Player:
         for _ in range(_PATIENCE):
             try:
                 await self._drive(log)
+            except StoreError:
+                self.crashes += 1
+                continue
             except Crashed:
                 self.crashes += 1
                 log = self._process(plans)

@@ -10,7 +10,9 @@ from tests.faults.flows import SCENARIOS, Scenario
 from tests.faults.playing import MemoryStore, Plan, Played, Player, SqliteStore
 
 from callboard.engine.decide import GIVE_UP, GO_ON
+from callboard.errors import StoreBusy
 from callboard.events import names
+from callboard.testing.faults import FaultyLog
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
 both_ways = pytest.mark.parametrize("handler", [False, True], ids=["inbox", "handler"])
@@ -70,6 +72,21 @@ def test_crash_at_every_append(scenario: Scenario, handler: bool):
         played = asyncio.run(Player(scenario, MemoryStore(), [fault], handler).play())
         assert played.crashes == 1
         check_same(played, plain)
+
+
+@every_scenario
+@both_ways
+def test_a_store_that_fails_at_any_append_loses_nothing(scenario: Scenario, handler: bool):
+    """The process lives, hears of it, and drives the session again."""
+    plain = uncrashed(scenario.name, handler)
+    for append in range(1, plain.appends + 1):
+        for when in ("before", "after"):
+
+            def fail(log: FaultyLog, at: dict[str, int] = {when: append}) -> None:  # noqa: B006
+                log.fail(StoreBusy(), **at)
+
+            played = asyncio.run(Player(scenario, MemoryStore(), [fail], handler).play())
+            check_same(played, plain)
 
 
 def check_file(scenario: Scenario, folder: Path, plans: list[Plan]) -> None:
