@@ -122,7 +122,15 @@ class Execution:
             resumed = await running.operations.resume(self.session_id)
             if self._task is not None and self._task.done():
                 self._start(self._run(first=False))
+            elif self._task is not None and resumed:
+                self._start(self._go_on(self._task))
             return resumed
+
+    async def _go_on(self, before: asyncio.Task[Result]) -> Result:
+        """Drive again, unless the drive that was still under way has heard of it itself."""
+        await asyncio.wait({before})
+        result = before.result()
+        return await self._run(first=False) if result.status == "paused" else result
 
     def abort(self, reason: str | None = None) -> asyncio.Future[bool]:
         """End the session: its status becomes `cancelled`."""
