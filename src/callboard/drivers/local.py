@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from callboard.clock import Clock
@@ -12,9 +12,9 @@ from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput
 from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
 from callboard.engine.workflow import Workflow
-from callboard.errors import SessionOwned, WorkflowNotFound
+from callboard.errors import OwnershipLost, PositionConflict, SessionOwned, WorkflowNotFound
 from callboard.events.rows import Query
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import EventLog, Writing
 from callboard.state.session import SessionView
 
 
@@ -114,9 +114,19 @@ class LocalDriver:
     async def _recover(self, session_id: str, manner: Manner) -> SessionView | None:
         async with self._slots:
             try:
-                return await self.drive(session_id, manner)
-            except SessionOwned:
-                return None
+                view = await self.drive(session_id, manner)
+                await self._settle(view)
+            except (OwnershipLost, SessionOwned):
+                return None  # Somebody else drives it, or has taken it over.
+            return view
+
+    async def _settle(self, view: SessionView) -> None:
+        """Note that nothing is left to do, which a driver that died while waiting could not."""
+        lease = await self._log.lease(view.session_id)
+        if lease is not None and lease.settled < view.position:
+            with suppress(PositionConflict):  # Something new: then there is something to do.
+                writing = Writing(expect=view.position, settle=True)
+                await self._log.append(view.session_id, [], writing)
 
     @asynccontextmanager
     async def _alone(self, session_id: str) -> AsyncGenerator[None]:

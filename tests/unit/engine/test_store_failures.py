@@ -86,3 +86,18 @@ async def test_a_pause_is_finished_though_the_driver_dies_under_it(rig: Rig):
     await asyncio.wait({driving})
     await rig.process(flow).driver.recover(Manner())
     assert (await rig.outside.session("s")).status == "paused"
+
+
+async def test_a_session_that_only_waits_is_recovered_once(rig: Rig):
+    flow = Workflow("w", state=Notes, phases=[Phase("p", human=Approval("Sure?"), terminal=True)])
+    people = ScriptedPeople(True, held=True)
+    driving = await rig.start(flow, Manner(people=people))
+    await people.asked()
+    rig.log.crash()
+    driving.cancel()
+    await asyncio.wait({driving})
+    assert len(await rig.process(flow).driver.recover()) == 1
+    assert await rig.process(flow).driver.recover() == []
+    await rig.answer("Sure?")
+    (view,) = await rig.process(flow).driver.recover()
+    assert view.status == "completed"
