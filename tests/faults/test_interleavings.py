@@ -178,19 +178,21 @@ class Interleavings(RuleBasedStateMachine):
             self.working.remove(work)
 
     @initialize(target=sessions)
-    def begins(self) -> str:
+    def begins(self) -> Any:
         return self._begin(0)
 
     @rule(target=sessions, process=st.integers(0, 1))
     @precondition(lambda self: len(self.known) < 2)
-    def begin(self, process: int) -> str:
+    def begin(self, process: int) -> Any:
         return self._begin(process)
 
-    def _begin(self, process: int) -> str:
+    def _begin(self, process: int) -> Any:
         session = f"s{len(self.known)}"
         driver = self.processes[process].board.driver
         prelude = begin(self.workflow, None)
         self._drive(process, driver.begin(self.workflow, session, prelude, Manner(linger=30)))
+        if not self.run(self.outside.log.head(session)):
+            return multiple()  # The process died before it could begin.
         self.known.append(session)
         return session
 
