@@ -124,13 +124,13 @@ def measure(quick: bool = False) -> Result:
         ],
         notes=[
             f"LangGraph one at a time: {rates['ours, one at a time'] / rates[LANGGRAPH]:.2f}× "
-            '(the aim is 4×). It runs `SqliteSaver` with `durability="sync"`, which is as quick as '
-            'its default "async" here; both sides use WAL and synchronous=FULL.',
+            '(the aim is 4×). It runs `SqliteSaver` with `durability="sync"`, because its default, '
+            '"async", may lose the last step in a crash; both sides use WAL and synchronous=FULL.',
             "DBOS is what a `sqlite:///` address gives: a rollback journal, because it has no "
             "setting for the journal. A file put into WAL beforehand makes it quicker; that is "
             "shown in the rows without a bar. Of its threads and its async workflows the quicker "
             "is compared.",
-            "Processor time per workflow, which a busy machine does not change: "
+            "Processor time per workflow, which a busy machine changes less than rates: "
             + ", ".join(f"{name}: {busy[name]:.2f} ms" for name in busy)
             + ".",
         ],

@@ -3,7 +3,7 @@ the next one starts.
 
 `--journal delete` is DBOS as it opens a `sqlite:///` address (rollback journal, synchronous FULL;
 it has no setting for this). `--journal wal` puts the database file into WAL beforehand, which
-SQLite remembers in the file and which spares DBOS about half of its time; the documentation does
+SQLite remembers in the file and which makes it quicker; the documentation does
 not mention it. Logging is at ERROR, tracing is off.
 """
 
