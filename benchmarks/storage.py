@@ -196,7 +196,7 @@ def draw(
         progress("  matplotlib is not installed: cost_per_step.png is not drawn")
         return
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     def curve(runs: list[dict[str, Any]], bucket: int = 50) -> tuple[list[float], list[float]]:
         middle = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]["step_seconds"]
@@ -214,6 +214,9 @@ def draw(
     ):
         axes.plot(*curve(runs), label=label, color=colour, linewidth=1.4)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.set_xlabel("step (each adds 2 KB of random text to the state)")
     axes.set_ylabel("cost of a step, ms (mean of 50)")
     axes.set_title("Cost per step on SQLite, every step durable", loc="left")
