@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +35,7 @@ from callboard.errors import (
     SessionOwned,
 )
 from callboard.events import names
+from callboard.events.envelope import Event
 from callboard.events.rows import KEYS, Query
 from callboard.log.memory import Memory, MemoryLog
 from callboard.log.sqlite import SqliteLog
@@ -251,7 +252,6 @@ class Interleavings(RuleBasedStateMachine):
             self.run(self.outside.answer(question.id, value))
         except InteractionClosed:
             return
-        assert question.id not in self.answers
         self.answers[question.id] = value
         if again:
             with pytest.raises(AlreadyAnswered):
@@ -342,20 +342,30 @@ class Interleavings(RuleBasedStateMachine):
             view = fold(events)
             assert self._info(session).status == view.status
             pending |= {asked.id for asked in view.pending()}
-            self._check_answers(session, events)
+            self._check_answers(events)
         assert {one.id for one in self.run(self.outside.inbox())} == pending
 
-    def _check_answers(self, session: str, events: list[Any]) -> None:
-        """What was acknowledged is recorded, and what agents were told is what was said."""
-        given = {e.payload["id"]: e.payload for e in events if e.name == names.RECEIVED}
+    def _check_answers(self, events: list[Event]) -> None:
+        """What was acknowledged is recorded, and what was recorded is used."""
+        forked = any(event.name == names.FORKED for event in events)
+        asked: dict[str, Mapping[str, Any]] = {}
+        said: dict[tuple[str | None, str], Any] = {}
         for event in events:
-            if event.name == names.REQUESTED and event.payload["id"] in self.answers:
-                own = [e for e in events if e.name == names.FORKED]
-                if event.payload["id"] not in given:
-                    assert own, "an answer was lost"
-                else:
-                    said = given[event.payload["id"]]["value"]
-                    assert said == self.answers[event.payload["id"]]
+            payload = event.payload
+            if event.name == names.REQUESTED:
+                asked[payload["id"]] = payload
+            elif event.name in (names.RECEIVED, names.EXPIRED):
+                question = asked[payload["id"]]
+                said[question.get("run"), question["prompt"]] = payload["value"]
+                if event.name == names.RECEIVED:
+                    assert self.answers.pop(payload["id"], payload["value"]) == payload["value"]
+            elif event.name == names.AGENT_COMPLETED:
+                assert payload["output"] == _told(payload, said)
+            elif event.name == names.INTENT and payload["reason"] == "human":
+                assert said[None, _PROMPTS[fold(events[: event.position]).phase]] in str(payload)
+        # A fork leaves the questions of its prefix, and so their answers, to its parent.
+        lost = [question for question in self.answers if question in asked]
+        assert forked or not lost, "an answer was lost"
 
     def teardown(self) -> None:
         try:
@@ -406,6 +416,19 @@ class Interleavings(RuleBasedStateMachine):
         before = self.run(tables())
         self.run(self.outside.log.rebuild())
         assert self.run(tables()) == before
+
+
+_PROMPTS: dict[Any, str] = {"review": "Again?", "each": "Which?"}
+
+
+def _told(payload: Mapping[str, Any], said: Mapping[tuple[str | None, str], Any]) -> list[Any]:
+    """What a run must have made of the answers it got."""
+    run = payload["run"]
+    if payload["phase"] == "each":
+        item = "abc"[int(run.rpartition("/")[2])]
+        return [item, said[run, f"{item}?"]]
+    answers = [said[run, prompt] == "yes" for prompt in ("Sure?", "Left?", "Right?")]
+    return ["work", payload["visit"], *answers, payload["output"][-1]]
 
 
 class FileInterleavings(Interleavings):
