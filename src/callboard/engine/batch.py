@@ -37,7 +37,8 @@ class Batch:
         outputs: Mapping[int, int] | None = None,
     ) -> Event:
         """Add an event; unless told otherwise, the one before it is its cause."""
-        new = NewEvent(event_id(), name, payload, self.now, 1, cause or self._cause, outputs)
+        id = payload.get("intentId") or event_id()
+        new = NewEvent(id, name, payload, self.now, 1, cause or self._cause, outputs)
         event = place(new, self.view.session_id, self.view.position + 1)
         apply(self.view, event)
         self.events.append(new)
