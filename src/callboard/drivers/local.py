@@ -75,10 +75,10 @@ class LocalDriver:
 
     async def drive(self, session_id: str, manner: Manner | None = None) -> SessionView:
         """Drive a session until it waits, pauses or ends. Where nothing is to do, do nothing."""
-        view = (await load(self._log, session_id)).view
-        if view.ended or view.paused:
-            return view
-        return await self._drive(self.workflow(view.workflow), session_id, manner or Manner())
+        rows = await self._log.rows(Query("sessions", {"id": session_id}))
+        if not rows or rows[0]["ended"] or rows[0]["paused"]:
+            return (await load(self._log, session_id)).view
+        return await self._drive(self.workflow(rows[0]["workflow"]), session_id, manner or Manner())
 
     async def _drive(
         self,

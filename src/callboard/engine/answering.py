@@ -4,7 +4,8 @@ from typing import Any
 
 from callboard.errors import AlreadyAnswered, InteractionClosed, InteractionNotFound
 from callboard.interactions.answers import check
-from callboard.state.session import SessionView
+from callboard.interactions.records import Interaction
+from callboard.state.session import Asked, SessionView
 
 _CLOSED = {
     "expired": "ran out before it was answered",
@@ -24,8 +25,15 @@ def answer_payload(
         raise already(question, asked.value)
     if asked.status != "pending":
         raise closed(question, _CLOSED[asked.status])
+    return received_payload(asked, value, approved, **who)
+
+
+def received_payload(
+    asked: Asked | Interaction, value: Any, approved: bool | None, **who: str | None
+) -> dict[str, Any]:
+    """The payload of `input:received` for a question that is open; AnswerInvalid if wrong."""
     answer = check(asked, value, approved)
-    payload: dict[str, Any] = {"id": question, "value": answer.value}
+    payload: dict[str, Any] = {"id": asked.id, "value": answer.value}
     if answer.approved is not None:
         payload["approved"] = answer.approved
     return payload | {key: name for key, name in who.items() if name is not None}

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from callboard.clock import Clock
-from callboard.engine.answering import already, answer_payload, closed, unknown
+from callboard.engine.answering import (
+    already,
+    answer_payload,
+    closed,
+    received_payload,
+    unknown,
+)
 from callboard.engine.batch import Batch
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load
@@ -22,10 +28,12 @@ from callboard.errors import (
     SessionOwned,
 )
 from callboard.events import names
-from callboard.events.codec import load_json
+from callboard.events.envelope import NewEvent
+from callboard.events.moments import to_ms
 from callboard.events.rows import Query
-from callboard.ids import short_id
+from callboard.ids import event_id, short_id
 from callboard.interactions.expiry import expire, ran_out
+from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import Base, EventLog, Writing
 
 T = TypeVar("T")
@@ -96,12 +104,44 @@ class Operations:
         by: str | None = None,
         via: str | None = None,
     ) -> str:
-        """Answer a question; returns its session. The first answer counts."""
-        session_id = await self._session_asking(interaction_id)
+        """Answer a question; returns its session. The first answer counts.
+
+        The question's row tells all that has to be known, so that an answer costs the same
+        whatever the session's state weighs. Only the clock's part needs the session itself.
+        """
+        who = {"by": by, "via": via}
+        session_id = (await self._open_question(interaction_id)).session_id or ""
+        while True:
+            # In this order: what closes the question after the row was read, moves the head.
+            head = await self._log.head(session_id)
+            asked = await self._open_question(interaction_id)
+            if asked.deadline is not None and to_ms(asked.deadline) <= self._clock.now_ms():
+                await self._answer_late(session_id, interaction_id, value, approved, who)
+                return session_id
+            payload = received_payload(asked, value, approved, **who)
+            [last] = await self._log.read(session_id, head - 1, limit=1)
+            event = NewEvent(
+                event_id(), names.RECEIVED, payload, self._clock.now_ms(), caused_by=last.id
+            )
+            try:
+                await self._log.append(session_id, [event], Writing(expect=head))
+            except PositionConflict:
+                continue
+            return session_id
+
+    async def _answer_late(
+        self,
+        session_id: str,
+        question: str,
+        value: Any,
+        approved: bool | None,
+        who: dict[str, str | None],
+    ) -> None:
+        """The deadline has passed, and nobody has driven the session since: close it now."""
 
         def build(batch: Batch) -> bool:
-            payload = answer_payload(batch.view, interaction_id, value, approved, by=by, via=via)
-            asked = batch.view.questions[interaction_id]
+            payload = answer_payload(batch.view, question, value, approved, **who)
+            asked = batch.view.questions[question]
             late = ran_out(asked, batch.now) and not batch.view.paused
             if late:
                 batch.add(*expire(asked, batch.now))
@@ -113,23 +153,22 @@ class Operations:
             late = await self._write(session_id, build)
         except (InteractionClosed, InteractionNotFound):
             # It was closed and forgotten since we looked: the row knows how.
-            await self._session_asking(interaction_id)
+            await self._open_question(question)
             raise
         if late:
-            raise closed(interaction_id, _ROW_CLOSED["timeout"])
-        return session_id
+            raise closed(question, _ROW_CLOSED["timeout"])
 
-    async def _session_asking(self, interaction_id: str) -> str:
-        """The session of an open question; else the error that says what became of it."""
+    async def _open_question(self, interaction_id: str) -> Interaction:
+        """The row of an open question; else the error that says what became of it."""
         rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
         if not rows:
             raise unknown(interaction_id)
-        row = rows[0]
-        if row["status"] == "completed":
-            raise already(interaction_id, _answered(row["response"]))
-        if row["status"] != "pending":
-            raise closed(interaction_id, _ROW_CLOSED.get(row["status"], "is closed"))
-        return row["execution_id"]
+        found = interaction(rows[0])
+        if found.status == "completed":
+            raise already(interaction_id, found.response["value"])
+        if found.status != "pending":
+            raise closed(interaction_id, _ROW_CLOSED.get(found.status, "is closed"))
+        return found
 
     async def pause(
         self,
@@ -246,10 +285,6 @@ class Operations:
     async def _driven(self, session_id: str) -> bool:
         lease = await self._log.lease(session_id)
         return lease is not None and lease.owner is not None and lease.alive
-
-
-def _answered(response: str | None) -> Any:
-    return load_json(response)["value"] if response else None
 
 
 def _ended(status: str) -> str:
