@@ -114,7 +114,7 @@ def _related(classes: list[Any]) -> bool:
 @cache
 def object_kind(cls: type[Any]) -> Kind:
     """What a model or dataclass declares."""
-    if not has_drafts(cls) or (not issubclass(cls, BaseModel) and _hints(cls) is None):
+    if not has_drafts(cls):
         return Leaf(Codec(cls))
     return ObjectOf(cls, Codec(cls), partial(field_kinds, cls))
 
@@ -122,20 +122,21 @@ def object_kind(cls: type[Any]) -> Kind:
 @cache
 def record_kind(cls: Any) -> Kind:
     """What a TypedDict declares."""
-    hints = _hints(cls)
-    if hints is None:
-        return Leaf(Codec(cls))
-    config = getattr(cls, "__pydantic_config__", None)
-    return Record(cls, Codec(cls), lambda: {k: kind_of(v, config) for k, v in hints.items()})
+    return Record(cls, Codec(cls), partial(_hinted_kinds, cls))
 
 
 def field_kinds(cls: type[Any]) -> Mapping[str, Kind]:
     """What a model or dataclass declares for each field."""
     if issubclass(cls, BaseModel):
         return {name: _model_field(cls, name) for name in cls.model_fields}
-    hints = _hints(cls) or {}
+    kinds = _hinted_kinds(cls)
+    return {field.name: kinds[field.name] for field in dataclasses.fields(cls)}
+
+
+def _hinted_kinds(cls: Any) -> Mapping[str, Kind]:
     config = getattr(cls, "__pydantic_config__", None)
-    return {field.name: kind_of(hints[field.name], config) for field in dataclasses.fields(cls)}
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: kind_of(hint, config) for name, hint in hints.items()}
 
 
 def _model_field(cls: type[BaseModel], name: str) -> Kind:
@@ -144,11 +145,3 @@ def _model_field(cls: type[BaseModel], name: str) -> Kind:
     if metadata is None:
         return Unchecked(Codec(field.annotation, cls.model_config))
     return kind_of(field.annotation, cls.model_config, tuple(metadata))
-
-
-def _hints(cls: Any) -> dict[str, Any] | None:
-    try:
-        return get_type_hints(cls, include_extras=True)
-    except NameError:
-        # Names of a scope that is gone; pydantic may have seen it, and then reads it as a whole.
-        return None

@@ -30,7 +30,8 @@ class Codec:
 
     def prepare(self) -> None:
         """Find out at once whether pydantic understands the annotation."""
-        _ = self._adapter
+        if not self._adapter.pydantic_complete:
+            self._adapter.rebuild(raise_errors=True)
 
     def check(self, value: Any, path: str) -> Any:
         """Convert a value as pydantic would, or raise StateInvalid."""

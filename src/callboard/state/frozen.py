@@ -40,12 +40,8 @@ class _FrozenObject:
     _callboard_class: type
 
     @property
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._callboard_class
-
-    @__class__.setter
-    def __class__(self, _: type) -> None:
-        raise read_only()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise read_only()

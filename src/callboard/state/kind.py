@@ -7,7 +7,7 @@ settles it at the end.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -33,15 +33,17 @@ class Kind(ABC):
     @cached_property
     def has_untyped(self) -> bool:
         """Whether some place inside is untyped, where pydantic lets pass what is no JSON."""
+        return any(kind.untyped for kind in self.within())
+
+    def within(self) -> Iterator["Kind"]:
+        """All kinds that its values can be made of, itself first."""
         seen, waiting = set[Kind](), list[Kind]([self])
         while waiting:
             kind = waiting.pop()
-            if kind.untyped:
-                return True
             if kind not in seen:
                 seen.add(kind)
                 waiting.extend(kind.parts())
-        return False
+                yield kind
 
     @abstractmethod
     def draft(self, value: Any, home: "Home") -> Any:

@@ -99,9 +99,12 @@ def worth_lightening(patches: int, length: int) -> bool:
 
 
 def lighten(patches: list[Patch], mark: int, path: str, after: Json) -> None:
-    """Replace all of `path` at once, where its patches since `mark` would weigh more."""
+    """Replace all of `path` at once, where its patches since `mark` would weigh more.
+
+    Never the whole document: its readers want to know what has changed in it.
+    """
     data = orjson.dumps(after)
-    if _weight(patches[mark:]) > len(data):
+    if path and _weight(patches[mark:]) > len(data):
         patches[mark:] = [{"op": "replace", "path": path, "value": orjson.loads(data)}]
 
 

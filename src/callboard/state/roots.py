@@ -4,6 +4,7 @@
 inside it; every other name is the user's, and stays.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -46,6 +47,10 @@ class Answer(Kind):
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
+
+    def parts(self) -> Iterable[Kind]:
+        """What the state declares for it."""
+        return (self._kind,)
 
     def draft(self, value: Any, home: Home) -> Any:
         """Copy it: it is small."""
@@ -109,6 +114,10 @@ class RootDict(Keyed):
 
     def __init__(self, kind: Keyed) -> None:
         self._kind = kind
+
+    def parts(self) -> Iterable[Kind]:
+        """What the annotation says; a TypedDict as a whole is not pydantic's to read."""
+        return self._kind.parts()
 
     def at(self, key: str, path: str) -> Kind:
         """The engine's fields, then what the annotation says."""

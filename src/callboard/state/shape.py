@@ -11,12 +11,12 @@ from pydantic import BaseModel
 from callboard.errors import DefinitionError, StateError
 from callboard.events.envelope import Json
 from callboard.state.annotations import field_kinds, kind_of, object_kind
-from callboard.state.coding import Codec, invalid
+from callboard.state.coding import invalid
 from callboard.state.dicts import Keyed
 from callboard.state.instances import field_names, has_fields, is_typed_dict
 from callboard.state.kind import Kind
 from callboard.state.kinds import Leaf
-from callboard.state.records import ObjectOf, Record
+from callboard.state.records import ObjectOf
 from callboard.state.roots import FIELD, WIRE_KEY, Answer, RootCodec, RootDict, RootObject
 
 
@@ -38,7 +38,8 @@ class StateType:
         try:
             kind = _root(tp)
         except (pydantic.errors.PydanticUserError, NameError) as error:
-            raise self._wrong(f"pydantic cannot use the state: {error}") from error
+            reason = str(error).splitlines()[0]
+            raise self._wrong(f"pydantic cannot use the state: {reason}") from error
         if kind is None:
             wanted = "a pydantic model, a dataclass, a TypedDict, or dict with text as keys"
             raise self._wrong(f"the state is {wanted}, not {tp!r}")
@@ -100,30 +101,28 @@ def _root(tp: Any) -> Kind | None:
     if has_fields(tp):
         return _object_root(tp)
     if tp is dict or get_origin(tp) is dict or is_typed_dict(tp):
-        return _dict_root(kind_of(tp))
+        kind = kind_of(tp)
+        return _prepared(RootDict(kind)) if isinstance(kind, Keyed) else None
     return None
 
 
-def _dict_root(kind: Kind) -> Kind | None:
-    if not isinstance(kind, Keyed):
-        return None
-    if isinstance(kind, Record):
-        for field in kind.fields.values():
-            field.prepare()
-    return RootDict(kind)
+def _prepared(kind: Kind) -> Kind:
+    """Let pydantic find fault with a definition now, and not in the middle of a session."""
+    for part in kind.within():
+        part.prepare()
+    return kind
 
 
 def _object_root(cls: type[Any]) -> Kind:
     if issubclass(cls, BaseModel):
         cls.model_rebuild()
-    codec: Codec = RootCodec(cls)
-    codec.prepare()
+    codec = RootCodec(cls)
     if not isinstance(object_kind(cls), ObjectOf):
-        return Leaf(codec)
+        return _prepared(Leaf(codec))
     kinds = dict(field_kinds(cls))
     if FIELD in kinds:
         kinds[FIELD] = Answer(kinds[FIELD])
-    return RootObject(cls, codec, lambda: kinds)
+    return _prepared(RootObject(cls, codec, lambda: kinds))
 
 
 def _is_required(cls: type[Any], name: str) -> bool:

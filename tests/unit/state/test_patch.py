@@ -211,3 +211,10 @@ def test_diff_keeps_the_order_of_keys_when_asked():
 def test_diff_replaces_what_would_take_more_words_to_change():
     before, after = {"a": list(range(100))}, {"a": list(range(100, 0, -1))}
     assert diff(before, after) == [operation("replace", "/a", after["a"])]
+    long = ["some long text that stays as it is"] * 20
+    assert len(diff({"a": [[1], *long] * 9}, {"a": [[2], *long] * 9})) == 9
+
+
+def test_diff_never_replaces_the_whole_document():
+    before, after = {str(i): 0 for i in range(20)}, {str(i): 1 for i in range(20)}
+    assert len(diff(before, after)) == 20
