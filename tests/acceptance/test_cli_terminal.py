@@ -102,7 +102,7 @@ def test_ctrl_c_stops_an_agent_cleanly(callboard: CallboardCommand):
     assert "It could go on, but no process drives it." in callboard.here("why", session).out
 
     screen = callboard.terminal("resume", session, NAP="0")
-    screen.expect("was lost when its process ended")
+    screen.expect("napping")
     screen.expect("completed")
     screen.expect(pexpect.EOF)
     assert ended(screen) == 0
