@@ -54,6 +54,8 @@ class DictCore(Core):
 
     def settle(self, draft: dict[str, Any], path: str, patches: list[Patch]) -> Any:
         """Compare the keys that were touched."""
+        if not self.touched:
+            return self.origin
         mark = len(patches)
         live = dict(self.origin)
         self._remove(draft, live, path, patches)

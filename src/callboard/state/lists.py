@@ -50,6 +50,8 @@ class ListCore(Core):
 
     def settle(self, draft: list[Any], path: str, patches: list[Patch]) -> Any:
         """Compare what was touched or may have moved."""
+        if not self.touched and self.low == len(self.origin) and draft == self.origin:
+            return self.origin
         mark = len(patches)
         live = self._head(draft, path, patches)
         low = len(live)

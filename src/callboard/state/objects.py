@@ -96,10 +96,10 @@ class ObjectCore(Core):
 
     def settle(self, draft: Any, path: str, patches: list[Patch]) -> Any:
         """Compare the fields that were touched."""
+        if not self.touched and not self.kind.open:
+            return self.origin
         if self.kind.whole:
             return self._settle_whole(draft, path, patches)
-        if not self.touched:
-            return self.origin
         mark, changed = len(patches), dict[str, Any]()
         before = values_of(self.origin)
         for name in self.touched:

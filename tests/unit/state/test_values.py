@@ -168,6 +168,7 @@ def test_untyped_parts_of_typed_values_are_refused_too():
     stage.change(lambda state: setattr(state, "sheet", {}))
     with pytest.raises(StateNotSerializable, match="contains itself"):
         stage.change(lambda state: state.node.nodes.append(state.node))
+
     class Puppy(Dog):
         weeks: int = 0
 
