@@ -1,6 +1,8 @@
 """What an agent is told of its place, and how it asks people and records effects."""
 
+import asyncio
 import inspect
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -60,6 +62,7 @@ class Context:
     def __init__(self, desk: Desk, place: Place) -> None:
         self._desk = desk
         self._place = place
+        self._doing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
     def session_id(self) -> str:
@@ -151,13 +154,14 @@ class Context:
         Between the effect and its record the process can still die; give the effect `ctx.key`
         where the other side can use it to tell a repetition.
         """
-        known, value = self._desk.recorded(self._place, key)
-        if known:
+        async with self._doing[key]:
+            known, value = self._desk.recorded(self._place, key)
+            if known:
+                return value
+            await self._desk.still_ours()
+            result = effect()
+            if inspect.isawaitable(result):
+                result = await result
+            value = plain(result, f"What ctx.once({key!r}) gave")
+            await self._desk.record(self._place, key, value)
             return value
-        await self._desk.still_ours()
-        result = effect()
-        if inspect.isawaitable(result):
-            result = await result
-        value = plain(result, f"What ctx.once({key!r}) gave")
-        await self._desk.record(self._place, key, value)
-        return value

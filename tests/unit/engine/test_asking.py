@@ -327,3 +327,18 @@ async def test_a_crash_while_it_is_being_asked_leaves_no_question_behind(rig: Ri
     assert list(await rig.inbox()) == ["Sure?"]
     await rig.answer("Sure?")
     await again
+
+
+async def test_an_effect_happens_once_though_it_is_asked_for_twice_at_once(rig: Rig):
+    done: list[str] = []
+
+    async def twice(ctx: Context) -> list[int]:
+        async def effect() -> int:
+            await asyncio.sleep(0)
+            done.append(ctx.key)
+            return len(done)
+
+        return list(await asyncio.gather(ctx.once("k", effect), ctx.once("k", effect)))
+
+    assert (await (await rig.start(rig.flow(twice)))).state["seen"] == [[1, 1]]
+    assert len(done) == 1
