@@ -76,10 +76,15 @@ def sees_all_fields(cls: type[Any]) -> bool:
             cls.__private_attributes__,
             cls.model_config.get("extra") == "allow",
             cls.model_config.get("json_encoders"),
-            any(field.exclude or field.exclude_if for field in cls.model_fields.values()),
+            any(_may_be_left_out(field) for field in cls.model_fields.values()),
             any(_takes_info(mode, call) for mode, call in _validators(cls, None)),
         )
     )
+
+
+def _may_be_left_out(field: FieldInfo) -> bool:
+    # pydantic knows the second since 2.12.
+    return bool(field.exclude or getattr(field, "exclude_if", None))
 
 
 def field_metadata(cls: type[BaseModel], name: str, field: FieldInfo) -> list[Any] | None:
