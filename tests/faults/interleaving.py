@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +36,7 @@ from callboard.errors import (
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.rows import KEYS, Query
+from callboard.interactions.records import Interaction
 from callboard.log.memory import Memory, MemoryLog
 from callboard.log.sqlite import SqliteLog
 from callboard.state.fold import fold
@@ -242,9 +244,7 @@ class Interleavings(RuleBasedStateMachine):
         pending = self.run(self.outside.inbox())
         if not pending:
             return
-        question = sorted(pending, key=lambda one: (str(one.session_id), str(one.run), one.prompt))[
-            pick % len(pending)
-        ]
+        question = sorted(pending, key=_place)[pick % len(pending)]
         value = question.options[coin] if question.options else ("yes", "no")[coin]
         try:
             self.run(self.outside.answer(question.id, value))
@@ -266,6 +266,41 @@ class Interleavings(RuleBasedStateMachine):
             self.answer(0, True, False)
             self.drives_end_well()
             self.the_dead_are_replaced()
+
+    @rule(
+        session=sessions,
+        moves=st.lists(
+            st.tuples(st.sampled_from(["finish", "answer", "pause", "resume"]), st.integers(0, 6)),
+            min_size=2,
+            max_size=5,
+        ),
+    )
+    def at_once(self, session: str, moves: list[tuple[str, int]]) -> None:
+        """Several things in the same few turns of the loop, so that writers meet."""
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(self._soon(session, *move) for move in moves))
+
+        self.run(all_of_them())
+
+    async def _soon(self, session: str, move: str, turns: int) -> None:
+        pending = await self.outside.inbox()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        with suppress(AlreadyAnswered, InteractionClosed, NotResumable):
+            if move == "finish":
+                for work in self.working:
+                    if not work.end.done():
+                        work.end.set_result("done")
+            elif move == "answer" and pending:
+                question = min(pending, key=_place)
+                value = question.options[0] if question.options else "yes"
+                await self.outside.answer(question.id, value)
+                self.answers[question.id] = value
+            elif move == "pause":
+                await self.outside.pause(session)
+            else:
+                await self.outside.resume(session)
 
     @rule(pick=st.integers(0, 9))
     def answer_wrongly(self, pick: int) -> None:
@@ -414,6 +449,11 @@ class Interleavings(RuleBasedStateMachine):
         before = self.run(tables())
         self.run(self.outside.log.rebuild())
         assert self.run(tables()) == before
+
+
+def _place(question: Interaction) -> tuple[str, str, str]:
+    """Where a question stands; ids are random, and what is done must not be."""
+    return str(question.session_id), str(question.run), question.prompt
 
 
 _PROMPTS: dict[Any, str] = {"review": "Again?", "each": "Which?"}

@@ -9,7 +9,8 @@ import pytest
 from tests.faults.flows import SCENARIOS, Scenario
 from tests.faults.playing import MemoryStore, Plan, Played, Player, SqliteStore
 
-from callboard.engine.decide import GIVE_UP, GO_ON
+from callboard.engine.decide import GIVE_UP, GO_ON, RUN_AGAIN
+from callboard.engine.phase import Uncertain
 from callboard.errors import StoreBusy
 from callboard.events import names
 from callboard.testing.faults import FaultyLog
@@ -133,54 +134,55 @@ def test_crash_again_and_again(scenario: Scenario):
         check_same(played, plain)
 
 
+def uncertain(scenario: Scenario, policy: Uncertain, verdict: str = RUN_AGAIN) -> list[Played]:
+    """Every crash that caught an agent in flight; the others end like the plain run."""
+    plain = uncrashed(scenario.name)
+    caught: list[Played] = []
+    for fault in faults(plain.appends):
+        player = Player(scenario, MemoryStore(), [fault], uncertain=policy, verdict=verdict)
+        played = asyncio.run(player.play())
+        if lost(played):
+            caught.append(played)
+        else:
+            check_same(played, plain)
+    assert caught
+    return caught
+
+
+def lost(played: Played) -> list[str]:
+    """The runs that a crash caught in flight."""
+    return [e.payload["run"] for e in played.events if e.payload.get("reason") == "crashed"]
+
+
 @every_scenario
 def test_a_person_can_be_asked_about_what_was_lost(scenario: Scenario):
     """With on_uncertain="ask", nothing runs again before somebody says so."""
-    plain = uncrashed(scenario.name)
-    for fault in faults(plain.appends):
-        player = Player(scenario, MemoryStore(), [fault], uncertain="ask")
-        played = asyncio.run(player.play())
-        check_same(played, plain)
-        lost = [e for e in played.events if e.payload.get("reason") == "crashed"]
+    for played in uncertain(scenario, "ask"):
+        check_same(played, uncrashed(scenario.name))
         asked = [e for e in played.events if e.payload.get("key", "").startswith("uncertain:")]
-        assert len(asked) == len(lost)
+        assert [e.payload["run"] for e in asked] == lost(played)
 
 
 @every_scenario
-@pytest.mark.parametrize("verdict", [GO_ON, GIVE_UP])
-def test_what_a_person_says_of_it_is_done(scenario: Scenario, verdict: str):
-    plain = uncrashed(scenario.name)
-    for fault in faults(plain.appends):
-        player = Player(scenario, MemoryStore(), [fault], uncertain="ask", verdict=verdict)
-        played = asyncio.run(player.play())
-        lost = {e.payload["run"] for e in played.events if e.payload.get("reason") == "crashed"}
-        if not lost:
-            check_same(played, plain)
-            continue
-        assert played.ending.status == ("completed" if verdict == GO_ON else "failed")
-        check_never_again(played, lost)
+@pytest.mark.parametrize(("verdict", "ends"), [(GO_ON, "completed"), (GIVE_UP, "failed")])
+def test_what_a_person_says_of_it_is_done(scenario: Scenario, verdict: str, ends: str):
+    for played in uncertain(scenario, "ask", verdict):
+        assert played.ending.status == ends
+        check_never_again(played)
 
 
 @every_scenario
 def test_what_was_lost_may_fail_the_workflow(scenario: Scenario):
     """With on_uncertain="fail", no agent is ever run again after a crash."""
-    plain = uncrashed(scenario.name)
-    for fault in faults(plain.appends):
-        player = Player(scenario, MemoryStore(), [fault], uncertain="fail")
-        played = asyncio.run(player.play())
-        lost = {e.payload["run"] for e in played.events if e.payload.get("reason") == "crashed"}
-        if not lost:
-            check_same(played, plain)
-            continue
+    for played in uncertain(scenario, "fail"):
         assert played.events[-1].payload["error"]["code"] == "AGENT_UNCERTAIN"
-        check_never_again(played, lost)
+        check_never_again(played)
 
 
-def check_never_again(played: Played, lost: set[str]) -> None:
+def check_never_again(played: Played) -> None:
     """After a run was lost, it has not been started again."""
     gone: set[str] = set()
     for event in played.events:
         if event.payload.get("reason") == "crashed":
             gone.add(event.payload["run"])
         assert event.name != names.AGENT_STARTED or event.payload["run"] not in gone
-    assert gone == lost
