@@ -380,6 +380,7 @@ def test_a_draft_is_read_as_what_it_is():
         assert {"n": 1} in xs
         assert next(reversed(xs)) == 2
         assert [0].__add__(xs) == [0, *xs] == [0] + xs  # noqa: RUF005
+        assert xs + [0] == [*xs, 0]  # noqa: RUF005
         assert xs * 2 == 2 * xs == [*xs, *xs]
         assert {**d} == dict(d) == d | {} == {} | d == d.copy()
         assert type(xs)([1]) == [1]
