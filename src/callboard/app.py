@@ -150,7 +150,7 @@ class Callboard:
         """The state at a position, in the workflow's own type if that is known here."""
         view = await self.view(session_id, at)
         known = self.workflows.get(view.workflow)
-        return known.state_type.load(view.state) if known else view.state
+        return known.state_type.read(view.state) if known else view.state
 
     async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Any]]:
         """What changed in the state between two positions, as a JSON Patch."""

@@ -182,7 +182,7 @@ class Execution:
         if len(events) != view.position:  # Others wrote while nobody here was driving.
             events = self._events = await running.log.read(self.session_id)
         return Result(
-            state=self._workflow.state_type.load(view.state),
+            state=self._workflow.state_type.read(view.state),
             session_id=self.session_id,
             status=view.status,
             exit_phase=view.exit_phase,

@@ -9,11 +9,13 @@ from typing import Any
 
 from callboard.clock import Clock
 from callboard.engine.references import refer
+from callboard.errors import EditInvalid
 from callboard.events import names
 from callboard.events.envelope import Event, NewEvent, place
 from callboard.ids import event_id
 from callboard.state.draft import change, view
 from callboard.state.fold import apply
+from callboard.state.patch import Patch, diff
 from callboard.state.session import SessionView
 from callboard.state.shape import StateType
 
@@ -75,10 +77,21 @@ class LiveState:
         changed = change(self._type, self._current(), function)
         if not changed.patches:
             return
-        patches, references = refer(changed.patches, self._session.state, outputs or {})
-        payload = {"intentId": event_id(), "reason": reason, "patches": patches}
-        batch.add(names.INTENT, payload, outputs=references)
+        try:
+            self._record(batch, changed.patches, reason, outputs or {})
+        except EditInvalid:
+            # The type has gained fields since the session was begun: record their defaults.
+            missing = diff(self._session.state, self._type.dump(self._live))
+            self._record(batch, missing, "upgrade", {})
+            self._record(batch, changed.patches, reason, outputs or {})
         self._live = changed.live
+
+    def _record(
+        self, batch: Batch, patches: list[Patch], reason: str, outputs: Mapping[int, Any]
+    ) -> None:
+        recorded, references = refer(patches, self._session.state, outputs)
+        payload = {"intentId": event_id(), "reason": reason, "patches": recorded}
+        batch.add(names.INTENT, payload, outputs=references)
 
     def _current(self) -> Any:
         if not self._loaded:

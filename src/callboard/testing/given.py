@@ -114,7 +114,7 @@ class Given:
     @property
     def state(self) -> Any:
         """The state, in the workflow's own type."""
-        return self._workflow.state_type.load(self._stage().view.state)
+        return self._workflow.state_type.read(self._stage().view.state)
 
     @property
     def status(self) -> Status:

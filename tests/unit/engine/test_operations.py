@@ -446,3 +446,42 @@ async def test_a_start_that_raises_begins_no_session(here: Callboard) -> None:
     with pytest.raises(PhaseError, match="start of workflow 'trip' raised ValueError"):
         await here.run(flow, "Atlantis")
     assert await here.sessions() == []
+
+
+async def test_a_state_that_has_gained_fields_goes_on(tmp_path: Path) -> None:
+    class Older(State):
+        city: str = ""
+
+    class Newer(State):
+        city: str = ""
+        notes: list[str] = []
+        costs: dict[str, int] = {}
+
+    @agent
+    async def work(state: Any) -> str:
+        return "x"
+
+    def note(state: Newer, output: str) -> None:
+        state.notes.append(output)
+        state.costs["bed"] = 5
+
+    ask = Phase("ask", human=Approval("Ok?"), next="work")
+    before = Workflow("w", state=Older, phases=[ask, Phase("work", terminal=True)])
+    after = Workflow(
+        "w", state=Newer, phases=[ask, Phase("work", agent=work, update=note, terminal=True)]
+    )
+    async with Callboard.open(tmp_path / "cb.db", [before]) as board:
+        result = await board.run(before)
+        [question] = await board.inbox()
+        await board.answer(question.id, "yes")
+    async with Callboard.open(tmp_path / "cb.db", [after]) as board:
+        assert (await board.drive(result.session_id)).status == "completed"
+        state = await board.state(result.session_id)
+        assert (state.notes, state.costs) == (["x"], {"bed": 5})
+        reasons = [
+            e.payload["reason"]
+            for e in await board.events(result.session_id)
+            if e.name == "state:intent"
+        ]
+        assert reasons.count("upgrade") == 1
+    state.notes.append("mine")  # What was given out is the caller's own.
