@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,10 +34,11 @@ from callboard.errors import (
     SessionOwned,
 )
 from callboard.events import names
-from callboard.events.envelope import Event
+from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import KEYS, Query
 from callboard.interactions.records import Interaction
 from callboard.log.memory import Memory, MemoryLog
+from callboard.log.protocol import ANYHOW, Appended, Writing
 from callboard.log.sqlite import SqliteLog
 from callboard.state.fold import fold
 from callboard.state.rows import project
@@ -71,6 +72,17 @@ class Work:
         self.end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
 
+class SlowLog(FaultyLog):
+    """Lets the others have a few turns before each append: in memory it would take none."""
+
+    async def append(
+        self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
+    ) -> Appended:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return await super().append(stream, events, writing)
+
+
 class Process:
     """A process with its handle, and the sessions it drives."""
 
@@ -97,7 +109,7 @@ class Interleavings(RuleBasedStateMachine):
         self.clock = FakeClock()
         self.workflow = self._workflow()
         self.open = self._store()
-        self.outside = Callboard(FaultyLog(self.open(), self.clock), [self.workflow], self.clock)
+        self.outside = Callboard(SlowLog(self.open(), self.clock), [self.workflow], self.clock)
         self.processes = [self._process(), self._process()]
         self.working: list[Work] = []
         self.answers: dict[str, Any] = {}
@@ -109,7 +121,7 @@ class Interleavings(RuleBasedStateMachine):
         return lambda: MemoryLog(project, self.clock, memory)
 
     def _process(self) -> Process:
-        return Process(FaultyLog(self.open(), self.clock), self.workflow, self.clock)
+        return Process(SlowLog(self.open(), self.clock), self.workflow, self.clock)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something, and let everything run that can."""
