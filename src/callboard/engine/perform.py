@@ -109,6 +109,8 @@ def enter(scene: Scene, phase: str) -> None:
     payload: dict[str, Any] = {"phase": phase, "visit": number}
     if batch.view.last_phase is not None:
         payload["fromPhase"] = batch.view.last_phase
+    # Added before guard and items are asked for, so that there is a visit to fail when they
+    # raise; what they answer is part of this same event, which is written only afterwards.
     batch.add(names.PHASE_ENTERED, payload)
     open_now = True
     if step.phase.guard is not None:
