@@ -279,6 +279,32 @@ class Interleavings(RuleBasedStateMachine):
             self.drives_end_well()
             self.the_dead_are_replaced()
 
+    @rule(pick=st.integers(0, 9), turns=st.lists(st.integers(0, 4), min_size=2, max_size=3))
+    def answer_together(self, pick: int, turns: list[int]) -> None:
+        """Several people answer the same question: one of them counts, the others are told."""
+        pending = self.run(self.outside.inbox())
+        if not pending:
+            return
+        question = sorted(pending, key=_place)[pick % len(pending)]
+        values = question.options or ["yes", "no"]
+
+        async def say(number: int, after: int) -> str | None:
+            for _ in range(after):
+                await asyncio.sleep(0)
+            with suppress(AlreadyAnswered, InteractionClosed):
+                value = values[number % 2]
+                await self.outside.answer(question.id, value)
+                return value
+            return None
+
+        async def all_of_them() -> list[str | None]:
+            return await asyncio.gather(*(say(*one) for one in enumerate(turns)))
+
+        taken = [value for value in self.run(all_of_them()) if value is not None]
+        assert len(taken) <= 1
+        for value in taken:
+            self.answers[question.id] = value
+
     @rule(
         session=sessions,
         moves=st.lists(
