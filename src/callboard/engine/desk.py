@@ -178,8 +178,9 @@ class RunDesk:
 
     async def still_ours(self) -> None:
         """Raise OwnershipLost when another process has taken over."""
-        lease = await self._live.log.lease(self.place.session_id)
-        if lease is None or lease.epoch != self._live.epoch:
+        log = self._live.log
+        lease = await log.lease(self.place.session_id)
+        if lease is None or (lease.owner, lease.epoch) != (log.owner, self._live.epoch):
             raise OwnershipLost(session=self.place.session_id)
 
     async def _write(self, name: str, payload: dict[str, Any]) -> None:

@@ -1,0 +1,78 @@
+"""A driver that was frozen and replaced: it can append nothing, and does nothing more."""
+
+import asyncio
+
+import pytest
+from tests.unit.engine.rig import Driving, Notes, Rig, note
+
+from callboard import Callboard, Context, Phase, Workflow, agent
+from callboard.errors import OwnershipLost
+
+
+class Frozen:
+    """A session whose driver is taken for dead while its agent waits for a gate."""
+
+    def __init__(self) -> None:
+        self.rig = Rig()
+        self.gates: list[asyncio.Event] = []
+        self.effects: list[int] = []
+
+        @agent
+        async def work(state: Notes, ctx: Context) -> str:
+            gate = asyncio.Event()
+            self.gates.append(gate)
+            await gate.wait()
+            await ctx.once("effect", lambda: self.effects.append(ctx.attempt))
+            return "done"
+
+        @agent
+        async def more(state: Notes, ctx: Context) -> str:
+            self.effects.append(99)
+            return "more"
+
+        self.flow = Workflow(
+            "w",
+            state=Notes,
+            phases=[
+                Phase("p", agent=work, update=note, next="q"),
+                Phase("q", agent=more, update=note, terminal=True),
+            ],
+        )
+
+    async def freeze(self) -> Driving:
+        """Begin the session, and let everyone believe that its driver is dead."""
+        driving = await self.rig.start(self.flow)
+        self.rig.memory.living.pop(self.rig.log.owner)
+        return driving
+
+    def other(self) -> Callboard:
+        return self.rig.process(self.flow)
+
+
+@pytest.fixture
+def frozen() -> Frozen:
+    return Frozen()
+
+
+async def test_it_is_told_when_it_wakes_and_has_no_effect(frozen: Frozen):
+    driving = await frozen.freeze()
+    again = await frozen.rig.drive(frozen.other())
+    frozen.gates[0].set()
+    with pytest.raises(OwnershipLost):
+        await driving
+    assert frozen.effects == []
+    frozen.gates[1].set()
+    assert (await again).status == "completed"
+    assert frozen.effects == [2, 99]
+
+
+@pytest.mark.parametrize("end", ["cancel", "pause"])
+async def test_it_comes_home_quietly_when_the_session_was_ended_or_paused(frozen: Frozen, end: str):
+    driving = await frozen.freeze()
+    other = frozen.other()
+    await (other.cancel("s") if end == "cancel" else other.pause("s"))
+    frozen.gates[0].set()
+    assert (await driving).status == ("cancelled" if end == "cancel" else "paused")
+    assert frozen.effects == []
+    events = await frozen.rig.events()
+    assert events[-1].name == ("workflow:cancelled" if end == "cancel" else "workflow:paused")
