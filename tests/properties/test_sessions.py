@@ -25,8 +25,6 @@ from callboard.state.fold import fold
 from callboard.state.rows import project
 from callboard.state.session import SessionView
 
-LONG = settings(max_examples=2000)
-
 
 def check_folds(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
     """Folding in two parts gives what folding at once gives, wherever it is split."""
@@ -140,7 +138,7 @@ each_law = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__na
 
 
 @each_law
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(phases=flows, ahead=moves)
 def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):
     check(phases, ahead)

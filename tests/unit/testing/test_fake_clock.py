@@ -179,3 +179,29 @@ async def test_a_busy_loop_does_not_hold_the_clock_for_ever(monkeypatch: pytest.
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
+
+
+async def test_skipping_wakes_in_the_next_turn_of_the_loop():
+    clock, woken = FakeClock(), []
+    task = asyncio.create_task(sleeper(clock, 1, woken, "a"))
+    await asyncio.sleep(0)
+    clock.skip(2)
+    assert (woken, clock.monotonic()) == ([], 2.0)
+    await task
+    assert woken == [("a", 2.0)]
+
+
+async def test_whoever_looks_at_the_clock_is_given_quiet():
+    clock = FakeClock(autojump=True, quiet=0.01)
+    sleeping = asyncio.create_task(clock.sleep(10))
+    for _ in range(5):
+        await asyncio.sleep(0.005)
+        assert clock.monotonic() == 0.0
+    await sleeping
+
+
+async def test_another_kind_of_loop_is_refused(monkeypatch: pytest.MonkeyPatch):
+    clock = FakeClock()
+    monkeypatch.setattr(asyncio, "get_running_loop", object)
+    with pytest.raises(NotImplementedError, match="asyncio's own"):
+        await clock.advance(1)

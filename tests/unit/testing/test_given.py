@@ -1,5 +1,6 @@
 """Given a history, when something happens, then these events follow."""
 
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from callboard.testing.commands import (
     time,
 )
 from callboard.testing.given import given
+from callboard.testing.stage import now
 
 
 class Trip(State):
@@ -178,6 +180,36 @@ def test_the_state_can_be_given():
     given(TRIP, "Rome").having(days=["a", "b"]).events(
         ("phase:entered", {"phase": "pack"})
     ).when().then(("phase:exited", {"phase": "pack", "reason": "next"}), ...)
+
+
+def test_the_state_of_a_dict_can_be_given():
+    flow = Workflow(
+        "w",
+        state=dict,
+        phases=[
+            Phase("a", next=lambda state: "b" if state["ready"] else "c", to=["b", "c"]),
+            Phase("b", terminal=True),
+            Phase("c", terminal=True),
+        ],
+    )
+    for ready, leads_to in ((True, "b"), (False, "c")):
+        given(flow).having(ready=ready).when().then(
+            "phase:entered", ("phase:exited", {"next": leads_to}), ...
+        )
+
+
+def test_nothing_here_waits():
+    with pytest.raises(NotImplementedError, match="needs an event loop"):
+        now(_forever())
+
+
+class _Pending:
+    def __await__(self) -> Generator[object, None, None]:
+        yield self
+
+
+async def _forever() -> None:
+    await _Pending()
 
 
 def test_items_are_told_apart():
