@@ -95,10 +95,17 @@ class LocalDriver:
             return await drive.run(prelude)
 
     async def recover(self, manner: Manner | None = None) -> list[SessionView]:
-        """Drive every session that has something to do and that nobody living drives."""
+        """Drive every session that has something to do and that nobody living drives.
+
+        What one of them raises is raised when all the others have come to their stop.
+        """
         found = [await self._recoverable(session_id) for session_id in await self._left()]
         drives = [self._recover(id, manner or Manner()) for id in found if id is not None]
-        return [view for view in await asyncio.gather(*drives) if view is not None]
+        ended = await asyncio.gather(*drives, return_exceptions=True)
+        for failure in ended:
+            if isinstance(failure, BaseException):
+                raise failure
+        return [view for view in ended if isinstance(view, SessionView)]
 
     async def _left(self) -> list[str]:
         due = await self._log.rows(Query("wakeups", at_most=("at", self._clock.now_ms())))

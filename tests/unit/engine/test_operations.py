@@ -19,6 +19,7 @@ from callboard.errors import (
     SessionExists,
     SessionNotFound,
     SessionOwned,
+    StoreFull,
     ValidationError,
     WorkflowNotFound,
 )
@@ -485,3 +486,27 @@ async def test_a_state_that_has_gained_fields_goes_on(tmp_path: Path) -> None:
         ]
         assert reasons.count("upgrade") == 1
     state.notes.append("mine")  # What was given out is the caller's own.
+
+
+async def test_a_session_that_cannot_be_driven_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = Workflow("w", state=Notes, phases=[Phase("ask", human=Approval("Ok?"), terminal=True)])
+    async with Callboard.open(tmp_path / "cb.db", [flow]) as board:
+        unlucky, *others = [(await board.run(flow)).session_id for _ in range(4)]
+        for question in await board.inbox():
+            await board.answer(question.id, "yes")
+        drive = board.driver.drive
+
+        async def fail_once(session_id: str, manner: Any = None) -> Any:
+            if session_id == unlucky:
+                raise StoreFull
+            return await drive(session_id, manner)
+
+        monkeypatch.setattr(board.driver, "drive", fail_once)
+        with pytest.raises(StoreFull):
+            await board.recover()
+        assert {(await board.session(one)).status for one in others} == {"completed"}
+        monkeypatch.undo()
+        [recovered] = await board.recover()
+        assert (recovered.session_id, recovered.status) == (unlucky, "completed")
