@@ -510,3 +510,21 @@ async def test_a_session_that_cannot_be_driven_does_not_stop_the_others(
         monkeypatch.undo()
         [recovered] = await board.recover()
         assert (recovered.session_id, recovered.status) == (unlucky, "completed")
+
+
+async def test_of_several_who_do_the_same_at_once_one_did_it(
+    here: Callboard, elsewhere: Callboard, flow: Workflow, gate: Gate
+) -> None:
+    gate.open.set()
+    session = (await here.run(flow)).session_id
+    for operation, name in [
+        ("pause", "workflow:pausing"),
+        ("resume", "workflow:resumed"),
+        ("cancel", "workflow:cancelled"),
+    ]:
+        told = await asyncio.gather(
+            *(getattr(board, operation)(session) for board in (here, elsewhere, here)),
+            return_exceptions=True,
+        )
+        assert [one for one in told if one is True] == [True], operation
+        assert [e.name for e in await here.events(session)].count(name) == 1
