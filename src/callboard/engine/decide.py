@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callboard.engine.phase import Definition, Step
+from callboard.errors import AgentUncertain, describe
 from callboard.state.session import Run, SessionView, Visit, run_key
 
 RUN_AGAIN = "Run it again"
@@ -238,12 +239,12 @@ def _uncertain(step: Step, view: SessionView, key: str, run: Run) -> Decision | 
 
 
 def _uncertain_error(step: Step, run: Run) -> dict[str, Any]:
-    return {
-        "code": "AGENT_UNCERTAIN",
-        "message": f"The process died while {run.agent!r} ran in phase {step.name!r}, "
-        "and nobody knows what it had done.",
-        "type": "AgentUncertain",
-    }
+    return describe(
+        AgentUncertain(
+            f"The process died while {run.agent!r} ran in phase {step.name!r}, "
+            "and nobody knows what it had done."
+        )
+    )
 
 
 def _busy(view: SessionView, visit: Visit) -> int:

@@ -37,8 +37,6 @@ INPUT_CANCELLED: Final = "input:cancelled"
 EXPIRED: Final = "input:expired"
 REMINDED: Final = "input:reminded"
 ESCALATED: Final = "input:escalated"
-CLAIMED: Final = "input:claimed"
-RELEASED: Final = "input:released"
 INPUT_FAILED: Final = "input:failed"
 
 TASK_STARTED: Final = "task:started"
