@@ -38,9 +38,10 @@ async def write_for_ever(log: EventLog, name: str) -> None:
 
     async def write(stream: str) -> None:
         for _ in itertools.count():
-            appended = await log.append(stream, [happened(), happened()])
-            for event in appended.events:
-                say(stream, event.position, event.id)
+            events = [happened(), happened()]
+            appended = await log.append(stream, events)
+            for position, event in enumerate(events, appended.head - 1):
+                say(stream, position, event.id)
 
     await asyncio.gather(*(write(f"{name}-{number}") for number in range(4)))
 
@@ -79,7 +80,7 @@ async def hold_the_lock(log: EventLog, name: str) -> None:
 async def append_once(log: EventLog, name: str) -> None:
     """Append one event, and tell its position."""
     appended = await log.append("shared", [happened("by", {"writer": name})])
-    say(appended.events[0].position)
+    say(appended.head)
 
 
 async def append_when_told(log: EventLog, name: str) -> None:

@@ -231,7 +231,7 @@ async def test_who_holds_the_database_too_long_is_named(
     assert [type(outcome) for outcome in outcomes] == [StoreBusy] * 3
     assert all(f"pid {holder.pid}" in str(outcome) for outcome in outcomes)
     await kill(holder)
-    assert (await log.append("s", several(1))).events[0].position == 1
+    assert (await log.append("s", several(1))).head == 1
 
 
 async def test_a_process_that_dies_with_the_lock_holds_nobody_up(
@@ -244,7 +244,7 @@ async def test_a_process_that_dies_with_the_lock_holds_nobody_up(
     await asyncio.sleep(0)
     await kill(holder)
     async with asyncio.timeout(PATIENCE):
-        assert (await waiting).events[0].position == 1
+        assert (await waiting).head == 1
 
 
 async def test_what_another_process_appends_is_heard(
@@ -312,7 +312,7 @@ async def test_a_full_disk_loses_nothing_and_is_got_over(opened: Callable[..., S
     assert await log.lease("t") is None
     log._database.execute("PRAGMA max_page_count = 1000000")
     assert (await log.append("s", [large], Writing(expect=3, claim=True))).epoch == 1
-    assert (await log.append("t", several(1), Writing(expect=0))).events[0].position == 1
+    assert (await log.append("t", several(1), Writing(expect=0))).head == 1
     await check_integrity(log)
 
 
@@ -332,7 +332,7 @@ async def test_another_programs_lock_is_waited_for_without_blocking(
     browser.execute("COMMIT")
     browser.close()
     async with asyncio.timeout(PATIENCE):
-        assert (await waiting).events[0].position == 2
+        assert (await waiting).head == 2
 
 
 async def test_another_programs_lock_is_not_waited_for_for_ever(
@@ -345,7 +345,7 @@ async def test_another_programs_lock_is_not_waited_for_for_ever(
         await log.append("s", several(1))
     browser.execute("COMMIT")
     browser.close()
-    assert (await log.append("s", several(1))).events[0].position == 1
+    assert (await log.append("s", several(1))).head == 1
 
 
 async def test_another_programs_change_is_noticed(opened: Callable[..., SqliteLog], path: Path):

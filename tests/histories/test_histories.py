@@ -13,6 +13,7 @@ import pytest
 
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.moments import to_ms
 from callboard.events.upcast import upcast
 from callboard.state.fold import fold
 
@@ -24,7 +25,7 @@ def read(path: Path) -> list[Event]:
     for line in path.read_text().splitlines():
         wire = json.loads(line)
         version, payload = upcast(wire["name"], wire["version"], wire["payload"])
-        moment = datetime.fromisoformat(wire["timestamp"])
+        moment = to_ms(datetime.fromisoformat(wire["timestamp"]))
         events.append(
             Event(
                 wire["id"],

@@ -15,7 +15,6 @@ from callboard.engine.loading import load
 from callboard.events import names
 from callboard.events.codec import dump_json, load_json
 from callboard.events.envelope import Event, NewEvent
-from callboard.events.moments import to_ms
 from callboard.events.rows import KEYS, Query
 from callboard.ids import event_id
 from callboard.log.memory import MemoryLog
@@ -39,7 +38,7 @@ def check_folds(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
 
 
 def as_new(event: Event) -> NewEvent:
-    return NewEvent(event.id, event.name, event.payload, to_ms(event.timestamp))
+    return NewEvent(event.id, event.name, event.payload, event.at_ms)
 
 
 def checkpoint(view: SessionView) -> NewEvent:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from callboard.cli.wording import ago, duration, error_text, moment, one_line, plural
 from callboard.engine.sessions import SessionInfo
 from callboard.events.envelope import Event
-from callboard.events.moments import from_ms, to_ms
+from callboard.events.moments import from_ms
 from callboard.interactions.expiry import ran_out
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Lease
@@ -113,7 +113,7 @@ def _paused(now: Situation) -> Reason:
     if now.pause is not None:
         by, why = now.pause.payload.get("by"), now.pause.payload.get("reason")
         text += f" by {one_line(by)}" if by else ""
-        text += f", {_when(now, to_ms(now.pause.timestamp))}"
+        text += f", {_when(now, now.pause.at_ms)}"
         text += f": {one_line(why)}" if why else ""
     text = _sentence(text)
     if now.info.pending:

@@ -13,7 +13,8 @@ from callboard.errors import EditInvalid
 from callboard.events import names
 from callboard.events.envelope import Event, NewEvent, place
 from callboard.ids import event_id
-from callboard.state.draft import change, view
+from callboard.state.draft import change
+from callboard.state.draft import view as lend
 from callboard.state.fold import apply
 from callboard.state.patch import Patch, diff
 from callboard.state.session import SessionView
@@ -28,6 +29,7 @@ class Batch:
         self.events: list[NewEvent] = []
         self.placed: list[Event] = []
         self.now = clock.now_ms()
+        self.has_checkpoint = False
         self._cause = cause
 
     def add(
@@ -41,11 +43,13 @@ class Batch:
         """Add an event; unless told otherwise, the one before it is its cause."""
         id = payload.get("intentId") or event_id()
         new = NewEvent(id, name, payload, self.now, 1, cause or self._cause, outputs)
-        event = place(new, self.view.session_id, self.view.position + 1)
-        apply(self.view, event)
+        view = self.view
+        event = place(new, view.session_id, view.position + 1)
+        apply(view, event)
         self.events.append(new)
         self.placed.append(event)
-        self._cause = new.id
+        self.has_checkpoint |= name == names.CHECKPOINT
+        self._cause = id
         return event
 
 
@@ -60,7 +64,7 @@ class LiveState:
 
     def read(self) -> Any:
         """The state for someone who only reads it."""
-        return view(self._type, self._current())
+        return lend(self._type, self._current())
 
     def change(
         self,

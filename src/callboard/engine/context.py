@@ -2,10 +2,8 @@
 
 import asyncio
 import inspect
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from callboard.engine.outputs import plain
 from callboard.engine.ports import Item
@@ -14,8 +12,7 @@ from callboard.interactions.questions import Approval, Choice, Duration, OnTimeo
 from callboard.state.session import Asked
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Which run of which session this is."""
 
     session_id: str
@@ -62,7 +59,7 @@ class Context:
     def __init__(self, desk: Desk, place: Place) -> None:
         self._desk = desk
         self._place = place
-        self._doing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._doing: dict[str, asyncio.Lock] = {}
 
     @property
     def session_id(self) -> str:
@@ -154,7 +151,7 @@ class Context:
         Between the effect and its record the process can still die; give the effect `ctx.key`
         where the other side can use it to tell a repetition.
         """
-        async with self._doing[key]:
+        async with self._doing.setdefault(key, asyncio.Lock()):
             known, value = self._desk.recorded(self._place, key)
             if known:
                 return value

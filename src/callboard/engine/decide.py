@@ -165,6 +165,8 @@ def run_keys(visit: Visit) -> list[str]:
 def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
     """What the runs of a visit still need; None when each has come to an end."""
     keys = run_keys(visit)
+    if visit.items is None and keys[0] not in visit.runs:
+        return Start((keys[0],))
     unfinished = [key for key in keys if not _is_over(visit.runs.get(key))]
     if not unfinished:
         failed = [run for key in keys if (run := visit.runs[key]).status == "failed"]
@@ -249,7 +251,7 @@ def _uncertain_error(step: Step, run: Run) -> dict[str, Any]:
 
 def _busy(view: SessionView, visit: Visit) -> int:
     """Runs that take up a slot: one that waits for a person gives its slot up."""
-    waiting = {asked.run for asked in view.pending()}
+    waiting = {asked.run for asked in view.pending()} if view.questions else ()
     return sum(run.status == "running" and key not in waiting for key, run in visit.runs.items())
 
 

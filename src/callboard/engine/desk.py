@@ -3,9 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack, aclosing, nullcontext
-from dataclasses import dataclass
-from typing import Any
+from contextlib import aclosing, nullcontext
+from typing import Any, NamedTuple
 
 from callboard.engine.budget import Budget
 from callboard.engine.context import Context, Place
@@ -19,8 +18,7 @@ from callboard.interactions.questions import Duration, Rendered, seconds
 from callboard.state.session import Asked, SessionView
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """The agent came to its end."""
 
     output: Any
@@ -28,15 +26,13 @@ class Done:
     usage: Mapping[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Broke:
+class Broke(NamedTuple):
     """The agent failed."""
 
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(NamedTuple):
     """The agent was taken off: `waiting`, `paused` or `stopped`."""
 
     reason: str
@@ -65,29 +61,29 @@ class RunDesk:
     async def work(self, timeout: Duration | None) -> Outcome:
         """Run the agent to whatever end it comes to."""
         begun = self._live.clock.monotonic()
-        async with AsyncExitStack() as stack:
-            if timeout is not None:
-                self._set_budget(seconds(timeout), stack)
-            try:
-                output = await self._consume()
-                took = round((self._live.clock.monotonic() - begun) * 1000)
-                return Done(self._agent.output.dump(output.value), took, output.usage)
-            except Unwound:
-                return Interrupted(self.stopping or "waiting")
-            except asyncio.CancelledError:
-                return self._cancelled(timeout)
-            except (OwnershipLost, StoreError):
-                # Not the agent's failure: whoever drives the session has to hear of it.
-                raise
-            except Exception as error:
-                return Broke(error)
+        watching = None if timeout is None else self._set_budget(seconds(timeout))
+        try:
+            output = await self._consume()
+            took = round((self._live.clock.monotonic() - begun) * 1000)
+            return Done(self._agent.output.dump(output.value), took, output.usage)
+        except Unwound:
+            return Interrupted(self.stopping or "waiting")
+        except asyncio.CancelledError:
+            return self._cancelled(timeout)
+        except (OwnershipLost, StoreError):
+            # Not the agent's failure: whoever drives the session has to hear of it.
+            raise
+        except Exception as error:
+            return Broke(error)
+        finally:
+            if watching is not None:
+                watching.cancel()
 
-    def _set_budget(self, limit: float, stack: AsyncExitStack) -> None:
+    def _set_budget(self, limit: float) -> asyncio.Task[None]:
         task = asyncio.current_task()
         assert task is not None
         self._budget = Budget(limit, self._live.clock, task.cancel)
-        watching = asyncio.create_task(self._budget.watch())
-        stack.callback(watching.cancel)
+        return asyncio.create_task(self._budget.watch())
 
     def _cancelled(self, timeout: Duration | None) -> Outcome:
         if self._budget is not None and self._budget.expired:

@@ -19,6 +19,8 @@ from callboard.state.session import Asked, SessionView
 # A state smaller than this is not worth a checkpoint of its own: folding is quicker.
 _SMALLEST_CHECKPOINT = 16_384
 
+_CLOSES_QUESTION = frozenset({names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED})
+
 Build = Callable[[Scene], None]
 Listener = Callable[[list[Event]], None]
 
@@ -102,7 +104,7 @@ class LiveSession:
         self.epoch = None if settle else appended.epoch
         if batch.events:
             self._last_id = batch.events[-1].id
-        if any(event.name == names.CHECKPOINT for event in batch.events):
+        if batch.has_checkpoint:
             self._checkpoint_size, self._size_since = appended.size, 0
         elif not narration:
             self._size_since += appended.size
@@ -136,7 +138,7 @@ class LiveSession:
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             self._told = event.position
-            if event.name in (names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED):
+            if event.name in _CLOSES_QUESTION:
                 self._resolve(event.payload["id"])
         if events:
             for listener in self.listeners:

@@ -23,12 +23,13 @@ class OutputType:
         self._agent = agent
         self._place = f"The output of agent {agent!r}"
         self._adapter: TypeAdapter[Any] | None = None
+        self._is_text = annotation is str
         if annotation is not UNDECLARED and annotation is not Any:
             self._adapter = TypeAdapter(annotation)
 
     def dump(self, value: Any) -> Any:
         """The output as JSON; AgentOutputInvalid when it is not what was declared."""
-        if self._adapter is None:
+        if self._adapter is None or (self._is_text and type(value) is str):
             return plain(value, self._place)
         try:
             checked = self._adapter.validate_python(value)
@@ -46,13 +47,15 @@ class OutputType:
         """The output in Python, from its JSON."""
         # A person may vouch for work whose output nobody has: then it is None, whatever
         # the agent declares.
-        if self._adapter is None or data is None:
+        if self._adapter is None or data is None or self._is_text:
             return data
         return self._adapter.validate_python(data)
 
 
 def plain(value: Any, what: str) -> Any:
     """The value as JSON gives it back; AgentOutputInvalid tells where JSON cannot hold it."""
+    if value is None or (type(value) is str and value.isascii()):
+        return value
     try:
         return load_json(written(value, ""))
     except StateNotSerializable as error:

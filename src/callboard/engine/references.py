@@ -19,7 +19,7 @@ def refer(
 
     `state` is what the patches apply to, `outputs` what agents made, by the event's position.
     """
-    written = {dump_json(output): position for position, output in outputs.items()}
+    written = {dump_json(output): at for at, output in outputs.items() if not _is_short(output)}
     written = {data: at for data, at in written.items() if len(data) > _WORTH_REFERRING}
     if not written:
         return patches, None
@@ -32,6 +32,11 @@ def refer(
         if "value" in one and (data := dump_json(one["value"])) in written
     }
     return patches, found or None
+
+
+def _is_short(output: Any) -> bool:
+    """Whether there is no need to write the output down to see that it is short."""
+    return output is None or (isinstance(output, str) and len(output) * 6 < _WORTH_REFERRING)
 
 
 def _taken_over(patches: Patches, state: Any, output: Any) -> Patches:

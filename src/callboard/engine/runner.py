@@ -101,7 +101,7 @@ class Drive:
         return True
 
     async def _until_needed(self) -> None:
-        """Sleep until something calls for a turn; the echo of our own commits does not."""
+        """Sleep until something calls for a turn."""
         due = False
         while not due:
             self._wake.clear()
@@ -113,10 +113,11 @@ class Drive:
             due = await self._sleep()
         self._attend = False
 
-    def _hear(self) -> None:
-        """The stream has grown, by this process or another."""
-        self._news = True
-        self._wake.set()
+    def _hear(self, head: int | None) -> None:
+        """The stream has grown; the echo of what this drive itself wrote is no news."""
+        if head is None or head > self._live.view.position:
+            self._news = True
+            self._wake.set()
 
     def _notice(self, events: list[Event]) -> None:
         """An agent's question wants people asked, also though it was this process that wrote."""

@@ -37,8 +37,13 @@ class Event(NamedTuple):
     name: str
     version: int
     payload: Mapping[str, Json]
-    timestamp: datetime
+    at_ms: int
     caused_by: str | None = None
+
+    @property
+    def timestamp(self) -> datetime:
+        """When it happened."""
+        return from_ms(self.at_ms)
 
     def to_wire(self) -> dict[str, Json]:
         """The event as JSON readers see it; `_tag` repeats the name for the seed's clients."""
@@ -58,4 +63,4 @@ class Event(NamedTuple):
 def place(new: NewEvent, session_id: str, position: int) -> Event:
     """Give a new event its place."""
     id, name, payload, at_ms, version, caused_by, _ = new
-    return Event(id, session_id, position, name, version, payload, from_ms(at_ms), caused_by)
+    return Event(id, session_id, position, name, version, payload, at_ms, caused_by)

@@ -1,12 +1,12 @@
 """Who wants to know that a stream has grown, within one event loop."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
 from callboard.errors import StoreError
+from callboard.log.protocol import Notify
 
-Notify = Callable[[], None]
 Item = TypeVar("Item")
 
 ALL = None
@@ -23,7 +23,7 @@ class Listeners:
     `started` is called when there is a first listener.
     """
 
-    def __init__(self, started: Notify = _nothing) -> None:
+    def __init__(self, started: Callable[[], None] = _nothing) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
         self._started = started
 
@@ -49,7 +49,7 @@ class Listeners:
         """The streams that somebody listens to by name."""
         return [stream for stream in self._by_stream if stream is not None]
 
-    def wake(self, streams: Iterable[str]) -> None:
+    def wake(self, heads: Mapping[str, int | None]) -> None:
         """Call everyone who listens to one of these streams, in the loop's next turn.
 
         Not at once: a listener that raises must not fail the append that woke it.
@@ -57,13 +57,14 @@ class Listeners:
         if not self._by_stream:
             return
         loop = asyncio.get_running_loop()
-        for stream in (*streams, ALL):
-            for notify in tuple(self._by_stream.get(stream, {}).values()):
-                loop.call_soon(notify)
+        for stream, head in (*heads.items(), (ALL, None)):
+            if listening := self._by_stream.get(stream):
+                for notify in tuple(listening.values()):
+                    loop.call_soon(notify, head)
 
     def wake_all(self) -> None:
         """Call every listener: the log closes, or nobody knows what has changed."""
-        self.wake(self.streams())
+        self.wake(dict.fromkeys(self.streams()))
 
 
 class Source(Protocol):
@@ -85,7 +86,7 @@ async def follow(
     repeated, because each look starts after the last place given.
     """
     changed = asyncio.Event()
-    undo = source.listeners.add(stream, changed.set)
+    undo = source.listeners.add(stream, lambda head: changed.set())
     try:
         while not source.closed:
             changed.clear()

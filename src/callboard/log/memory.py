@@ -13,7 +13,7 @@ from callboard.ids import short_id
 from callboard.log.admission import Claimant, Standing, admit, admit_fork
 from callboard.log.listeners import ALL, Listeners, follow
 from callboard.log.memory_views import MemoryViews
-from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Writing, no_views
+from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
 from callboard.log.records import Record, record, restore
 
 
@@ -100,8 +100,8 @@ class MemoryLog:
             found.updated_at = events[-1].at_ms
         if exists or events:
             self.memory.streams[stream] = found
-            self._wake(stream)
-        return Appended(placed, after.epoch, sum(map(len, payloads)))
+            self._wake(stream, after.head)
+        return Appended(after.head, after.epoch, sum(map(len, payloads)))
 
     def _new_stream(self, stream: str, base: Base | None) -> _Stream:
         new = _Stream(stream, Standing(0), self._clock.now_ms())
@@ -116,9 +116,9 @@ class MemoryLog:
         parent = self.memory.streams.get(base.stream)
         admit_fork(stream, known and known.standing, base, parent and parent.standing)
 
-    def _wake(self, stream: str) -> None:
+    def _wake(self, stream: str, head: int) -> None:
         for listeners in tuple(self.memory.living.values()):
-            listeners.wake([stream])
+            listeners.wake({stream: head if listeners is self.listeners else None})
 
     async def read(
         self,
@@ -201,7 +201,7 @@ class MemoryLog:
         behind = [s for s in self.memory.streams.values() if s.standing.head > s.standing.settled]
         return [s.id for s in sorted(behind, key=lambda s: s.updated_at)[:limit]]
 
-    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream."""
         self._check_open()
         return self.listeners.add(stream, notify)

@@ -7,6 +7,9 @@ from typing import NamedTuple, Protocol
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
 
+Notify = Callable[[int | None], None]
+"""Called with the position of the last event, if this handle wrote it; else with None."""
+
 
 @dataclass(frozen=True, slots=True)
 class Base:
@@ -56,9 +59,9 @@ ANYHOW = Writing()
 
 
 class Appended(NamedTuple):
-    """What an append did: the events with their places, the lease's epoch, the bytes stored."""
+    """What an append did: how long the stream is now, the lease's epoch, the bytes stored."""
 
-    events: list[Event]
+    head: int
     epoch: int
     size: int
 
@@ -126,7 +129,7 @@ class EventLog(Protocol):
         """Streams that have grown since their driver last settled, oldest change first."""
         ...
 
-    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream; returns an undo.
 
         It may be called once too often, and is not told of leases that other processes take.

@@ -8,7 +8,6 @@ import orjson
 
 from callboard.events import codec
 from callboard.events.envelope import Event, Json, NewEvent
-from callboard.events.moments import from_ms
 from callboard.events.upcast import upcast
 
 StoredId = bytes | str
@@ -61,7 +60,7 @@ def restore(stored: Record, session_id: str, payload_at: PayloadAt) -> Event:
         name=stored.name,
         version=version,
         payload=payload,
-        timestamp=from_ms(stored.at),
+        at_ms=stored.at,
         caused_by=None if stored.caused_by is None else id_text(stored.caused_by),
     )
 

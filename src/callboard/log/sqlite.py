@@ -5,7 +5,7 @@ open handle a lock that tells whether it lives and a socket at which it hears of
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Collection, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -20,7 +20,7 @@ from callboard.log.doorbell import Doorbell
 from callboard.log.heartbeat import Heartbeat
 from callboard.log.listeners import ALL, follow
 from callboard.log.owners import Owners
-from callboard.log.protocol import ANYHOW, Appended, Lease, Writing, no_views
+from callboard.log.protocol import ANYHOW, Appended, Lease, Notify, Writing, no_views
 from callboard.log.sqlite_commit import Committer, Request
 from callboard.log.sqlite_errors import translate
 from callboard.log.sqlite_file import connect
@@ -102,8 +102,8 @@ class SqliteLog:
         self._writer.append(Request(stream, tuple(events), payloads, writing, future))
         return await future
 
-    def _committed(self, streams: set[str]) -> None:
-        self.listeners.wake(streams)
+    def _committed(self, heads: Mapping[str, int]) -> None:
+        self.listeners.wake(heads)
         self._doorbell.ring()
 
     async def read(
@@ -162,7 +162,7 @@ class SqliteLog:
         with self._reads():
             return self._reader.unsettled(limit)
 
-    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream; returns an undo."""
         with self._reads():
             return self.listeners.add(stream, notify)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from callboard.clock import Clock
-from callboard.events.envelope import Event, NewEvent, place
+from callboard.events.envelope import NewEvent, place
 from callboard.events.rows import Projection, RowChange
 from callboard.log.admission import Claimant, Standing, admit, admit_fork
 from callboard.log.protocol import Appended, Base, Writing
@@ -106,10 +106,10 @@ class Committer:
             raise
         return True
 
-    def commit(self, group: Sequence[Request]) -> tuple[list[Outcome], set[str]]:
+    def commit(self, group: Sequence[Request]) -> tuple[list[Outcome], dict[str, int]]:
         """Do what the group asks in the transaction that has begun.
 
-        Returns what became of each request, and the streams that changed.
+        Returns what became of each request, and how long the streams are now that changed.
         """
         try:
             self._forget_if_others_wrote()
@@ -125,7 +125,7 @@ class Committer:
             self.roll_back()
             raise
         self._remember(changed)
-        return outcomes, {known.id for known in changed}
+        return outcomes, {known.id: known.standing.head for known in changed}
 
     def roll_back(self) -> None:
         """Undo the transaction, and what was thought of the streams in it."""
@@ -171,9 +171,9 @@ class Committer:
         after = admit(stream, standing, writing, len(events), self._claimant)
         if known is None:
             if not events:
-                return Appended([], 0, 0)
+                return Appended(0, 0, 0)
             known = Known(stream, self._next_key, None, 0, 0, Standing(0))
-        placed, rows, views = self._entries(request, known)
+        rows, views = self._entries(request, known)
         # From here on nothing can fail: what follows is what the others will see.
         if found is None:
             self._create(known, batch)
@@ -186,26 +186,21 @@ class Committer:
             known.updated_at = events[-1].at_ms
         batch.events += rows
         batch.views += views
-        return Appended(placed, after.epoch, sum(map(len, payloads)))
+        return Appended(after.head, after.epoch, sum(map(len, payloads)))
 
-    def _entries(
-        self, request: Request, known: Known
-    ) -> tuple[list[Event], list[EventRow], list[Statement]]:
-        """What the append gives back, and what it writes: one pass, because it is the hot one."""
+    def _entries(self, request: Request, known: Known) -> tuple[list[EventRow], list[Statement]]:
+        """What the append writes: one pass, because it is the hot one."""
         stream, events, payloads, _, _ = request
-        key, position = known.key, known.standing.head
-        placed: list[Event] = []
+        key, position, project = known.key, known.standing.head, self._project
         rows: list[EventRow] = []
         changes: list[RowChange] = []
         for new, payload in zip(events, payloads, strict=True):
             position += 1
-            event = place(new, stream, position)
-            placed.append(event)
-            changes += self._project(event)
-            cause = None if new.caused_by is None else stored_id(new.caused_by)
-            about = (new.name, new.version, new.at_ms, cause, payload)
-            rows.append((key, position, stored_id(new.id), *about))
-        return placed, rows, statements(changes) if changes else []
+            id, name, _, at_ms, version, caused_by, _ = new
+            changes += project(place(new, stream, position))
+            cause = None if caused_by is None else stored_id(caused_by)
+            rows.append((key, position, stored_id(id), name, version, at_ms, cause, payload))
+        return rows, statements(changes) if changes else []
 
     def _create(self, known: Known, batch: _Batch) -> None:
         known.updated_at = self._clock.now_ms()

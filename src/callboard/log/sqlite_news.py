@@ -60,4 +60,4 @@ class News:
             # Whoever listens meets the same error when it reads, and can tell its caller.
             self.listeners.wake_all()
             return
-        self.listeners.wake(changed)
+        self.listeners.wake(dict.fromkeys(changed))

@@ -14,8 +14,8 @@ from callboard.log.sqlite_errors import translate
 from callboard.log.turnstile import Turnstile, poll
 
 Result = TypeVar("Result")
-Committed = tuple[list[Outcome], set[str]]
-"""What became of each request, and the streams that changed."""
+Committed = tuple[list[Outcome], dict[str, int]]
+"""What became of each request, and how long the streams are now that changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Turn:
     def _commit_one_by_one(self, requests: Iterable[Request]) -> Committed:
         """One of them holds a value that no table takes: the others must not suffer for it."""
         outcomes: list[Outcome] = []
-        changed: set[str] = set()
+        changed: dict[str, int] = {}
         for request in requests:
             try:
                 self._wait_to_begin()
@@ -104,7 +104,7 @@ class Turn:
 
     def _all_failed(self, requests: Sequence[Request], error: Exception) -> Committed:
         # One exception each: those who wait would otherwise share one traceback.
-        return [self._failure(error) for _ in requests], set()
+        return [self._failure(error) for _ in requests], {}
 
     def _failure(self, error: Exception) -> Exception:
         if isinstance(error, StoreError):

@@ -2,7 +2,7 @@
 
 import functools
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
 from callboard.log.coalescing import coalesce
@@ -11,9 +11,10 @@ from callboard.log.tables import shapes, table_of
 Statement = tuple[str, Sequence[Cell]]
 
 
-def statements(changes: Iterable[RowChange]) -> list[Statement]:
+def statements(changes: Sequence[RowChange]) -> list[Statement]:
     """The statements that carry the changes out."""
-    return [_statement(change) for change in coalesce(changes)]
+    joined = coalesce(changes) if len(changes) > 1 else changes
+    return [_statement(change) for change in joined]
 
 
 def _statement(change: RowChange) -> Statement:

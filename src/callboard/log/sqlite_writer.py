@@ -27,7 +27,7 @@ class Writer:
     """Collects appends and commits them in groups, in the order in which they came."""
 
     def __init__(
-        self, committer: Committer, place: Place, committed: Callable[[set[str]], None]
+        self, committer: Committer, place: Place, committed: Callable[[dict[str, int]], None]
     ) -> None:
         self._committer = committer
         self._committed = committed

@@ -27,6 +27,10 @@ class Codec:
     def __init__(self, annotation: Any, config: ConfigDict | None = None) -> None:
         self._annotation = annotation
         self._config = config
+        # Nothing can be wrong with most texts, nor can reading them again change them.
+        self._takes_text = annotation is str and not any(
+            option.startswith("str_") for option in config or ()
+        )
 
     def prepare(self) -> None:
         """Find out at once whether pydantic understands the annotation."""
@@ -35,6 +39,8 @@ class Codec:
 
     def check(self, value: Any, path: str) -> Any:
         """Convert a value as pydantic would, or raise StateInvalid."""
+        if self._takes_text and type(value) is str:
+            return value
         try:
             return self._adapter.validator.validate_python(value, by_alias=True, by_name=True)
         except ValidationError as error:
@@ -61,6 +67,8 @@ class Codec:
 
     def renew(self, checked: Any, path: str) -> tuple[Any, Json]:
         """Return a checked value as a reload would give it, and as it is written."""
+        if self._takes_text and type(checked) is str and checked.isascii():
+            return checked, checked
         data = written(self.dump(checked, path), path)
         # Objects that were made or changed unchecked may need a second round to come to rest.
         for _ in range(2):

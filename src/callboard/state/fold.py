@@ -9,7 +9,6 @@ from typing import Any
 
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.events.moments import to_ms
 from callboard.state import patch
 from callboard.state.control import restore
 from callboard.state.session import Asked, Run, SessionView, Visit
@@ -30,13 +29,13 @@ def apply(view: SessionView, event: Event) -> None:
     handler = _HANDLERS.get(event.name)
     if handler:
         handler(view, event.payload, event)
-        if event.name not in (names.HELD, names.CHECKPOINT):
+        if view.held is not None and event.name not in (names.HELD, names.CHECKPOINT):
             view.held = None
     view.session_id = event.session_id
     view.position = event.position
-    view.updated_at = to_ms(event.timestamp)
+    view.updated_at = event.at_ms
     if not view.created_at:
-        view.created_at = view.updated_at
+        view.created_at = event.at_ms
 
 
 def _started(view: SessionView, payload: Payload, event: Event) -> None:
@@ -50,7 +49,7 @@ def _forked(view: SessionView, payload: Payload, event: Event) -> None:
     """Begin anew from here: what was open in the parent stays the parent's."""
     view.parent = payload["parentSessionId"]
     view.fork_position = payload["forkPosition"]
-    view.created_at = to_ms(event.timestamp)
+    view.created_at = event.at_ms
     view.state = patch.apply(view.state, payload.get("edits") or [])
     view.pausing, view.paused, view.ended, view.error = None, False, None, None
     view.tasks.clear()
@@ -109,9 +108,8 @@ def _exited(view: SessionView, payload: Payload, event: Event) -> None:
     view.exit_phase = phase if reason == "terminal" or payload.get("terminal") else None
     # A fork of a failed session begins the failed phase again.
     view.next_phase = phase if reason == "error" else payload.get("next")
-    view.questions = {
-        id: asked for id, asked in view.questions.items() if asked.status == "pending"
-    }
+    if view.questions:
+        view.questions = {asked.id: asked for asked in view.pending()}
 
 
 def _run(view: SessionView, payload: Payload) -> Run | None:
@@ -121,7 +119,10 @@ def _run(view: SessionView, payload: Payload) -> Run | None:
 def _agent_started(view: SessionView, payload: Payload, event: Event) -> None:
     if not view.visit:
         return
-    run = view.visit.runs.setdefault(payload["run"], Run(payload["agent"]))
+    key = payload["run"]
+    run = view.visit.runs.get(key)
+    if run is None:
+        run = view.visit.runs[key] = Run(payload["agent"])
     run.status, run.attempt, run.retry_at = "running", payload["attempt"], None
     run.blockers = []
 
@@ -149,7 +150,7 @@ def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:
         delay = payload.get("retryInMs")
         run.status, run.error = "failed", payload["error"]
         run.failures += 1
-        run.retry_at = None if delay is None else to_ms(event.timestamp) + delay
+        run.retry_at = None if delay is None else event.at_ms + delay
 
 
 def _once(view: SessionView, payload: Payload, event: Event) -> None:

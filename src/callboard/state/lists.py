@@ -82,6 +82,8 @@ class ListCore(Core):
     def _tail(self, draft: list[Any], low: int, path: str, patches: list[Patch]) -> list[Any]:
         """Settle the elements that may have moved, by what begins and ends alike."""
         before, now = self.origin[low:], storage.stretch(draft, slice(low, None))
+        if not before:
+            return self._added(now, low, path, patches)
         sources = [self.scope.source(value) for value in now] if self.drafted else now
         shorter = min(len(before), len(now))
         end = min(shorter - _common(before, sources), _common(before[::-1], sources[::-1]))
@@ -93,6 +95,13 @@ class ListCore(Core):
         patches.extend(additions(path, low + first, [wire for _, wire in new]))
         kept = self._pairs(before[len(before) - end :], now[last:], path, low + last, patches)
         return [*paired, *(live for live, _ in new), *kept]
+
+    def _added(self, new: list[Any], low: int, path: str, patches: list[Patch]) -> list[Any]:
+        """Settle elements that were put behind all others."""
+        for i, value in enumerate(new):
+            new[i], wire = self.item.renew(value, place := f"{path}/{low + i}", True)
+            patches.append({"op": "add", "path": place, "value": wire})
+        return new
 
     def _pairs(
         self, before: list[Any], now: list[Any], path: str, start: int, patches: list[Patch]

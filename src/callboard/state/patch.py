@@ -273,7 +273,8 @@ _OPERATIONS: Final[dict[str, Callable[[_Editor, Mapping[str, Json], list[str]], 
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, Json]]:
-    return isinstance(value, Mapping)
+    # dict first: to ask an abstract class takes ten times as long.
+    return isinstance(value, dict | Mapping)
 
 
 def _member(patch: Mapping[str, Json], name: str) -> Json:

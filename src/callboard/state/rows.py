@@ -9,7 +9,6 @@ from typing import Any
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
-from callboard.events.moments import to_ms
 from callboard.events.rows import Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
@@ -43,7 +42,7 @@ def _created(event: Event, payload: Mapping[str, Any], **more: Any) -> Put:
         "workflow": payload["workflow"],
         "version": payload.get("version"),
         "source": _json(payload.get("source")),
-        "created_at": to_ms(event.timestamp),
+        "created_at": event.at_ms,
         "parent": None,
         "fork_position": None,
         "phase": None,
@@ -74,7 +73,7 @@ def _held(event: Event, payload: Mapping[str, Any]) -> Changes:
 
 def _ended(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
     def handle(event: Event, payload: Mapping[str, Any]) -> Changes:
-        at = to_ms(event.timestamp)
+        at = event.at_ms
         error = _json(payload.get("error"))
         session = {"session": event.session_id}
         running = {"execution_id": event.session_id, "status": "running"}
@@ -111,7 +110,7 @@ def _phase_failed(event: Event, payload: Mapping[str, Any]) -> Changes:
     delay = payload.get("retryInMs")
     if delay is None:
         return []
-    return [_wakeup(event, "run:" + payload["run"], to_ms(event.timestamp) + delay)]
+    return [_wakeup(event, "run:" + payload["run"], event.at_ms + delay)]
 
 
 def _checkpoint(event: Event, payload: Mapping[str, Any]) -> Changes:
@@ -128,7 +127,7 @@ def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
         "other": int(payload.get("other", False)),
         "status": "pending",
         "response": None,
-        "created_at": to_ms(event.timestamp),
+        "created_at": event.at_ms,
         "resolved_at": None,
         "session_config": _json(payload.get("config")),
         "session_transcript": None,
@@ -155,7 +154,7 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
         values = {
             "status": status,
             "response": _json(response or None),
-            "resolved_at": to_ms(event.timestamp),
+            "resolved_at": event.at_ms,
             "error": _json(payload.get("error")),
             "answered_by": payload.get("by"),
             "via": payload.get("via"),
@@ -190,14 +189,14 @@ def _task_started(event: Event, payload: Mapping[str, Any]) -> Changes:
         "kind": payload.get("kind", ""),
         "title": payload.get("title", ""),
         "status": "running",
-        "started_at": to_ms(event.timestamp),
+        "started_at": event.at_ms,
         "completed_at": None,
     }
     return [Put("tasks", row)]
 
 
 def _task_completed(event: Event, payload: Mapping[str, Any]) -> Changes:
-    values = {"status": "completed", "completed_at": to_ms(event.timestamp)}
+    values = {"status": "completed", "completed_at": event.at_ms}
     return [Change("tasks", {"id": payload["taskId"]}, values)]
 
 

@@ -114,7 +114,8 @@ class SessionView:
 
     def pending(self) -> list[Asked]:
         """The questions that wait for a person, oldest first."""
-        return [asked for asked in self.questions.values() if asked.status == "pending"]
+        questions = self.questions
+        return [q for q in questions.values() if q.status == "pending"] if questions else []
 
     def in_flight(self) -> dict[str, Run]:
         """The runs that have started and not come to any end."""

@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
-from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Writing
+from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Notify, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -169,7 +169,7 @@ class FaultyLog:
         self._check()
         return await self._lived(self.log.unsettled(limit))
 
-    def on_change(self, stream: str, notify: Callable[[], None]) -> Callable[[], None]:
+    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
         """Call `notify` after any commit to the stream."""
         self._check()
         return self.log.on_change(stream, notify)

@@ -29,7 +29,7 @@ class Story:
     def then(self, seconds: float, name: str, /, **payload: Any) -> "Story":
         self._at += timedelta(seconds=seconds)
         position = len(self.events) + 1
-        self.events.append(Event(f"e{position}", "s1", position, name, 1, payload, self._at))
+        self.events.append(Event(f"e{position}", "s1", position, name, 1, payload, to_ms(self._at)))
         return self
 
     def enter(self, phase: str = "plan", visit: int = 1) -> "Story":

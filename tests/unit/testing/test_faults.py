@@ -40,7 +40,7 @@ async def test_without_a_fault_it_is_the_log_itself(open_log: Open):
     assert (await anext(aiter(log.tail("s")))).position == 1
     assert (await anext(aiter(log.tail_all())))[0] == 1
     assert await log.rebuild() == 2
-    log.on_change("s", lambda: None)()
+    log.on_change("s", lambda head: None)()
     await log.close()
 
 
@@ -81,7 +81,7 @@ async def test_the_dead_say_nothing_more(open_log: Open):
     for call in (
         lambda: log.tail("s"),
         lambda: log.tail_all(),
-        lambda: log.on_change("s", lambda: None),
+        lambda: log.on_change("s", lambda head: None),
     ):
         with pytest.raises(Crashed):
             call()
