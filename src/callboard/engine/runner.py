@@ -48,6 +48,7 @@ class Drive:
         self._people = People(live, people, self._look_again)
         self._linger = linger
         self._prelude: Callable[[Scene], None] | None = None
+        self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._wake_at: int | None = None
         self._starting: list[Place] = []
@@ -210,7 +211,7 @@ class Drive:
         assert step.agent is not None
         desk = RunDesk(self._live, step.agent, place, self._wake.set)
         self._desks[place.run] = desk
-        self._tasks[place.run] = asyncio.create_task(self._work(desk, step.phase.timeout))
+        self._tasks[place.run] = self._loop.create_task(self._work(desk, step.phase.timeout))
 
     async def _work(self, desk: RunDesk, timeout: Duration | None) -> None:
         run = desk.place.run

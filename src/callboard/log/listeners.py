@@ -56,11 +56,15 @@ class Listeners:
         """
         if not self._by_stream:
             return
-        loop = asyncio.get_running_loop()
-        for stream, head in (*heads.items(), (ALL, None)):
-            if listening := self._by_stream.get(stream):
-                for notify in tuple(listening.values()):
-                    loop.call_soon(notify, head)
+        told = [
+            (notify, head)
+            for stream, head in (*heads.items(), (ALL, None))
+            for notify in self._by_stream.get(stream, {}).values()
+        ]
+        if told:
+            loop = asyncio.get_running_loop()
+            for notify, head in told:
+                loop.call_soon(notify, head)
 
     def wake_all(self) -> None:
         """Call every listener: the log closes, or nobody knows what has changed."""

@@ -1,7 +1,6 @@
 """An event as a log stores it, and how it becomes an event again."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import orjson
@@ -65,7 +64,6 @@ def restore(stored: Record, session_id: str, payload_at: PayloadAt) -> Event:
     )
 
 
-@lru_cache(maxsize=1024)  # An event's cause is most often the event before it.
 def stored_id(text: str) -> StoredId:
     """Write a UUID as its 16 bytes; an id of another kind is kept as it is."""
     if len(text) != 36:

@@ -177,7 +177,7 @@ class Committer:
         # From here on nothing can fail: what follows is what the others will see.
         if found is None:
             self._create(known, batch)
-        elif _lease_columns(after) != _lease_columns(known.standing):
+        elif _moves_lease(known.standing, after):
             batch.leased[known.key] = known
         elif events:
             batch.moved[known.key] = known
@@ -194,12 +194,16 @@ class Committer:
         key, position, project = known.key, known.standing.head, self._project
         rows: list[EventRow] = []
         changes: list[RowChange] = []
+        last: str | None = None
+        stored: StoredId | None = None
         for new, payload in zip(events, payloads, strict=True):
             position += 1
             id, name, _, at_ms, version, caused_by, _ = new
             changes += project(place(new, stream, position))
-            cause = None if caused_by is None else stored_id(caused_by)
-            rows.append((key, position, stored_id(id), name, version, at_ms, cause, payload))
+            # Most often the cause is the event before.
+            cause = stored if caused_by == last else caused_by and stored_id(caused_by)
+            last, stored = id, stored_id(id)
+            rows.append((key, position, stored, name, version, at_ms, cause, payload))
         return rows, statements(changes) if changes else []
 
     def _create(self, known: Known, batch: _Batch) -> None:
@@ -267,6 +271,15 @@ def _stream_row(known: Known) -> tuple[object, ...]:
     forked = (known.id, known.base, known.base_position)
     lease = _lease_columns(known.standing)
     return (*forked, known.standing.head, known.updated_at, *lease, known.key)
+
+
+def _moves_lease(before: Standing, after: Standing) -> bool:
+    return (
+        before.owner != after.owner
+        or before.epoch != after.epoch
+        or before.settled != after.settled
+        or (before.head > before.settled) is not (after.head > after.settled)
+    )
 
 
 def _lease_columns(standing: Standing) -> tuple[str | None, int, int, bool]:

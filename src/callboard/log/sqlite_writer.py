@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from threading import get_ident
 from typing import Any
 
 from callboard.log.pace import Pace
@@ -35,6 +36,7 @@ class Writer:
         self._pace = Pace()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="callboard-writer")
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread = 0
         self._requests: list[Request] = []
         self._jobs: deque[tuple[Job, asyncio.Future[Any]]] = deque()
         self._scheduled = False
@@ -56,7 +58,11 @@ class Writer:
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The running loop; what was asked for in one that has ended is forgotten."""
-        loop = asyncio.get_running_loop()
+        known = self._loop
+        # To ask asyncio which loop runs is a system call, and this is asked for every append.
+        if known is not None and self._loop_thread == get_ident() and known.is_running():
+            return known
+        loop, self._loop_thread = asyncio.get_running_loop(), get_ident()
         if loop is not self._loop:
             if self._running is not None:
                 wait([self._running])
