@@ -103,7 +103,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
   --no-header --no-emit-index-url --no-emit-find-links
 
 lock: setup ## Pin the newest versions into requirements/*.txt
-	$(COMPILE) --upgrade --extra pydantic-ai pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --upgrade --all-extras pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) --upgrade requirements/bench.in -o requirements/bench.txt
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt

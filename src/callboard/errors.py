@@ -24,6 +24,7 @@
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
+    ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
     └── StoreError                 the database cannot do it
         ├── StoreBusy · StoreFull · StoreCorrupt · StoreTooNew · StoreForeign
 
@@ -213,6 +214,30 @@ class MissingExtra(CallboardError):
     """An optional part of Callboard is not installed."""
 
     code = "MISSING_EXTRA"
+
+
+class Unauthenticated(CallboardError):
+    """This needs a token: send `Authorization: Bearer TOKEN`, or log in with `callboard open`."""
+
+    code = "UNAUTHENTICATED"
+
+
+class Forbidden(CallboardError):
+    """This token, host or origin may not do that."""
+
+    code = "FORBIDDEN"
+
+
+class TooLarge(CallboardError):
+    """The body is larger than this server takes."""
+
+    code = "TOO_LARGE"
+
+
+class TooManyFailures(CallboardError):
+    """Too many wrong tokens came from there; wait before the next."""
+
+    code = "TOO_MANY_FAILURES"
 
 
 class StoreError(CallboardError):
