@@ -166,14 +166,28 @@ class MemoryLog:
         """All streams by one global sequence, which comes first in each pair."""
 
         async def more(last: int) -> list[tuple[int, Event]]:
-            places = self.memory.sequence[last : last + 256]
-            return [
-                (sequence, self._restore(stream, stream.at(position)))
-                for sequence, (stream, position) in enumerate(places, last + 1)
-            ]
+            return await self.read_all(last, limit=256)
 
         async for item in follow(self, ALL, after, more):
             yield item
+
+    async def read_all(
+        self, after: int, upto: int | None = None, limit: int | None = None
+    ) -> list[tuple[int, Event]]:
+        """Events of all streams with after < sequence <= upto, each with its sequence."""
+        self._check_open()
+        first = max(after, 0)
+        places = self.memory.sequence[first : None if upto is None else max(upto, 0)]
+        places = places if limit is None else places[: max(limit, 0)]
+        return [
+            (sequence, self._restore(stream, stream.at(position)))
+            for sequence, (stream, position) in enumerate(places, first + 1)
+        ]
+
+    async def last_sequence(self) -> int:
+        """The sequence of the newest event; 0 for a log that is empty."""
+        self._check_open()
+        return len(self.memory.sequence)
 
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view."""
@@ -201,7 +215,7 @@ class MemoryLog:
         behind = [s for s in self.memory.streams.values() if s.standing.head > s.standing.settled]
         return [s.id for s in sorted(behind, key=lambda s: s.updated_at)[:limit]]
 
-    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
+    def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream."""
         self._check_open()
         return self.listeners.add(stream, notify)

@@ -117,6 +117,19 @@ class EventLog(Protocol):
         """All streams by one global sequence, which comes first in each pair."""
         ...
 
+    async def read_all(
+        self, after: int, upto: int | None = None, limit: int | None = None
+    ) -> list[tuple[int, Event]]:
+        """Events of all streams with after < sequence <= upto, each with its sequence.
+
+        A fork's prefix is its parent's and is not repeated. Sequences grow and may have holes.
+        """
+        ...
+
+    async def last_sequence(self) -> int:
+        """The sequence of the newest event; 0 for a log that is empty."""
+        ...
+
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view."""
         ...
@@ -129,9 +142,10 @@ class EventLog(Protocol):
         """Streams that have grown since their driver last settled, oldest change first."""
         ...
 
-    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
+    def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream; returns an undo.
 
+        None means every stream; `notify` is then given None.
         It may be called once too often, and is not told of leases that other processes take.
         """
         ...

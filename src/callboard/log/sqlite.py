@@ -143,6 +143,18 @@ class SqliteLog:
         async for item in follow(self, ALL, after, more):
             yield item
 
+    async def read_all(
+        self, after: int, upto: int | None = None, limit: int | None = None
+    ) -> list[tuple[int, Event]]:
+        """Events of all streams with after < sequence <= upto, each with its sequence."""
+        with self._reads():
+            return await self._reader.read_all(after, upto, limit)
+
+    async def last_sequence(self) -> int:
+        """The sequence of the newest event; 0 for a log that is empty."""
+        with self._reads():
+            return self._reader.last_sequence()
+
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view."""
         with self._reads():
@@ -162,7 +174,7 @@ class SqliteLog:
         with self._reads():
             return self._reader.unsettled(limit)
 
-    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
+    def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` in the event loop after any commit to the stream; returns an undo."""
         with self._reads():
             return self.listeners.add(stream, notify)

@@ -130,13 +130,31 @@ class Reader:
             self._lineages[stream] = lineage
         return lineage
 
-    def all_after(self, sequence: int) -> list[tuple[int, Event]]:
+    async def read_all(
+        self, after: int, upto: int | None, limit: int | None
+    ) -> list[tuple[int, Event]]:
+        """Events of all streams within a range of the global sequence."""
+        last = self.last_sequence() if upto is None else upto
+        wanted = _FAR if limit is None else limit
+        found: list[tuple[int, Event]] = []
+        while len(found) < wanted:
+            more = self.all_after(after, last, wanted - len(found))
+            if not more:
+                break
+            found += more
+            after = more[-1][0]
+            await asyncio.sleep(0)
+        return found
+
+    def all_after(
+        self, sequence: int, last: int = _FAR, limit: int = _SLICE
+    ) -> list[tuple[int, Event]]:
         """The next events of all streams, each with its place in the global sequence."""
         cursor = self._database.execute(
             f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
             "FROM events JOIN streams ON streams.key = events.stream "
-            "WHERE seq > ? ORDER BY seq LIMIT ?",
-            (sequence, _SLICE),
+            "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+            (sequence, last, min(limit, _SLICE)),
         )
         found: list[tuple[int, Event]] = []
         until = time.perf_counter() + _LONGEST

@@ -154,6 +154,18 @@ class FaultyLog:
         self._check()
         return self.log.tail_all(after)
 
+    async def read_all(
+        self, after: int, upto: int | None = None, limit: int | None = None
+    ) -> list[tuple[int, Event]]:
+        """Read from all streams."""
+        self._check()
+        return await self._lived(self.log.read_all(after, upto, limit))
+
+    async def last_sequence(self) -> int:
+        """The sequence of the newest event."""
+        self._check()
+        return await self._lived(self.log.last_sequence())
+
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view."""
         self._check()
@@ -169,7 +181,7 @@ class FaultyLog:
         self._check()
         return await self._lived(self.log.unsettled(limit))
 
-    def on_change(self, stream: str, notify: Notify) -> Callable[[], None]:
+    def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` after any commit to the stream."""
         self._check()
         return self.log.on_change(stream, notify)

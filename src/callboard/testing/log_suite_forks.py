@@ -2,6 +2,7 @@
 """The log's contract: forks and tails."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from typing import TypeVar
 
@@ -171,6 +172,31 @@ class TailContract(Contract):
         assert [(e.session_id, e.position) for _, e in everything[-1:]] == [("fork", 3)]
         assert await take(log.tail_all(after=sequence[2]), 4) == everything[3:]
 
+    async def test_a_range_of_the_sequence_is_read_exactly(self, log: EventLog) -> None:
+        assert await log.read_all(0) == []
+        assert await log.last_sequence() == 0
+        await asyncio.gather(*(log.append(stream, several(3)) for stream in "abc"))
+        await log.append("fork", [happened("own")], Writing(base=Base("a", 2)))
+        everything = await take(log.tail_all(), 10)
+        assert await log.read_all(0) == everything
+        assert await log.last_sequence() == everything[-1][0]
+        bounds = [-1, 0, *(sequence for sequence, _ in everything), everything[-1][0] + 5]
+        for after, upto, limit in itertools.product(bounds, [None, *bounds], [None, 0, 1, 4, 99]):
+            last = bounds[-1] if upto is None else upto
+            wanted = [item for item in everything if after < item[0] <= last][:limit]
+            assert await log.read_all(after, upto, limit) == wanted
+
+    async def test_a_long_sequence_is_read_whole(self, open_log: OpenLog) -> None:
+        mine, other = open_log(described), open_log(described)
+        for _ in range(3):
+            await mine.append("s", several(500))
+            await other.append("t", several(500))
+        found = await mine.read_all(0)
+        assert len(found) == 3000
+        assert [sequence for sequence, _ in found] == sorted({sequence for sequence, _ in found})
+        assert await mine.last_sequence() == found[-1][0]
+        assert await other.read_all(found[1999][0], limit=700) == found[2000:2700]
+
     async def test_the_sequence_of_all_goes_on_live(self, open_log: OpenLog) -> None:
         mine, other = open_log(described), open_log(described)
         waiting = asyncio.ensure_future(take(mine.tail_all(), 3))
@@ -178,6 +204,31 @@ class TailContract(Contract):
         await other.append("a", several(2))
         await mine.append("b", several(1))
         assert [event.session_id for _, event in await waiting] == ["a", "a", "b"]
+
+    async def test_who_listens_to_everything_is_told_of_every_stream(
+        self, open_log: OpenLog
+    ) -> None:
+        mine, other = open_log(described), open_log(described)
+        told = asyncio.Event()
+        heard: list[int | None] = []
+
+        def notify(head: int | None) -> None:
+            heard.append(head)
+            told.set()
+
+        undo = mine.on_change(None, notify)
+        for log, stream in ((mine, "s"), (other, "s"), (mine, "t"), (other, "new")):
+            told.clear()
+            await log.append(stream, several(1))
+            async with asyncio.timeout(PATIENCE):
+                await told.wait()
+        assert set(heard) == {None}
+        undo()
+        await asyncio.sleep(0)
+        told.clear()
+        await mine.append("s", several(1))
+        await asyncio.sleep(0)
+        assert not told.is_set()
 
     async def test_closing_ends_every_tail(self, open_log: OpenLog) -> None:
         log = open_log(described)
