@@ -15,7 +15,7 @@ from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked, Operations
 from callboard.engine.sessions import SessionInfo, session_info
 from callboard.engine.workflow import Workflow
-from callboard.errors import ConflictError, ValidationError
+from callboard.errors import ConflictError, ValidationError, WorkflowNotFound
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.custom import as_handler
@@ -98,6 +98,33 @@ class Callboard:
             Starting(known, session_id or short_id(), input, source),
             people=as_handler(human_input),
             observation=Observation(observer, on_event),
+        )
+
+    async def start(
+        self,
+        workflow: str | None,
+        input: Any = None,
+        *,
+        session_id: str | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Begin a session and leave it to whoever drives; returns its id.
+
+        The name may be left out when only one workflow is known here.
+        """
+        known = self._startable(workflow)
+        known.check_input(input)
+        return await self.operations.start(known, input, session_id=session_id, by=by)
+
+    def _startable(self, name: str | None) -> Workflow:
+        if name is not None:
+            return self.driver.workflow(name)
+        if len(self.workflows) == 1:
+            return next(iter(self.workflows.values()))
+        if not self.workflows:
+            raise WorkflowNotFound("No workflow is registered here. Pass it in workflows=[...].")
+        raise ValidationError(
+            f"Say which workflow to start: {', '.join(sorted(self.workflows))}.", field="workflowId"
         )
 
     async def sessions(
@@ -217,16 +244,22 @@ class Callboard:
         where: Callable[[Any], Any] | None = None,
         edits: Edits | None = None,
         run: bool = True,
+        session: str | None = None,
         human_input: object | None = None,
         by: str | None = None,
     ) -> Forked:
-        """Begin a new session from a point of this one, and drive it unless told not to."""
+        """Begin a new session from a point of this one, and drive it unless told not to.
+
+        `session` is an id of your own choosing for the new one.
+        """
         if event_index is not None and position is not None:
             raise ValidationError("Give event_index or position, not both.", field="position")
         at = Forking(phase, occurrence, event_index if position is None else position, where)
         info = await self.session(session_id)
         known = self.workflows.get(info.workflow)
-        forked = await self.operations.fork(session_id, at, workflow=known, edits=edits, by=by)
+        forked = await self.operations.fork(
+            session_id, at, workflow=known, edits=edits, child_id=session, run=run, by=by
+        )
         if run and known:
             await self.drive(forked.session_id, human_input=human_input)
         return forked

@@ -12,7 +12,7 @@ from callboard.engine.answering import (
     received_payload,
     unknown,
 )
-from callboard.engine.batch import Batch
+from callboard.engine.batch import Batch, LiveState
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load
 from callboard.engine.outputs import plain
@@ -35,6 +35,7 @@ from callboard.ids import event_id, short_id
 from callboard.interactions.expiry import expire, ran_out
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import Base, EventLog, Writing
+from callboard.state.session import SessionView
 
 T = TypeVar("T")
 
@@ -52,7 +53,10 @@ class Forked:
 
 
 def begin(
-    workflow: Workflow, given: Any, source: Mapping[str, str] | None = None
+    workflow: Workflow,
+    given: Any,
+    source: Mapping[str, str] | None = None,
+    by: str | None = None,
 ) -> Callable[[Scene], None]:
     """The first events of a new session."""
     recorded = plain(given, "The input")
@@ -67,6 +71,8 @@ def begin(
         }
         if source:
             payload["source"] = dict(source)
+        if by:
+            payload["by"] = by
         scene.batch.add(names.STARTED, payload)
         if workflow.start is not None:
             start = workflow.start
@@ -94,6 +100,23 @@ class Operations:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
+
+    async def start(
+        self,
+        workflow: Workflow,
+        input: Any = None,
+        *,
+        session_id: str | None = None,
+        source: Mapping[str, str] | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Begin a session and leave it to whoever drives; returns its id."""
+        prelude = begin(workflow, input, source, by)
+        view = SessionView(session_id=session_id or short_id())
+        batch = Batch(view, self._clock)
+        prelude(Scene(workflow, batch, LiveState(workflow.state_type, view)))
+        await self._log.append(view.session_id, batch.events, Writing(expect=0))
+        return view.session_id
 
     async def answer(
         self,
@@ -226,7 +249,7 @@ class Operations:
 
         return await self._write(session_id, build, settle=True)
 
-    async def fork(
+    async def fork(  # noqa: PLR0913 - all by keyword
         self,
         session_id: str,
         at: Forking,
@@ -234,9 +257,13 @@ class Operations:
         workflow: Workflow | None = None,
         edits: Sequence[Mapping[str, Any]] | Callable[[Any], Any] | None = None,
         child_id: str | None = None,
+        run: bool = True,
         by: str | None = None,
     ) -> Forked:
-        """Begin a new session that shares this one's events up to a point. Copies nothing."""
+        """Begin a new session that shares this one's events up to a point. Copies nothing.
+
+        With `run=False` no driver takes the new session up by itself.
+        """
         position = await fork_position(self._log, session_id, at, workflow)
         loaded = await load(self._log, session_id, position)
         view = loaded.view
@@ -247,7 +274,7 @@ class Operations:
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
         batch.add(names.FORKED, payload)
-        writing = Writing(expect=position, base=Base(session_id, position))
+        writing = Writing(expect=position, base=Base(session_id, position), settle=not run)
         await self._log.append(view.session_id, batch.events, writing)
         return Forked(view.session_id, session_id, position, position + 1)
 

@@ -7,6 +7,7 @@ from typing import Any
 from callboard.engine.checks import check_phases, check_routes, check_state
 from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.functions import fitting
+from callboard.engine.inputs import InputType
 from callboard.engine.phase import AgentLike, Phase, Step, Uncertain
 from callboard.engine.ports import Agent, is_agent
 from callboard.errors import DefinitionError
@@ -30,6 +31,7 @@ class Workflow:
         self.version = version
         self.on_uncertain: Uncertain = on_uncertain
         self.start = fitting(start, 2) if start else None
+        self._input = InputType(name, start)
         listed = [_named(phase) for phase in _listed(name, phases)]
         check_phases(name, listed, on_uncertain)
         steps = [_step(phase, on_uncertain) for phase in listed]
@@ -38,6 +40,15 @@ class Workflow:
         self.state_type = StateType(state, name=name)
         check_routes(name, self.steps)
         check_state(name, self.steps, self.state_type)
+
+    @property
+    def input_schema(self) -> dict[str, Any] | None:
+        """What `start` takes, as JSON Schema; None when it does not say."""
+        return self._input.schema
+
+    def check_input(self, value: Any) -> None:
+        """Raise ValidationError when a value is not what `start` takes."""
+        self._input.check(value)
 
     def __repr__(self) -> str:
         return f"Workflow({self.name!r}, {' → '.join(self.steps)})"

@@ -1,0 +1,74 @@
+"""What a workflow takes as its input: what `start` declares, as JSON Schema and as a check."""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic import ValidationError as PydanticError
+from pydantic.errors import PydanticUserError
+
+from callboard.errors import ValidationError
+
+UNDECLARED: Any = object()
+
+
+class InputType:
+    """The annotation of the second parameter of `start`; without one, anything is taken."""
+
+    def __init__(self, workflow: str, start: Callable[..., Any] | None) -> None:
+        self._workflow = workflow
+        self._start = start
+
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[Any] | None:
+        """Made late, when annotations can be read; nothing for what pydantic cannot describe."""
+        declared = UNDECLARED if self._start is None else _second_annotation(self._start)
+        if declared is UNDECLARED or declared is Any or declared is object:
+            return None
+        try:
+            return TypeAdapter(declared)
+        except PydanticUserError:
+            return None
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any] | None:
+        """The input as JSON Schema; None when `start` does not say what it takes."""
+        if self._adapter is None:
+            return None
+        try:
+            return self._adapter.json_schema()
+        except PydanticUserError:
+            # It can be checked, but JSON Schema has no words for it.
+            return None
+
+    def check(self, value: Any) -> None:
+        """Raise ValidationError when the value is not what `start` declares."""
+        if self._adapter is None:
+            return
+        try:
+            self._adapter.validate_python(value)
+        except PydanticError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            at = "".join(f"/{part}" for part in first["loc"])
+            place = f"The input at {at}" if at else "The input"
+            raise ValidationError(
+                f"{place} does not fit workflow {self._workflow!r}: {first['msg']}. "
+                "Give what its start function declares.",
+                field="input",
+                at=at,
+                workflow=self._workflow,
+            ) from error
+
+
+def _second_annotation(start: Callable[..., Any]) -> Any:
+    target = start if inspect.isroutine(start) else type(start).__call__
+    try:
+        names = list(inspect.signature(start).parameters)
+        hints = typing.get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, ValueError):
+        # The annotation names something that only a type checker sees.
+        return UNDECLARED
+    return hints.get(names[1], UNDECLARED) if len(names) > 1 else UNDECLARED
