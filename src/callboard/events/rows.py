@@ -56,7 +56,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one view: equality, one upper bound, an order and a limit."""
+    """A question to one view: equality, one upper bound, an order and a limit.
+
+    With `count` the answer is one row, whose only column `count` says how many there are.
+    """
 
     table: str
     where: Mapping[str, Cell] = field(default_factory=dict[str, Cell])
@@ -64,3 +67,4 @@ class Query:
     order: str | None = None
     descending: bool = False
     limit: int | None = None
+    count: bool = False

@@ -72,6 +72,8 @@ class MemoryViews:
             for row in rows:
                 _complete_session(row, of_stream)
         found = [row for row in rows if _fits(row, query)]
+        if query.count:
+            return [{"count": len(found)}]
 
         def order(row: Row) -> list[tuple[bool, Cell]]:
             columns = [*([query.order] if query.order else []), *table.key]

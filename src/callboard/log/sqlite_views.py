@@ -59,6 +59,17 @@ def select(query: Query) -> Statement:
     """The statement that answers a query."""
     table = table_of(query)
     table.check_query(query)
+    where, values = _conditions(query)
+    if query.count:
+        # The join, which finds one row for each, would cost more than the counting.
+        source = _source(query.table) if "streams." in where else f"{query.table} AS view"
+        return f"SELECT count(*) AS count FROM {source}{where}", values
+    values.append(-1 if query.limit is None else query.limit)
+    columns = f"SELECT {_columns(query.table)} FROM {_source(query.table)}"
+    return f"{columns}{where}{_order(query)} LIMIT ?", values
+
+
+def _conditions(query: Query) -> tuple[str, list[Cell]]:
     conditions: list[str] = []
     values: list[Cell] = []
     for column, value in query.where.items():
@@ -68,9 +79,7 @@ def select(query: Query) -> Statement:
     if query.at_most is not None:
         conditions.append(f"{_named(query.table, query.at_most[0])} <= ?")
         values.append(query.at_most[1])
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    values.append(-1 if query.limit is None else query.limit)
-    return f"{_source(query.table)}{where}{_order(query)} LIMIT ?", values
+    return f" WHERE {' AND '.join(conditions)}" if conditions else "", values
 
 
 def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
@@ -92,13 +101,14 @@ def _order(query: Query) -> str:
     return f" ORDER BY {order}" if order else ""
 
 
+def _columns(table: str) -> str:
+    of_stream = ", streams.head AS position, streams.updated_at AS updated_at"
+    return f"view.*{of_stream}" if table == "sessions" else "view.*"
+
+
 def _source(table: str) -> str:
-    if table == "sessions":
-        return (
-            "SELECT view.*, streams.head AS position, streams.updated_at AS updated_at "
-            "FROM sessions AS view LEFT JOIN streams ON streams.id = view.id"
-        )
-    return f"SELECT view.* FROM {table} AS view"
+    stream = " LEFT JOIN streams ON streams.id = view.id"
+    return f"{table} AS view{stream}" if table == "sessions" else f"{table} AS view"
 
 
 def _named(table: str, column: str) -> str:

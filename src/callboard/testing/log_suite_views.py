@@ -234,6 +234,19 @@ class QueryContract(Contract):
     ) -> None:
         assert "".join(row["id"] for row in await filled.rows(query)) == ids
 
+    @pytest.mark.parametrize(
+        ("query", "count"),
+        [
+            (Query("sessions", count=True), 4),
+            (Query("sessions", {"status": "waiting"}, count=True), 1),
+            (Query("sessions", {"status": "completed"}, count=True), 0),
+            (Query("sessions", {"parent": "a"}, at_most=("position", 1), count=True), 1),
+            (Query("wakeups", at_most=("at", 2), order="at", count=True), 3),
+        ],
+    )
+    async def test_rows_can_be_counted(self, filled: EventLog, query: Query, count: int) -> None:
+        assert await filled.rows(query) == [{"count": count}]
+
     async def test_what_is_due_comes_in_order(self, filled: EventLog) -> None:
         query = Query("wakeups", at_most=("at", 2), order="at")
         assert await column(filled, query, "session") == ["d", "b", "c"]
