@@ -1,0 +1,130 @@
+"""What the server counts, for Prometheus. Every label has few values, whoever calls."""
+
+from importlib.metadata import version
+from typing import Final, Protocol, get_args
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily
+
+from callboard.clock import Clock
+from callboard.events.rows import Query
+from callboard.events.status import Status
+from callboard.log.protocol import EventLog
+from callboard.server.measured import Served
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Load(Protocol):
+    """Who drives sessions, and how much there is to do."""
+
+    @property
+    def driving(self) -> int:
+        """How many sessions are driven now."""
+        ...
+
+    @property
+    def queued(self) -> int:
+        """How many sessions wait until there is room."""
+        ...
+
+
+class Readers(Protocol):
+    """Who reads events as they come."""
+
+    @property
+    def reading(self) -> int:
+        """How many read now."""
+        ...
+
+
+class Metrics:
+    """The counters of one server, in a registry of its own.
+
+    Requests are counted as they end. Everything else is looked up when somebody asks, so that
+    it is right after a restart, and with several processes at one database.
+    """
+
+    def __init__(self, log: EventLog, clock: Clock, load: Load, readers: Readers) -> None:
+        self._log = log
+        self._clock = clock
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "callboard_http_requests",
+            "Requests answered, by the template of their address; status 0: the caller left.",
+            ("route", "method", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "callboard_http_request_seconds",
+            "Seconds until an answer began.",
+            ("route", "method"),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._sessions = self._gauge("sessions", "Sessions, by status.", "status")
+        self._pending = self._gauge("questions_pending", "Questions that wait for a person.")
+        self._oldest = self._gauge(
+            "question_oldest_seconds", "Age of the question that has waited longest; 0: none."
+        )
+        self._events = _Events()
+        self._registry.register(self._events)
+        driven = self._gauge("sessions_driven", "Sessions that this server drives now.")
+        driven.set_function(lambda: load.driving)
+        queued = self._gauge("sessions_queued", "Sessions that wait for room to be driven.")
+        queued.set_function(lambda: load.queued)
+        reading = self._gauge("stream_readers", "Readers connected to a stream of events.")
+        reading.set_function(lambda: readers.reading)
+        self._gauge("build_info", "Which Callboard this is.", "version").labels(
+            version("callboard")
+        ).set(1)
+        ProcessCollector(registry=self._registry)
+
+    def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
+        return Gauge(f"callboard_{name}", about, labels, registry=self._registry)
+
+    def served(self, request: Served) -> None:
+        """Count a request. A method that nobody defined counts with the others of its kind."""
+        method = request.method if request.method in _METHODS else "other"
+        self._requests.labels(request.route, method, str(request.status)).inc()
+        self._seconds.labels(request.route, method).observe(request.began)
+
+    async def text(self) -> bytes:
+        """Everything, as Prometheus reads it."""
+        for status in STATUSES:
+            count = await self._count(Query("sessions", {"status": status}, count=True))
+            self._sessions.labels(status).set(count)
+        await self._ask_for_questions()
+        self._events.appended = await self._log.last_sequence()
+        return generate_latest(self._registry)
+
+    async def _ask_for_questions(self) -> None:
+        now, pending = self._clock.now_ms(), {"status": "pending"}
+        # With a bound, so that the index of open questions is used, and not one of them all.
+        everything = ("created_at", 2**62)
+        counting = Query("human_interactions", pending, at_most=everything, count=True)
+        self._pending.set(await self._count(counting))
+        oldest = Query("human_interactions", pending, order="created_at", limit=1)
+        rows = await self._log.rows(oldest)
+        self._oldest.set(max(now - rows[0]["created_at"], 0) / 1000 if rows else 0)
+
+    async def _count(self, query: Query) -> int:
+        (row,) = await self._log.rows(query)
+        count: int = row["count"]
+        return count
+
+
+class _Events:
+    """A counter that the log keeps: as the library has none that can be set."""
+
+    def __init__(self) -> None:
+        self.appended = 0
+
+    def collect(self) -> list[CounterMetricFamily]:
+        about = "Events appended to the log since it was made, by whomever."
+        return [CounterMetricFamily("callboard_events_appended", about, value=self.appended)]
