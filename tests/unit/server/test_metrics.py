@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
@@ -140,7 +141,8 @@ async def test_whoever_leaves_before_the_answer_is_counted_without_a_status():
         await asyncio.Event().wait()
 
     scope = {"type": "http", "method": "GET", "path": "/x", "raw_path": b"/x"}
-    asking = asyncio.create_task(Measured(never, SystemClock(), [served.append])(scope, None, None))
+    measured: Any = Measured(never, SystemClock(), [served.append])
+    asking = asyncio.create_task(measured(scope, None, None))
     await entered.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,0 +1,144 @@
+"""What the server says while it runs: JSON lines for programs, short lines for a terminal.
+
+Everything goes through the standard library's logging, so that a workflow's own messages come
+out the same way. No token and no code is ever written: a request's query and headers are not
+logged at all, and what looks like a secret in any other message is taken out of it.
+"""
+
+import logging
+import re
+import sys
+from http import HTTPStatus
+from typing import Any, Final, Literal, TextIO
+
+import orjson
+from rich.console import Console
+from rich.text import Text
+
+from callboard.events.moments import from_ms, iso
+from callboard.handlers.terminal import visible
+from callboard.server.measured import NO_STATUS, Served
+
+Format = Literal["json", "text"]
+FORMATS: Final[tuple[Format, ...]] = ("json", "text")
+
+_requests = logging.getLogger("callboard.requests")
+
+# A last fence: nothing should come this far. Our tokens begin with cb_; others are known by
+# what stands before them.
+_SECRETS = re.compile(
+    r"\bcb_[\w-]{8,}"
+    r"|(?<=bearer )[^\s\"',]+"
+    r"|(?<=[?&]code=)[^\s\"'&]+"
+    r"|(?<=[?&]token=)[^\s\"'&]+"
+    r"|(?<=callboard=)[^\s\"';]+",
+    re.IGNORECASE,
+)
+_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+_COLOURS = {"DEBUG": "dim", "INFO": "", "WARNING": "yellow", "ERROR": "bold red"}
+_OFTEN = "/health"
+
+
+def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
+    """Write all that is logged to standard error, in place of whatever was set up before."""
+    out = stream or sys.stderr
+    if wanted is None:
+        wanted = "text" if out.isatty() else "json"
+    handler = JsonLines(out) if wanted == "json" else ShortLines(out)
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for chatty in ("httpx", "httpcore", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # It has a file of its own, and every command is in the log of requests.
+    logging.getLogger("callboard.audit").setLevel(logging.WARNING)
+
+
+def served(request: Served) -> None:
+    """Write down a request that is over; one whether the server lives only when it does not."""
+    often = request.route == _OFTEN and request.status == HTTPStatus.OK
+    level = logging.DEBUG if often else _level(request.status)
+    if not _requests.isEnabledFor(level):
+        return
+    fields = {
+        "method": request.method,
+        "path": request.path,
+        "status": request.status,
+        "ms": round(request.took * 1000, 1),
+        "who": request.who,
+    }
+    status = "left" if request.status == NO_STATUS else str(request.status)
+    who = f" {request.who}" if request.who else ""
+    _requests.log(
+        level,
+        "%s %s %s %s ms%s",
+        request.method,
+        request.path,
+        status,
+        fields["ms"],
+        who,
+        extra={"fields": fields},
+    )
+
+
+def _level(status: int) -> int:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return logging.ERROR
+    return logging.WARNING if status in _REFUSED else logging.INFO
+
+
+def without_secrets(text: str) -> str:
+    """The text with everything taken out that looks like a token or a code."""
+    return _SECRETS.sub("[secret]", text)
+
+
+class JsonLines(logging.StreamHandler[TextIO]):
+    """One JSON object a line: time, level, logger, message, and the fields of a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON."""
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        line: dict[str, Any] = {
+            "time": iso(from_ms(int(record.created * 1000))),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _writable(record.getMessage()),
+            **fields,
+        }
+        if record.exc_info:
+            line["error"] = _writable(_FORMATTER.formatException(record.exc_info))
+        text = orjson.dumps(line, default=str).decode()
+        return without_secrets(text)
+
+
+def _writable(text: str) -> str:
+    # A name of a file may hold bytes that are no UTF-8; JSON takes none of them.
+    return text.encode(errors="backslashreplace").decode()
+
+
+class ShortLines(logging.StreamHandler[TextIO]):
+    """The hour, the level where it matters, and what happened, in colour where that is welcome."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the record; what cannot be printed is no reason to stop."""
+        try:
+            self._console.print(self._line(record), soft_wrap=True)
+        except Exception:
+            self.handleError(record)
+
+    def _line(self, record: logging.LogRecord) -> Text:
+        text = Text()
+        text.append(f"{_FORMATTER.formatTime(record, '%H:%M:%S')} ", "dim")
+        if record.levelno != logging.INFO:
+            text.append(f"{record.levelname.lower()} ", _COLOURS.get(record.levelname, ""))
+        message = visible(without_secrets(record.getMessage()), keep="\t")
+        text.append(message, _COLOURS.get(record.levelname, ""))
+        if record.exc_info:
+            trace = without_secrets(_FORMATTER.formatException(record.exc_info))
+            text.append(f"\n{visible(trace)}", "dim")
+        return text
+
+
+_FORMATTER = logging.Formatter()
