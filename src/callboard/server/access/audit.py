@@ -1,0 +1,94 @@
+"""The record of who commanded what and who was refused: one line of JSON each.
+
+Never a body, never a query, never a token: whoever reads the record learns no secret.
+"""
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from callboard.clock import Clock, SystemClock
+from callboard.events.moments import from_ms, iso
+from callboard.log.private import open_private
+from callboard.server.access.identity import Identity
+
+_log = logging.getLogger("callboard.audit")
+
+LARGEST: Final = 10 * 1_048_576
+"""Bytes after which the file is put aside as `….1`, in the place of the one before."""
+
+_LONGEST_PATH = 512
+_STRANGERS = 60
+"""How many refusals of strangers are written in a minute: they must not push out the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command or refusal."""
+
+    identity: Identity | None
+    method: str
+    path: str
+    status: int
+    remote: str
+
+
+class Audit:
+    """Appends to the file beside the database, and tells the logger `callboard.audit`."""
+
+    def __init__(self, database: Path, clock: Clock | None = None) -> None:
+        self._path = database.with_name(f"{database.name}.audit.jsonl")
+        self._clock = clock or SystemClock()
+        self._minute = 0
+        self._strangers = 0
+
+    def note(self, entry: Entry) -> None:
+        """Write one entry. A full disk is told in the log and stops nothing."""
+        now = self._clock.now_ms()
+        if entry.identity is None and not self._has_room(now // 60_000):
+            return
+        line = orjson.dumps(_told(entry, now), option=orjson.OPT_APPEND_NEWLINE)
+        _log.info("%s", line.decode().rstrip())
+        try:
+            self._append(line)
+        except OSError as error:
+            _log.error("%s cannot be written: %s", self._path, error.strerror)
+
+    def _has_room(self, minute: int) -> bool:
+        if minute != self._minute:
+            self._minute, self._strangers = minute, 0
+        self._strangers += 1
+        return self._strangers <= _STRANGERS
+
+    def _append(self, line: bytes) -> None:
+        file = open_private(self._path, os.O_APPEND)
+        try:
+            os.write(file, line)
+            full = os.fstat(file).st_size >= LARGEST
+        finally:
+            os.close(file)
+        if full:
+            self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+
+
+def _told(entry: Entry, now_ms: int) -> dict[str, object]:
+    who = entry.identity
+    return {
+        "at": iso(from_ms(now_ms)),
+        "who": who.name if who else None,
+        "scope": who.scope if who else None,
+        "via": who.via if who else None,
+        "method": _clean(entry.method)[:32],
+        "path": _clean(entry.path)[:_LONGEST_PATH],
+        "status": entry.status,
+        "remote": entry.remote,
+    }
+
+
+def _clean(text: str) -> str:
+    # A path may hold bytes that are no UTF-8; JSON takes none of them.
+    return text.encode(errors="backslashreplace").decode()

@@ -1,0 +1,56 @@
+"""Bodies, read before anything acts on them, and never more than is allowed."""
+
+from starlette.types import Message, Receive
+
+from callboard.errors import TooLarge, ValidationError
+from callboard.server.access.head import Head
+
+
+def check_length(head: Head, limit: int) -> None:
+    """Refuse a body that says itself that it is too large."""
+    for given in head.all("content-length"):
+        if not given.isascii() or not given.isdecimal():
+            raise ValidationError("Content-Length: must be a number.", field="content-length")
+        if len(given) > len(str(limit)) + 1 or int(given) > limit:
+            raise too_large(limit)
+
+
+def too_large(limit: int) -> TooLarge:
+    """The error of a body beyond the limit."""
+    return TooLarge(f"The body is too large; this server takes {limit} bytes.", limit=limit)
+
+
+def has_body(head: Head) -> bool:
+    """Whether a body follows the head."""
+    return bool(head.all("transfer-encoding")) or head.all("content-length") not in ([], ["0"])
+
+
+async def read_body(receive: Receive, limit: int) -> bytes | None:
+    """The whole body; None when the client left before its end."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise too_large(limit)
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def read_again(body: bytes, receive: Receive) -> Receive:
+    """Give the body that was read, then whatever else comes."""
+    given = False
+
+    async def give() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return give

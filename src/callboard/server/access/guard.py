@@ -1,0 +1,149 @@
+"""Stands before every route: nobody who does not belong gets further than this.
+
+The order matters. Where a request comes from is checked before who sends it, and both before
+any route is looked for, so that a refusal says nothing of what there is.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from fastapi import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from callboard.errors import CallboardError
+from callboard.server.access.answers import completed, preflight
+from callboard.server.access.audit import Audit, Entry
+from callboard.server.access.bodies import check_length, has_body, read_again, read_body
+from callboard.server.access.credentials import Credentials
+from callboard.server.access.failures import Failures
+from callboard.server.access.head import Head
+from callboard.server.access.links import Links
+from callboard.server.access.places import Places, Sender
+from callboard.server.access.tokens import Tokens
+from callboard.server.problems import of_error
+from callboard.server.settings import Settings
+
+if TYPE_CHECKING:
+    from callboard.server.access.identity import Identity
+
+_REFUSALS: Final = frozenset({401, 403, 413, 429})
+_LEFT: Final = 499
+"""The status noted for a command whose sender left before the answer."""
+_OPEN: Final = frozenset({"/", "/health", "/app", "/login"})
+
+
+class Guard:
+    """An ASGI application around another: hosts, origins, sizes, tokens, headers, audit."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        tokens: Tokens,
+        links: Links,
+        failures: Failures,
+        audit: Audit,
+    ) -> None:
+        self.app = app
+        self.places = Places(settings)
+        self.credentials = Credentials(tokens, links, failures)
+        self.audit = audit
+        self.max_body = settings.max_body
+        # Made now, so that whoever starts the server can read it before the first request.
+        tokens.admin()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] == "http":
+            await _Passage(self, scope, receive, send).go()
+        elif scope["type"] == "websocket":
+            # There are none here; to close one before it opens refuses it.
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self.app(scope, receive, send)
+
+
+class _Passage:
+    """One request on its way through."""
+
+    def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
+        self._guard = guard
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._head = Head(scope)
+        self._sender: Sender | None = None
+        self._identity: Identity | None = None
+        self._noted = False
+
+    async def go(self) -> None:
+        try:
+            refusal = await self._check()
+        except CallboardError as error:
+            refusal = of_error(error)
+        if refusal is not None:
+            return await self._answer(refusal)
+        try:
+            return await self._guard.app(self._inner(), self._receive, self._completed())
+        finally:
+            if self._head.commands:
+                self._note(_LEFT)
+
+    async def _check(self) -> Response | None:
+        """Raise what forbids the request; gives the answer to one that no route has to see."""
+        guard, head = self._guard, self._head
+        self._sender = guard.places.check(head)
+        answer = preflight(head, self._sender)
+        if answer is not None:
+            return answer
+        check_length(head, guard.max_body)
+        self._identity = guard.credentials.find(head, self._sender)
+        if self._identity is None and not _is_open(head):
+            raise guard.credentials.refusal(head)
+        if has_body(head):
+            body = await read_body(self._receive, guard.max_body)
+            if body is not None:
+                self._receive = read_again(body, self._receive)
+        return None
+
+    def _inner(self) -> Scope:
+        """The request as the routes see it."""
+        assert self._sender is not None
+        inner = {
+            **self._scope,
+            "scheme": self._sender.scheme,
+            "callboard.identity": self._identity,
+        }
+        if self._head.path == "/login":
+            # The server's own log would show the code: from here on only the route sees it.
+            self._scope["query_string"] = b""
+        return inner
+
+    async def _answer(self, response: Response) -> None:
+        if self._head.all("expect"):
+            # Whoever waits for our word before it sends the body may send it or not: the next
+            # request on this connection could not be told from it.
+            response.headers["connection"] = "close"
+        await response(self._scope, self._receive, self._completed())
+
+    def _completed(self) -> Send:
+        return completed(self._send, self._sender, self._guard.places.names_others, self._answered)
+
+    def _answered(self, status: int) -> None:
+        if self._head.commands or status in _REFUSALS:
+            self._note(status)
+        self._noted = True
+
+    def _note(self, status: int) -> None:
+        if self._noted:
+            return
+        self._noted = True
+        head = self._head
+        entry = Entry(self._identity, head.method, head.path, status, head.remote)
+        self._guard.audit.note(entry)
+
+
+def _is_open(head: Head) -> bool:
+    """Whether it needs no token: whether we live, and the pages that ask for one."""
+    is_page = head.path in _OPEN or head.path.startswith("/app/")
+    return is_page and head.method in ("GET", "HEAD")

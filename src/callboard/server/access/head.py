@@ -1,0 +1,44 @@
+"""The head of a request, as the guard reads it: what stands twice is an error."""
+
+from collections.abc import Iterable
+
+from starlette.types import Scope
+
+from callboard.errors import Forbidden
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that command nothing."""
+
+
+class Head:
+    """Method, path and headers of one request."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.scheme: str = scope.get("scheme", "http")
+        client = scope.get("client")
+        self.remote: str = client[0] if client else "unknown"
+        raw: Iterable[tuple[bytes, bytes]] = scope["headers"]
+        self._headers: dict[str, list[str]] = {}
+        for name, value in raw:
+            self._headers.setdefault(name.decode("latin-1").lower(), []).append(
+                value.decode("latin-1").strip()
+            )
+
+    @property
+    def commands(self) -> bool:
+        """Whether it wants something changed."""
+        return self.method not in SAFE
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a header."""
+        return self._headers.get(name, [])
+
+    def one(self, name: str) -> str | None:
+        """The value of a header that may be sent once; whoever sends it twice is refused."""
+        values = self.all(name)
+        if len(values) > 1:
+            # Two readers of one request could see different things in it.
+            raise Forbidden(f"{name}: send this header once, not {len(values)} times.", field=name)
+        return values[0] if values else None

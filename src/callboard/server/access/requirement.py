@@ -1,0 +1,47 @@
+"""What a route needs: a scope, said in its signature and in the OpenAPI document."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from callboard.errors import Forbidden, Unauthenticated
+from callboard.server.access.identity import Identity
+from callboard.server.access.scopes import Scope, allows
+
+COOKIE = "callboard"
+
+# Both only describe themselves in the OpenAPI document: the guard has checked the token before
+# any route is found, so that nobody learns from an error which routes there are.
+_bearer = HTTPBearer(auto_error=False, description="A token, as `callboard token create` prints.")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Set by the one-time link.")
+
+
+def needs(scope: Scope) -> Callable[..., Identity]:
+    """A dependency that gives the identity of the caller, or refuses it."""
+
+    def identity(
+        request: Request,
+        _bearer: Annotated[object, Security(_bearer)] = None,
+        _cookie: Annotated[object, Security(_cookie)] = None,
+    ) -> Identity:
+        known: Identity | None = request.scope.get("callboard.identity")
+        if known is None:
+            raise Unauthenticated
+        if not allows(known.scope, scope):
+            raise Forbidden(
+                f"This needs a token with the scope {scope!r}; yours has {known.scope!r}. "
+                f"Make one: callboard token create --scope {scope}",
+                needed=scope,
+                scope=known.scope,
+            )
+        return known
+
+    return identity
+
+
+Reads = Annotated[Identity, Depends(needs("read"))]
+Answers = Annotated[Identity, Depends(needs("answer"))]
+Operates = Annotated[Identity, Depends(needs("operate"))]
+Administers = Annotated[Identity, Depends(needs("admin"))]
