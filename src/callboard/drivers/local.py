@@ -1,8 +1,8 @@
 """Drives sessions in this process, as many at once as it is allowed to."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from callboard.clock import Clock
@@ -18,14 +18,24 @@ from callboard.log.protocol import EventLog, Writing
 from callboard.state.session import SessionView
 
 
+def _staying() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How to drive: who can be asked in this process, who hears of each event, and for how
-    many seconds to keep an agent in memory that waits for a person."""
+    many seconds to keep an agent in memory that waits for a person.
+
+    `parks` and `leaving` are for a driver that watches: give a session back while it only waits
+    for its next attempt; and, once told, start no more agents.
+    """
 
     people: HumanInput | None = None
     listener: Listener | None = None
     linger: float | None = None
+    parks: bool = False
+    leaving: Callable[[], bool] = _staying
 
     @property
     def patience(self) -> float:
@@ -49,7 +59,7 @@ class LocalDriver:
         self._workflows = workflows
         self._clock = clock
         self._slots = asyncio.Semaphore(concurrency)
-        self._driving: set[str] = set()
+        self._driving: dict[str, Drive] = {}
 
     def workflow(self, name: str) -> Workflow:
         """A workflow by its name; WorkflowNotFound says which there are."""
@@ -62,6 +72,19 @@ class LocalDriver:
                 workflow=name,
             )
         return known
+
+    def knows(self, name: str) -> bool:
+        """Whether sessions of this workflow can be driven here."""
+        return name in self._workflows
+
+    def drives(self, session_id: str) -> bool:
+        """Whether a session is being driven here just now."""
+        return session_id in self._driving
+
+    def nudge(self) -> None:
+        """Let every drive look again whether it is to leave."""
+        for drive in tuple(self._driving.values()):
+            drive.nudge()
 
     async def begin(
         self,
@@ -90,9 +113,23 @@ class LocalDriver:
         live = LiveSession(self._log, workflow, session_id, self._clock)
         if manner.listener:
             live.listeners.append(manner.listener)
-        async with self._alone(session_id):
-            drive = Drive(live, people=manner.people, linger=manner.patience)
+        drive = Drive(
+            live,
+            people=manner.people,
+            linger=manner.patience,
+            parks=manner.parks,
+            leaving=manner.leaving,
+        )
+        with self._alone(session_id, drive):
             return await drive.run(prelude)
+
+    async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:
+        """Drive a session, and note it when nothing is left to do."""
+        view = await self.drive(session_id, manner)
+        # One that was left in the middle of its way has something to do.
+        if manner is None or not manner.leaving():
+            await self.settle(session_id, view.position)
+        return view
 
     async def recover(self, manner: Manner | None = None) -> list[SessionView]:
         """Drive every session that has something to do and that nobody living drives.
@@ -121,29 +158,27 @@ class LocalDriver:
     async def _recover(self, session_id: str, manner: Manner) -> SessionView | None:
         async with self._slots:
             try:
-                view = await self.drive(session_id, manner)
-                await self._settle(view)
+                return await self.carry_on(session_id, manner)
             except (OwnershipLost, SessionOwned):
                 return None  # Somebody else drives it, or has taken it over.
-            return view
 
-    async def _settle(self, view: SessionView) -> None:
+    async def settle(self, session_id: str, position: int) -> None:
         """Note that nothing is left to do, which a driver that died while waiting could not."""
-        lease = await self._log.lease(view.session_id)
-        if lease is not None and lease.settled < view.position:
+        lease = await self._log.lease(session_id)
+        if lease is not None and lease.settled < position:
             with suppress(PositionConflict):  # Something new: then there is something to do.
-                writing = Writing(expect=view.position, settle=True)
-                await self._log.append(view.session_id, [], writing)
+                writing = Writing(expect=position, settle=True)
+                await self._log.append(session_id, [], writing)
 
-    @asynccontextmanager
-    async def _alone(self, session_id: str) -> AsyncGenerator[None]:
+    @contextmanager
+    def _alone(self, session_id: str, drive: Drive) -> Generator[None]:
         if session_id in self._driving:
             raise SessionOwned(
                 f"Session {session_id} is being driven already, by this process.",
                 session=session_id,
             )
-        self._driving.add(session_id)
+        self._driving[session_id] = drive
         try:
             yield
         finally:
-            self._driving.discard(session_id)
+            del self._driving[session_id]

@@ -34,6 +34,10 @@ _LARGEST = 1000
 _log = logging.getLogger(__name__)
 
 
+def _never() -> bool:
+    return False
+
+
 class Drive:
     """One pass over one session, by one owner."""
 
@@ -43,10 +47,26 @@ class Drive:
         *,
         people: HumanInput | None = None,
         linger: float = LINGER,
+        parks: bool = False,
+        leaving: Callable[[], bool] = _never,
     ) -> None:
+        """Make a drive; it does nothing yet.
+
+        Args:
+            live: the session.
+            people: who can be asked in this process.
+            linger: for how many seconds an agent that waits for a person stays in memory.
+            parks: give the session back while it only waits for its next attempt, because
+                somebody will look at the wakeups.
+            leaving: whether to start no more agents, and give the session back when those that
+                run have finished.
+        """
         self._live = live
         self._people = People(live, people, self._look_again)
         self._linger = linger
+        self._parks = parks
+        self._leaving = leaving
+        self._declined = False
         self._prelude: Callable[[Scene], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
@@ -93,7 +113,7 @@ class Drive:
             raise error
         over = self._live.epoch is None and not self._starting
         self._act()
-        if over and not self._tasks and not self._people.asked:
+        if (over or self._leaving()) and not self._tasks and not self._people.asked:
             return False
         if self._more:
             await self._live.catch_up()
@@ -125,6 +145,10 @@ class Drive:
         if any(event.name == names.REQUESTED for event in events):
             self._look_again()
 
+    def nudge(self) -> None:
+        """Look again whether to leave, and what there is to do."""
+        self._look_again()
+
     def _look_again(self) -> None:
         self._attend = True
         self._wake.set()
@@ -134,6 +158,7 @@ class Drive:
         if self._prelude is not None:
             self._prelude(scene)
         self._starting, self._wake_at, self._more = [], None, False
+        self._declined = False
         # An agent that finishes while this is being committed belongs to the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
@@ -153,6 +178,9 @@ class Drive:
             if isinstance(decision, d.Enter):
                 self._live.checkpoint(scene.batch)
             if isinstance(decision, d.Start):
+                if self._leaving():
+                    self._declined = True
+                    return
                 self._starting += [self._place(scene, run) for run in decision.runs]
             elif not perform(scene, decision):
                 self._wake_at = decision.until if isinstance(decision, d.Wait) else None
@@ -182,9 +210,9 @@ class Drive:
             return True
         if self._more or self._starting or self._tasks.keys() - self._finished.keys():
             return False
-        if self._people.will_answer():
+        if self._declined or self._people.will_answer():
             return False
-        runs = view.visit.runs.values() if view.visit else ()
+        runs = view.visit.runs.values() if view.visit and not self._parks else ()
         return view.held is not None or not any(run.retry_at is not None for run in runs)
 
     def _act(self) -> None:
@@ -250,6 +278,8 @@ class Drive:
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
         if desk.waiting_since is None or self._people.asked & desk.waiting_for:
             return otherwise
+        if self._leaving():
+            return desk.waiting_since
         given_up = desk.waiting_for <= self._people.declined
         return desk.waiting_since + (min(self._linger, NOBODY_HERE) if given_up else self._linger)
 

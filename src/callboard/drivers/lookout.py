@@ -1,0 +1,79 @@
+"""Finds sessions that have something to do, by rows alone: no session is folded for it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from callboard.clock import Clock
+from callboard.events.rows import Query, Row
+from callboard.log.protocol import EventLog
+
+PAGE = 500
+"""How many sessions are looked for at once."""
+
+# Comes after every id that a session can have.
+_LAST = "\U0010ffff"
+
+Wanted = Callable[[str], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Sessions to look at, whether there may be more, and when the next is due by the clock."""
+
+    sessions: list[str]
+    more: bool
+    next_at: int | None
+
+
+class Lookout:
+    """Looks at the streams that have grown since they were settled, and at what is due.
+
+    A waiting session is neither, so it costs nothing however many there are.
+    """
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._width = PAGE
+
+    async def look(self, wanted: Wanted) -> Found:
+        """Find about a page of sessions that are wanted."""
+        now = self._clock.now_ms()
+        unsettled, more_unsettled = await self._unsettled(wanted)
+        due, more_due = await self._due(now, wanted)
+        return Found(
+            list(dict.fromkeys([*unsettled, *due])),
+            more_unsettled or more_due,
+            await self._next_at(now),
+        )
+
+    async def _unsettled(self, wanted: Wanted) -> tuple[list[str], bool]:
+        while True:
+            page = await self._log.unsettled(self._width)
+            found = [session_id for session_id in page if await wanted(session_id)]
+            full = len(page) == self._width
+            if not full and len(page) < self._width // 8:
+                self._width = max(PAGE, self._width // 2)
+            if not full or len(found) >= PAGE // 2:
+                return found, full
+            # Those in front are not for us, and would hide the others for ever.
+            self._width *= 4
+
+    async def _due(self, now: int, wanted: Wanted) -> tuple[list[str], bool]:
+        found: list[str] = []
+        page = await self._due_page(now, None)
+        while page and len(found) < PAGE:
+            found += [row["session"] for row in page if await wanted(row["session"])]
+            full = len(page) == PAGE
+            page = await self._due_page(now, page[-1]) if full else []
+        return found, bool(page)
+
+    async def _due_page(self, now: int, last: Row | None) -> list[Row]:
+        beyond = None if last is None else (last["at"], last["session"], last["key"])
+        query = Query("wakeups", at_most=("at", now), beyond=beyond, order="at", limit=PAGE)
+        return await self._log.rows(query)
+
+    async def _next_at(self, now: int) -> int | None:
+        later = Query("wakeups", beyond=(now, _LAST, _LAST), order="at", limit=1)
+        rows = await self._log.rows(later)
+        return rows[0]["at"] if rows else None
