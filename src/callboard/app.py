@@ -8,8 +8,8 @@ from typing import Any, Self
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Running, Starting, with_final_state
 from callboard.drivers.local import LocalDriver, Manner
-from callboard.engine.answering import unknown
 from callboard.engine.forking import Edits, Forking
+from callboard.engine.inbox import Inbox
 from callboard.engine.loading import not_found, view_at
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked, Operations
@@ -20,7 +20,8 @@ from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
-from callboard.interactions.records import Interaction, interaction
+from callboard.interactions.records import Interaction
+from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog
 from callboard.log.sqlite import SqliteLog
@@ -45,6 +46,7 @@ class Callboard:
         self.workflows = {workflow.name: workflow for workflow in workflows}
         self.operations = Operations(log, clock or SystemClock())
         self.clock = clock or SystemClock()
+        self.people = Inbox(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod
@@ -186,18 +188,11 @@ class Callboard:
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
         """The questions that wait for a person, oldest first; of all sessions, or of one."""
-        where: dict[str, Any] = {"status": "pending"}
-        if session_id != "*":
-            where["execution_id"] = session_id
-        rows = await self.log.rows(Query("human_interactions", where, order="created_at"))
-        return [interaction(row) for row in rows]
+        return await self.people.find(status="pending", session_id=session_id)
 
     async def interaction(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""
-        rows = await self.log.rows(Query("human_interactions", {"id": interaction_id}))
-        if not rows:
-            raise unknown(interaction_id)
-        return interaction(rows[0])
+        return await self.people.get(interaction_id)
 
     async def answer(
         self,

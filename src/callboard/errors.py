@@ -10,7 +10,7 @@
     │   ├── WorkflowNotFound
     │   └── InteractionNotFound
     ├── ConflictError              somebody else was first
-    │   ├── AlreadyAnswered · InteractionClosed
+    │   ├── AlreadyAnswered · InteractionClosed · Claimed
     │   ├── NotResumable · SessionExists
     │   ├── SessionOwned           another process drives this session
     │   ├── OwnershipLost          this process drove it, and was replaced
@@ -122,6 +122,12 @@ class InteractionClosed(ConflictError):
 
 class NotResumable(ConflictError):
     """This session has ended and cannot go on."""
+class Claimed(ConflictError):
+    """Somebody else sees to this question just now."""
+
+    code = "CLAIMED"
+
+
 
     code = "NOT_RESUMABLE"
 

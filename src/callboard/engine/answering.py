@@ -7,9 +7,11 @@ from callboard.interactions.answers import check
 from callboard.interactions.records import Interaction
 from callboard.state.session import Asked, SessionView
 
+RAN_OUT = "ran out before it was answered"
+
 _CLOSED = {
-    "expired": "ran out before it was answered",
-    "failed": "ran out before it was answered",
+    "expired": RAN_OUT,
+    "failed": RAN_OUT,
     "cancelled": "was cancelled",
 }
 
@@ -36,6 +38,8 @@ def received_payload(
     payload: dict[str, Any] = {"id": asked.id, "value": answer.value}
     if answer.approved is not None:
         payload["approved"] = answer.approved
+    if answer.status is not None:
+        payload["status"] = answer.status
     return payload | {key: name for key, name in who.items() if name is not None}
 
 

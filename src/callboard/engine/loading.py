@@ -1,5 +1,6 @@
 """A session's view at any position, folded from the nearest checkpoint before it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from callboard.errors import SessionNotFound, ValidationError
@@ -36,6 +37,8 @@ async def load(log: EventLog, session_id: str, at: int | None = None) -> Loaded:
         )
     begin = await _checkpoint(log, session_id, position)
     events = await log.read(session_id, max(begin - 1, 0), upto=position, skip=names.NARRATION)
+    if begin == 0 and not is_session(events):
+        raise not_found(session_id)
     return _folded(session_id, position, events)
 
 
@@ -43,12 +46,17 @@ async def view_at(log: EventLog, session_id: str, at: int | None = None) -> Sess
     """What is known of a session at a position; at 0 that is its initial state."""
     if at == 0:
         first = await log.read(session_id, upto=1)
-        if not first:
+        if not first or not is_session(first):
             raise not_found(session_id)
         begun = first[0].payload
         state = begun.get("initialState")
         return SessionView(session_id=session_id, state=state, workflow=begun["workflow"])
     return (await load(log, session_id, at)).view
+
+
+def is_session(beginning: Sequence[Event]) -> bool:
+    """Whether a stream that begins so is a session's; a question that stands alone has one too."""
+    return not (beginning and beginning[0].payload.get("standalone"))
 
 
 def not_found(session_id: str) -> SessionNotFound:

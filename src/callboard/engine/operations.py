@@ -5,18 +5,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from callboard.clock import Clock
-from callboard.engine.answering import (
-    already,
-    answer_payload,
-    closed,
-    received_payload,
-    unknown,
-)
+from callboard.engine.answering import RAN_OUT, answer_payload, closed, received_payload
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load
 from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
+from callboard.engine.resolving import Questions, Told
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     CallboardError,
@@ -28,18 +23,14 @@ from callboard.errors import (
     SessionOwned,
 )
 from callboard.events import names
-from callboard.events.envelope import NewEvent
 from callboard.events.moments import to_ms
-from callboard.events.rows import Query
-from callboard.ids import event_id, short_id
+from callboard.ids import short_id
 from callboard.interactions.expiry import expire, ran_out
-from callboard.interactions.records import Interaction, interaction
+from callboard.interactions.records import Interaction
 from callboard.log.protocol import Base, EventLog, Writing
 from callboard.state.session import SessionView
 
 T = TypeVar("T")
-
-_ROW_CLOSED = {"timeout": "ran out before it was answered", "cancelled": "was cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +91,7 @@ class Operations:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
+        self._questions = Questions(log, clock)
 
     async def start(
         self,
@@ -126,31 +118,24 @@ class Operations:
         approved: bool | None = None,
         by: str | None = None,
         via: str | None = None,
-    ) -> str:
-        """Answer a question; returns its session. The first answer counts.
+    ) -> str | None:
+        """Answer a question; returns its session, if it has one. The first answer counts.
 
-        The question's row tells all that has to be known, so that an answer costs the same
-        whatever the session's state weighs. Only the clock's part needs the session itself.
+        Only the clock's part needs the session itself; else the question's row is enough.
         """
         who = {"by": by, "via": via}
-        session_id = (await self._open_question(interaction_id)).session_id or ""
-        while True:
-            # In this order: what closes the question after the row was read, moves the head.
-            head = await self._log.head(session_id)
-            asked = await self._open_question(interaction_id)
+
+        def build(asked: Interaction) -> Told | None:
             if asked.deadline is not None and to_ms(asked.deadline) <= self._clock.now_ms():
-                await self._answer_late(session_id, interaction_id, value, approved, who)
-                return session_id
-            payload = received_payload(asked, value, approved, **who)
-            [last] = await self._log.read(session_id, head - 1, limit=1)
-            event = NewEvent(
-                event_id(), names.RECEIVED, payload, self._clock.now_ms(), caused_by=last.id
-            )
-            try:
-                await self._log.append(session_id, [event], Writing(expect=head))
-            except PositionConflict:
-                continue
-            return session_id
+                return None
+            return names.RECEIVED, received_payload(asked, value, approved, **who)
+
+        answered = await self._questions.write(interaction_id, build)
+        if answered is not None:
+            return answered.session_id
+        session_id = (await self._questions.find(interaction_id)).stream
+        await self._answer_late(session_id, interaction_id, value, approved, who)
+        return session_id
 
     async def _answer_late(
         self,
@@ -176,22 +161,10 @@ class Operations:
             late = await self._write(session_id, build)
         except (InteractionClosed, InteractionNotFound):
             # It was closed and forgotten since we looked: the row knows how.
-            await self._open_question(question)
+            await self._questions.find_open(question)
             raise
         if late:
-            raise closed(question, _ROW_CLOSED["timeout"])
-
-    async def _open_question(self, interaction_id: str) -> Interaction:
-        """The row of an open question; else the error that says what became of it."""
-        rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
-        if not rows:
-            raise unknown(interaction_id)
-        found = interaction(rows[0])
-        if found.status == "completed":
-            raise already(interaction_id, found.response["value"])
-        if found.status != "pending":
-            raise closed(interaction_id, _ROW_CLOSED.get(found.status, "is closed"))
-        return found
+            raise closed(question, RAN_OUT)
 
     async def pause(
         self,

@@ -37,7 +37,7 @@ class People:
     def will_answer(self) -> bool:
         """Whether a pending question may still be answered from here."""
         pending = self._live.view.pending() if self._handler else ()
-        return any(asked.id not in self.declined for asked in pending)
+        return any(asked.id not in self.declined and _is_for(asked) for asked in pending)
 
     def ask(self) -> None:
         """Put what is new to the handler, and take back what is no longer asked."""
@@ -50,7 +50,8 @@ class People:
         if self._handler is None:
             return
         for question, asked in pending.items():
-            if question not in self._asking and question not in self.declined:
+            known = question in self._asking or question in self.declined
+            if not known and _is_for(asked):
                 self._asking[question] = asyncio.create_task(self._ask(self._handler, asked))
 
     async def _ask(self, handler: HumanInput, asked: Asked) -> None:
@@ -78,6 +79,11 @@ class People:
         for task in tasks:
             task.cancel()
         return tasks
+
+
+def _is_for(asked: Asked) -> bool:
+    """Whether a handler can be asked this; other types come from outside, and go back there."""
+    return asked.type in ("approval", "choice")
 
 
 def _answer(scene: Scene, question: str, value: object) -> None:

@@ -38,6 +38,8 @@ EXPIRED: Final = "input:expired"
 REMINDED: Final = "input:reminded"
 ESCALATED: Final = "input:escalated"
 INPUT_FAILED: Final = "input:failed"
+CLAIMED: Final = "input:claimed"
+RELEASED: Final = "input:released"
 
 TASK_STARTED: Final = "task:started"
 TASK_COMPLETED: Final = "task:completed"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from callboard.errors import AnswerInvalid
+from callboard.interactions.fields import as_json
+from callboard.interactions.kinds import KINDS, manner_of
 
 _YES = frozenset({"yes", "y", "true", "approve", "approved"})
 _NO = frozenset({"no", "n", "false", "reject", "rejected"})
@@ -15,7 +17,7 @@ class Answerable(Protocol):
 
     @property
     def type(self) -> str:
-        """`approval` or `choice`."""
+        """One of `KINDS`."""
         ...
 
     @property
@@ -31,22 +33,36 @@ class Answerable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in the form in which it is recorded."""
+    """An answer in the form in which it is recorded.
+
+    `status` is how the question then stands, where that is not simply `completed`.
+    """
 
     value: Any
     approved: bool | None = None
+    status: str | None = None
 
 
 def check(question: Answerable, value: Any = None, approved: bool | None = None) -> Answer:
     """The answer as it will be recorded, or AnswerInvalid saying what would fit."""
     if approved is not None and not isinstance(approved, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise AnswerInvalid("approved must be true or false.", field="approved")
-    if question.type == "choice":
-        return _choice(question, value)
-    return _approval(value, approved)
+    match manner_of(question.type):
+        case "option":
+            return _choice(question, value)
+        case "text":
+            return _text(value)
+        case "verdict":
+            return _approval(question.type, value, approved)
+        case "outcome":
+            raise AnswerInvalid(
+                f"A question of type {question.type} takes no answer. Complete it, with an "
+                "outcome and a response.",
+                field="value",
+            )
 
 
-def _approval(value: Any, approved: bool | None) -> Answer:
+def _approval(type: str, value: Any, approved: bool | None) -> Answer:
     meant = _verdict(value)
     if approved is None and meant is None:
         raise AnswerInvalid("An approval needs an answer: yes or no.", field="value")
@@ -56,7 +72,8 @@ def _approval(value: Any, approved: bool | None) -> Answer:
             field="value",
         )
     verdict = bool(meant if approved is None else approved)
-    return Answer("yes" if verdict else "no", verdict)
+    status = ("approved" if verdict else "rejected") if KINDS[type].status_tells else None
+    return Answer("yes" if verdict else "no", verdict, status)
 
 
 def _verdict(value: Any) -> bool | None:
@@ -75,9 +92,15 @@ def _choice(question: Answerable, value: Any) -> Answer:
     if isinstance(value, str) and value in options:
         return Answer(value)
     if question.other and isinstance(value, str) and value.strip():
-        return Answer(value)
+        return _text(value)
     offered = ", ".join(repr(option) for option in options)
     more = ", or any text" if question.other else ""
     raise AnswerInvalid(
         f"{value!r} was not offered. Choose one of {offered}{more}.", field="value", offered=offered
     )
+
+
+def _text(value: Any) -> Answer:
+    if not isinstance(value, str):
+        raise AnswerInvalid(f"{value!r} is no text. Answer with a text.", field="value")
+    return Answer(as_json(value, "value"))

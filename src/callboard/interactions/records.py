@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from callboard.events.codec import load_json
-from callboard.events.moments import from_ms, iso
+from callboard.events.moments import from_iso, from_ms, iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,16 @@ class Interaction:
     created_at: datetime
     resolved_at: datetime | None
 
+    @property
+    def awaited(self) -> bool:
+        """Whether a workflow goes on with the answer: a phase or an agent of it asked."""
+        return self.phase is not None or self.run is not None
+
+    @property
+    def stream(self) -> str:
+        """The stream that tells of it: its session's, or its own when it belongs to none."""
+        return self.session_id or self.id
+
     def to_wire(self) -> dict[str, Any]:
         """The interaction as JSON readers see it."""
         return {
@@ -61,9 +71,39 @@ class Interaction:
             "resolvedAt": _iso(self.resolved_at),
         }
 
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
+        """The interaction that `to_wire` wrote; it does not tell `run` and `assigned_to`."""
+        return cls(
+            id=wire["id"],
+            session_id=wire["sessionId"],
+            type=wire["type"],
+            prompt=wire["prompt"],
+            options=wire["options"],
+            other=wire["other"],
+            status=wire["status"],
+            response=wire["response"],
+            phase=wire["phase"],
+            run=wire.get("run"),
+            deadline=_read(wire["deadline"]),
+            assigned_to=wire.get("assignedTo"),
+            claimed_by=wire["claimedBy"],
+            claimed_until=_read(wire["claimedUntil"]),
+            answered_by=wire["answeredBy"],
+            via=wire["via"],
+            error=wire["error"],
+            config=wire["config"],
+            transcript=wire["transcript"],
+            duration_ms=wire["durationMs"],
+            created_at=from_iso(wire["createdAt"]),
+            resolved_at=_read(wire["resolvedAt"]),
+        )
 
-def interaction(row: Mapping[str, Any]) -> Interaction:
-    """The interaction that a row holds."""
+
+def interaction(row: Mapping[str, Any], now_ms: int) -> Interaction:
+    """The interaction that a row holds, as it is now: a claim that has run out is none."""
+    until = row["claimed_until"]
+    claimed = until is not None and until > now_ms
     return Interaction(
         id=row["id"],
         session_id=row["execution_id"],
@@ -77,8 +117,8 @@ def interaction(row: Mapping[str, Any]) -> Interaction:
         run=row["run"],
         deadline=_moment(row["deadline"]),
         assigned_to=_json(row["assigned_to"]),
-        claimed_by=row["claimed_by"],
-        claimed_until=_moment(row["claimed_until"]),
+        claimed_by=row["claimed_by"] if claimed else None,
+        claimed_until=_moment(until) if claimed else None,
         answered_by=row["answered_by"],
         via=row["via"],
         error=_json(row["error"]),
@@ -100,3 +140,7 @@ def _moment(millis: int | None) -> datetime | None:
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
+
+
+def _read(text: str | None) -> datetime | None:
+    return None if text is None else from_iso(text)

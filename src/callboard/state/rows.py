@@ -120,7 +120,8 @@ def _checkpoint(event: Event, payload: Mapping[str, Any]) -> Changes:
 def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
     row = {
         "id": payload["id"],
-        "execution_id": event.session_id,
+        # A question that stands alone has a stream, but no session.
+        "execution_id": None if payload.get("standalone") else event.session_id,
         "type": payload["type"],
         "prompt": payload["prompt"],
         "options": _json(payload.get("options")),
@@ -148,13 +149,21 @@ def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
     return changes
 
 
+def _response(payload: Mapping[str, Any]) -> Any:
+    """What was decided: in an interactive session the response itself, else the answer."""
+    if "outcome" in payload:
+        return payload.get("value")
+    return {k: payload[k] for k in ("value", "approved", "timedOut") if k in payload} or None
+
+
 def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
     def handle(event: Event, payload: Mapping[str, Any]) -> Changes:
-        response = {k: payload[k] for k in ("value", "approved", "timedOut") if k in payload}
         values = {
-            "status": status,
-            "response": _json(response or None),
+            "status": payload.get("status", status),
+            "response": _json(_response(payload)),
             "resolved_at": event.at_ms,
+            "session_transcript": payload.get("transcript"),
+            "session_duration": payload.get("durationMs"),
             "error": _json(payload.get("error")),
             "answered_by": payload.get("by"),
             "via": payload.get("via"),
@@ -168,6 +177,16 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
         ]
 
     return handle
+
+
+def _claimed(event: Event, payload: Mapping[str, Any]) -> Changes:
+    values = {"claimed_by": payload["by"], "claimed_until": payload["until"]}
+    return [Change("human_interactions", {"id": payload["id"]}, values)]
+
+
+def _released(event: Event, payload: Mapping[str, Any]) -> Changes:
+    values = {"claimed_by": None, "claimed_until": None}
+    return [Change("human_interactions", {"id": payload["id"]}, values)]
 
 
 def _reminded(event: Event, payload: Mapping[str, Any]) -> Changes:
@@ -219,6 +238,8 @@ _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.EXPIRED: _closed("timeout"),
     names.INPUT_CANCELLED: _closed("cancelled"),
     names.INPUT_FAILED: _closed("failed"),
+    names.CLAIMED: _claimed,
+    names.RELEASED: _released,
     names.REMINDED: _reminded,
     names.ESCALATED: _escalated,
     names.TASK_STARTED: _task_started,

@@ -1,0 +1,209 @@
+"""The inbox: every question to a person, and what people and programs do with one.
+
+Questions of workflows come here by themselves. Others are asked here: in a session, which then
+waits for a person but does not go on with the answer, or standing alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from callboard.clock import Clock
+from callboard.engine.loading import not_found
+from callboard.engine.operations import Operations
+from callboard.engine.resolving import Questions, Told, unmoved
+from callboard.errors import (
+    ConflictError,
+    PositionConflict,
+    SessionExists,
+    SessionOwned,
+    ValidationError,
+)
+from callboard.events import names
+from callboard.events.envelope import NewEvent
+from callboard.events.rows import Cell, Query
+from callboard.ids import event_id, short_id
+from callboard.interactions.claims import check_free, claim_payload
+from callboard.interactions.kinds import manner_of
+from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome, completion_event
+from callboard.interactions.records import Interaction, interaction
+from callboard.interactions.requests import request_payload
+from callboard.log.protocol import EventLog, Writing
+
+
+class Inbox:
+    """Find, ask, claim, release, complete, cancel; `Operations.answer` answers."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._questions = Questions(log, clock)
+        self._operations = Operations(log, clock)
+
+    async def find(
+        self,
+        *,
+        status: str | None = None,
+        session_id: str = "*",
+        type: str | None = None,
+        limit: int | None = None,
+    ) -> list[Interaction]:
+        """Questions, oldest first: in any status unless told, of all sessions or of one."""
+        if limit is not None and limit < 0:
+            raise ValidationError("limit must be a number from 0.", field="limit")
+        where: dict[str, Cell] = {}
+        if status is not None:
+            where["status"] = status
+        if session_id != "*":
+            where["execution_id"] = session_id
+        if type is not None:
+            where["type"] = type
+        query = Query("human_interactions", where, order="created_at", limit=limit)
+        now = self._clock.now_ms()
+        return [interaction(row, now) for row in await self._log.rows(query)]
+
+    async def get(self, interaction_id: str) -> Interaction:
+        """One question, open or closed."""
+        return await self._questions.find(interaction_id)
+
+    async def ask(
+        self,
+        *,
+        type: str,
+        prompt: str,
+        options: Sequence[str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        by: str | None = None,
+    ) -> Interaction:
+        """Put a question to people: in a session that has not ended, or standing alone."""
+        payload = request_payload(type, prompt, options, config)
+        if by is not None:
+            payload["by"] = by
+        if session_id is None:
+            return await self.get(await self._ask_alone(payload))
+        return await self.get(await self._ask_in(session_id, payload))
+
+    async def _ask_alone(self, payload: dict[str, Any]) -> str:
+        """The question's stream has its id. No session has it: a stream can be begun only once."""
+        while True:
+            id = short_id()
+            event = self._event(names.REQUESTED, {"id": id, **payload, "standalone": True})
+            try:
+                await self._log.append(id, [event], Writing(expect=0, settle=True))
+            except SessionExists:
+                continue
+            return id
+
+    async def _ask_in(self, session_id: str, payload: dict[str, Any]) -> str:
+        id = short_id()
+        while True:
+            # In this order: what ends the session after the row was read, moves the head.
+            head = await self._log.head(session_id)
+            rows = await self._log.rows(Query("sessions", {"id": session_id}))
+            if not rows:
+                raise not_found(session_id)
+            if rows[0]["ended"]:
+                raise ConflictError(
+                    f"Session {session_id} has ended ({rows[0]['ended']}), and nothing can be "
+                    "asked in it. Ask without a session.",
+                    session_id=session_id,
+                )
+            event = self._event(names.REQUESTED, {"id": id, **payload})
+            try:
+                writing = await unmoved(self._log, session_id, head)
+                await self._log.append(session_id, [event], writing)
+            except (PositionConflict, SessionOwned):
+                continue
+            return id
+
+    def _event(self, name: str, payload: Mapping[str, Any]) -> NewEvent:
+        return NewEvent(event_id(), name, payload, self._clock.now_ms())
+
+    async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
+        """See to a question: for a while nobody else can claim it. The same `by` renews."""
+
+        def build(asked: Interaction) -> Told:
+            now = self._clock.now_ms()
+            return names.CLAIMED, claim_payload(asked, by, ttl_ms, now)
+
+        await self._questions.write(interaction_id, build)
+        return await self.get(interaction_id)
+
+    async def release(self, interaction_id: str, *, by: str) -> Interaction:
+        """Give a claim back before it runs out; where there is none, do nothing."""
+
+        def build(asked: Interaction) -> Told | None:
+            check_free(asked, by)
+            return None if asked.claimed_by is None else (names.RELEASED, {"id": asked.id})
+
+        await self._questions.write(interaction_id, build)
+        return await self.get(interaction_id)
+
+    async def complete(  # noqa: PLR0913 - all by keyword
+        self,
+        interaction_id: str,
+        outcome: str,
+        *,
+        response: Any = None,
+        transcript: str | None = None,
+        duration_ms: int | None = None,
+        error: Any = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction:
+        """End an interactive session with its outcome; a simpler question is answered by it."""
+        check_outcome(outcome)
+        who = _who(by, via)
+        asked = await self._questions.find_open(interaction_id)
+        if manner_of(asked.type) != "outcome":
+            return await self._complete_simply(asked, outcome, response, who)
+        given = Completion(outcome, response, transcript, duration_ms, error)
+
+        def build(asked: Interaction) -> Told:
+            name, payload = completion_event(asked, given)
+            return name, payload | who
+
+        await self._questions.write(interaction_id, build)
+        return await self.get(interaction_id)
+
+    async def _complete_simply(
+        self, asked: Interaction, outcome: str, response: Any, who: dict[str, str]
+    ) -> Interaction:
+        if outcome == "cancelled":
+            return await self.cancel(asked.id, **who)
+        verdict = VERDICTS.get(outcome)
+        if outcome != "completed" and (verdict is None or manner_of(asked.type) != "verdict"):
+            raise ValidationError(
+                f"A question of type {asked.type} cannot end {outcome!r}. Answer it, or cancel it.",
+                field="outcome",
+            )
+        value, approved = response, verdict
+        if isinstance(response, Mapping):
+            told = cast("Mapping[str, Any]", response)
+            value, approved = told.get("value"), told.get("approved", verdict)
+        await self._operations.answer(asked.id, value, approved=approved, **who)
+        return await self.get(asked.id)
+
+    async def cancel(
+        self, interaction_id: str, *, by: str | None = None, via: str | None = None
+    ) -> Interaction:
+        """Take a question back, unless a workflow cannot go on without its answer."""
+
+        def build(asked: Interaction) -> Told:
+            if asked.awaited:
+                raise ConflictError(
+                    f"Session {asked.session_id} goes on only with an answer to question "
+                    f"{asked.id}. Answer it, or end the session: "
+                    f"callboard cancel {asked.session_id}",
+                    interaction_id=asked.id,
+                    session_id=asked.session_id,
+                )
+            payload = {"id": asked.id, "reason": "it was taken back", **_who(by, via)}
+            return names.INPUT_CANCELLED, payload
+
+        await self._questions.write(interaction_id, build)
+        return await self.get(interaction_id)
+
+
+def _who(by: str | None, via: str | None) -> dict[str, str]:
+    return {key: name for key, name in {"by": by, "via": via}.items() if name is not None}

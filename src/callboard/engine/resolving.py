@@ -1,0 +1,92 @@
+"""What becomes of a question, written by its row alone: so that it costs the same whatever the
+session's state weighs, and so that what closes a question closes it once."""
+
+from collections.abc import Callable
+from typing import Any
+
+from callboard.clock import Clock
+from callboard.engine.answering import RAN_OUT, already, closed, unknown
+from callboard.errors import PositionConflict, SessionOwned
+from callboard.events import names
+from callboard.events.envelope import NewEvent
+from callboard.events.rows import Query
+from callboard.ids import event_id
+from callboard.interactions.kinds import manner_of
+from callboard.interactions.records import Interaction, interaction
+from callboard.log.protocol import EventLog, Writing
+
+ANSWERED = ("completed", "approved", "rejected")
+
+_CLOSED = {
+    "timeout": RAN_OUT,
+    "cancelled": "was cancelled",
+    "failed": "has failed",
+}
+_QUIET = (names.CLAIMED, names.RELEASED)
+
+Told = tuple[str, dict[str, Any]]
+"""An event as name and payload."""
+
+
+class Questions:
+    """The questions of a log, one at a time."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+
+    async def find(self, interaction_id: str) -> Interaction:
+        """A question, open or closed."""
+        rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
+        if not rows:
+            raise unknown(interaction_id)
+        return interaction(rows[0], self._clock.now_ms())
+
+    async def find_open(self, interaction_id: str) -> Interaction:
+        """A question that is open; else the error that says what became of it."""
+        found = await self.find(interaction_id)
+        if found.status in ANSWERED:
+            raise already(interaction_id, _decided(found))
+        if found.status != "pending":
+            raise closed(interaction_id, _CLOSED.get(found.status, "is closed"))
+        return found
+
+    async def write(
+        self, interaction_id: str, build: Callable[[Interaction], Told | None]
+    ) -> Interaction | None:
+        """Append what `build` makes of the question while it is open; again after a conflict.
+
+        Returns the question as it was, or None when there was nothing to write.
+        """
+        stream = (await self.find_open(interaction_id)).stream
+        while True:
+            # In this order: what closes the question after the row was read, moves the head.
+            head = await self._log.head(stream)
+            asked = await self.find_open(interaction_id)
+            told = build(asked)
+            if told is None:
+                return None
+            name, payload = told
+            [last] = await self._log.read(stream, head - 1, limit=1)
+            event = NewEvent(event_id(), name, payload, self._clock.now_ms(), caused_by=last.id)
+            try:
+                await self._log.append(stream, [event], await self._writing(asked, head, name))
+            except (PositionConflict, SessionOwned):
+                continue
+            return asked
+
+    async def _writing(self, asked: Interaction, head: int, name: str) -> Writing:
+        if asked.awaited and name not in _QUIET:
+            return Writing(expect=head)
+        return await unmoved(self._log, asked.stream, head)
+
+
+async def unmoved(log: EventLog, stream: str, head: int) -> Writing:
+    """How to append what gives nobody anything to do: a stream that was settled stays so."""
+    lease = await log.lease(stream)
+    settled = lease is not None and lease.owner is None and lease.settled == head
+    return Writing(expect=head, settle=settled)
+
+
+def _decided(found: Interaction) -> Any:
+    return found.response if manner_of(found.type) == "outcome" else found.response["value"]

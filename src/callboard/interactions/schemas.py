@@ -1,0 +1,77 @@
+"""JSON Schemas that callers send: whether they are any, and what fits them.
+
+`jsonschema` takes a tenth of a second to load, so that only those wait for it who have a schema.
+Nothing is fetched: a schema that refers to something outside itself is refused.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from callboard.errors import ValidationError
+
+_LONGEST = 300
+# Values, in which something that looks like a reference is none.
+_VALUES = frozenset({"const", "default", "enum", "examples"})
+
+
+def check_json_schema(schema: Any, field: str) -> None:
+    """Raise ValidationError for what is no JSON Schema (2020-12) that stands alone."""
+    from jsonschema import Draft202012Validator, SchemaError
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
+
+    try:
+        Draft202012Validator.check_schema(schema)
+        resolver = EMPTY_REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema))
+        for reference in _references(schema):
+            resolver.lookup(reference)
+    except SchemaError as error:
+        raise _no_schema(field, error.message) from None
+    except Unresolvable as error:
+        raise _no_schema(field, f"{error.ref!r} is not in it; put it under $defs") from None
+    except RecursionError:
+        raise _no_schema(field, "it goes round in circles") from None
+
+
+def check_fits(schema: Any, value: Any, field: str) -> None:
+    """Raise ValidationError, saying where, when the value does not fit the schema."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError as Misfit
+    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+    from referencing.jsonschema import EMPTY_REGISTRY
+
+    try:
+        validator = cast("Any", Draft202012Validator(schema, registry=EMPTY_REGISTRY))
+        wrong = cast("Misfit | None", best_match(validator.iter_errors(value)))
+    except (RecursionError, re.error) as error:
+        raise ValidationError(
+            f"{field} cannot be checked: its schema does not work ({type(error).__name__}).",
+            field=field,
+        ) from None
+    if wrong is not None:
+        where = "".join(f"[{part!r}]" for part in wrong.absolute_path)
+        raise ValidationError(
+            f"{field}{where} does not fit the schema that was asked for: "
+            f"{wrong.message[:_LONGEST]}.",
+            field=field,
+        )
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for one in cast("list[Any]", schema):
+            yield from _references(one)
+    if not isinstance(schema, Mapping):
+        return
+    for key, value in cast("Mapping[str, Any]", schema).items():
+        if key in ("$ref", "$dynamicRef") and isinstance(value, str):
+            yield value
+        elif key not in _VALUES:
+            yield from _references(value)
+
+
+def _no_schema(field: str, why: str) -> ValidationError:
+    return ValidationError(
+        f"{field} is no JSON Schema that can be used: {why[:_LONGEST]}.", field=field
+    )
