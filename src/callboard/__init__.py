@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from callboard.app import Callboard, run
+    from callboard.client.client import Client
     from callboard.engine.context import Context
     from callboard.engine.function_agent import agent
     from callboard.engine.phase import Phase, Retry
@@ -24,6 +25,7 @@ __all__ = [
     "Approval",
     "Callboard",
     "Choice",
+    "Client",
     "Context",
     "Escalate",
     "Event",
@@ -47,6 +49,7 @@ _HOMES = {
     "Approval": "callboard.interactions.questions",
     "Callboard": "callboard.app",
     "Choice": "callboard.interactions.questions",
+    "Client": "callboard.client.client",
     "Context": "callboard.engine.context",
     "Escalate": "callboard.interactions.questions",
     "Event": "callboard.events.envelope",

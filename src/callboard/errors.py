@@ -25,6 +25,8 @@
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
+    ├── ServerUnreachable          no server answers a client
+    ├── ServerFailed               a server met an error that it did not expect
     └── StoreError                 the database cannot do it
         ├── StoreBusy · StoreFull · StoreCorrupt · StoreTooNew · StoreForeign
 
@@ -120,14 +122,14 @@ class InteractionClosed(ConflictError):
     code = "INTERACTION_CLOSED"
 
 
-class NotResumable(ConflictError):
-    """This session has ended and cannot go on."""
 class Claimed(ConflictError):
     """Somebody else sees to this question just now."""
 
     code = "CLAIMED"
 
 
+class NotResumable(ConflictError):
+    """This session has ended and cannot go on."""
 
     code = "NOT_RESUMABLE"
 
@@ -244,6 +246,18 @@ class TooManyFailures(CallboardError):
     """Too many wrong tokens came from there; wait before the next."""
 
     code = "TOO_MANY_FAILURES"
+
+
+class ServerUnreachable(CallboardError):
+    """No server answers there. Start one: callboard serve FILE"""
+
+    code = "SERVER_UNREACHABLE"
+
+
+class ServerFailed(CallboardError):
+    """The server met an error that it did not expect; its log says more."""
+
+    code = "INTERNAL_ERROR"
 
 
 class StoreError(CallboardError):

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from callboard.events.codec import load_json
-from callboard.events.moments import from_ms, iso
+from callboard.events.moments import from_iso, from_ms, iso
 from callboard.events.status import Status
 from callboard.interactions.records import Interaction
 
@@ -36,6 +36,7 @@ class SessionInfo:
         return {
             "sessionId": self.session_id,
             "workflow": self.workflow,
+            "version": self.version,
             "status": self.status,
             "running": self.running,
             "phase": self.phase,
@@ -48,6 +49,35 @@ class SessionInfo:
             "error": self.error,
             "held": self.held,
         }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
+        """The session that `to_wire` wrote; it does not tell `source`."""
+        return cls(
+            session_id=wire["sessionId"],
+            workflow=wire["workflow"],
+            version=wire["version"],
+            status=wire["status"],
+            running=wire["running"],
+            phase=wire["phase"],
+            position=wire["position"],
+            created_at=from_iso(wire["createdAt"]),
+            updated_at=from_iso(wire["updatedAt"]),
+            parent=wire["parent"],
+            fork_position=wire["forkPosition"],
+            pending=tuple(Interaction.from_wire(one) for one in wire["pending"]),
+            error=wire["error"],
+            held=wire["held"],
+            source=None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Some of the sessions, newest first, and where the next ones begin if there are more."""
+
+    sessions: list[SessionInfo]
+    next_cursor: str | None
 
 
 def session_info(

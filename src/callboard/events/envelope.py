@@ -6,9 +6,9 @@ long to make.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from callboard.events.moments import from_ms, iso
+from callboard.events.moments import from_iso, from_ms, iso, to_ms
 
 Json = Any
 """A value that JSON can hold. Any, because Python cannot say it recursively and cheaply."""
@@ -58,6 +58,20 @@ class Event(NamedTuple):
             "timestamp": iso(self.timestamp),
             "causedBy": self.caused_by,
         }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Json]) -> Self:
+        """The event that `to_wire` wrote."""
+        return cls(
+            id=wire["id"],
+            session_id=wire["sessionId"],
+            position=wire["position"],
+            name=wire["name"],
+            version=wire["version"],
+            payload=wire["payload"],
+            at_ms=to_ms(from_iso(wire["timestamp"])),
+            caused_by=wire.get("causedBy"),
+        )
 
 
 def place(new: NewEvent, session_id: str, position: int) -> Event:

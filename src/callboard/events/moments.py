@@ -22,3 +22,8 @@ def iso(moment: datetime) -> str:
     """Write a moment as the wire does: UTC, milliseconds, Z."""
     text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{moment.microsecond // 1000:03d}Z"
+
+
+def from_iso(text: str) -> datetime:
+    """Read a moment that `iso` wrote."""
+    return datetime.fromisoformat(text)

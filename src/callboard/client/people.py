@@ -1,0 +1,101 @@
+"""The inbox of a server: every question to a person, from whatever asked it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from callboard.client.transport import Transport
+from callboard.interactions.records import Interaction
+
+
+class RemoteInbox:
+    """What `Callboard.people` does, over HTTP."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def find(
+        self,
+        *,
+        status: str | None = None,
+        session_id: str = "*",
+        type: str | None = None,
+        limit: int | None = None,
+    ) -> list[Interaction]:
+        """Questions, oldest first; of every status unless one is given."""
+        answer = await self._transport.get(
+            "/interactions", status=status, sessionId=session_id, type=type
+        )
+        found = [Interaction.from_wire(one) for one in answer["interactions"]]
+        return found if limit is None else found[:limit]
+
+    async def get(self, interaction_id: str) -> Interaction:
+        """One question, open or closed."""
+        return Interaction.from_wire(await self._transport.get(_path(interaction_id)))
+
+    async def ask(
+        self,
+        *,
+        type: str,
+        prompt: str,
+        options: Sequence[str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> Interaction:
+        """Put a question to people, by itself or as one of a session."""
+        body: dict[str, Any] = {"type": type, "prompt": prompt, "options": options}
+        body |= {"sessionId": session_id, "config": config}
+        return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
+
+    async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
+        """See to a question: for a while nobody else can claim it. The same `by` renews."""
+        return await self._do(interaction_id, "claim", {"by": by, "ttlMs": ttl_ms})
+
+    async def answer(
+        self,
+        interaction_id: str,
+        value: Any = None,
+        *,
+        approved: bool | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction:
+        """Answer a question. The first answer counts; a second is told so."""
+        body = {"value": value, **given({"approved": approved, "by": by})}
+        return await self._do(interaction_id, "answer", body, via)
+
+    async def complete(  # noqa: PLR0913 - the public face, all by keyword
+        self,
+        interaction_id: str,
+        outcome: str,
+        *,
+        response: Any = None,
+        transcript: str | None = None,
+        duration_ms: int | None = None,
+        error: str | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction:
+        """End an interactive session with its outcome."""
+        body = {"outcome": outcome, "response": response, "transcript": transcript}
+        body |= {"durationMs": duration_ms, "error": error, "by": by}
+        return await self._do(interaction_id, "complete", given(body), via)
+
+    async def cancel(self, interaction_id: str, *, via: str | None = None) -> Interaction:
+        """Take a question back."""
+        return await self._do(interaction_id, "cancel", {}, via)
+
+    async def _do(
+        self, interaction_id: str, what: str, body: Mapping[str, Any], via: str | None = None
+    ) -> Interaction:
+        path = f"{_path(interaction_id)}/{what}"
+        return Interaction.from_wire(await self._transport.post(path, body, via))
+
+
+def given(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given: a server takes what is left out for its default."""
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def _path(interaction_id: str) -> str:
+    return f"/interactions/{quote(interaction_id, safe='')}"

@@ -1,0 +1,119 @@
+"""An event stream that outlives its connections: nothing lost, nothing repeated."""
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from callboard.client.frames import Frame, FrameParser
+from callboard.client.transport import Transport
+from callboard.clock import Clock
+from callboard.errors import ServerFailed, ServerUnreachable, StoreError, TooManyFailures
+from callboard.events.codec import load_json
+from callboard.events.envelope import Event
+from callboard.events.names import TERMINAL
+
+_FIRST: Final = 0.1
+_LONGEST: Final = 5.0
+_PASSING: Final = (ServerUnreachable, ServerFailed, StoreError, TooManyFailures)
+"""What may be different in a moment; anything else is the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Which stream to read, and where it ends: a session's does after its terminal event."""
+
+    path: str
+    ends: bool
+
+
+class Patience:
+    """How long to wait before the next attempt, and when to give up."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._pause = _FIRST
+        self._since: float | None = None
+
+    def connected(self) -> None:
+        """The server is there; whether it also has something to say, its events show."""
+        self._since = None
+
+    def reset(self) -> None:
+        """An event came: begin anew."""
+        self._pause, self._since = _FIRST, None
+
+    async def wait(self, error: Exception | None) -> None:
+        """Wait a little longer each time; raise the error when that has gone on for too long."""
+        now = self._clock.monotonic()
+        self._since = now if self._since is None else self._since
+        if error is not None and now - self._since >= self._seconds:
+            raise error
+        await self._clock.sleep(self._pause * random.uniform(0.5, 1.0))
+        self._pause = min(self._pause * 2, _LONGEST)
+
+
+class Tail:
+    """Reads a stream, over as many connections as it takes.
+
+    The first connection has to come about; later ones are tried for as long as there is patience.
+    """
+
+    def __init__(
+        self, transport: Transport, stream: Stream, after: int | None, patience: Patience
+    ) -> None:
+        self._transport = transport
+        self._stream = stream
+        self._place = after
+        self._patience = patience
+        self._connected = False
+        self._over = False
+
+    async def events(self) -> AsyncGenerator[tuple[int, Event]]:
+        """The events with their places: history, then whatever comes."""
+        while not self._over:
+            failure: Exception | None = None
+            try:
+                async with aclosing(self._connection()) as events:
+                    async for placed in events:
+                        yield placed
+            except _PASSING as error:
+                if not self._connected:
+                    raise
+                failure = error
+            if not self._over:
+                await self._patience.wait(failure)
+
+    async def _connection(self) -> AsyncGenerator[tuple[int, Event]]:
+        """What one connection gives."""
+        place = self._place
+        query = {} if place is None else {"after": place}
+        parser = FrameParser()
+        async with self._transport.stream(self._stream.path, query, place) as chunks:
+            self._connected = True
+            self._patience.connected()
+            if chunks is None:
+                self._over = True
+                return
+            async for chunk in chunks:
+                for frame in parser.feed(chunk):
+                    placed = self._placed(frame)
+                    if placed is not None:
+                        yield placed
+                    if self._over:
+                        return
+                if self._place is None and parser.last_id:
+                    self._place = int(parser.last_id)
+
+    def _placed(self, frame: Frame) -> tuple[int, Event] | None:
+        """The event in a frame; None for one that was seen already, whoever sends it again."""
+        at = int(frame.id or 0)
+        if self._place is not None and at <= self._place:
+            return None
+        event = Event.from_wire(load_json(frame.data))
+        self._place = at
+        self._patience.reset()
+        self._over = self._stream.ends and event.name in TERMINAL
+        return at, event

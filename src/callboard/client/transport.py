@@ -1,0 +1,147 @@
+"""Requests to a server, and what comes back: JSON, a stream, or an error of ours."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from callboard.client.access import checked, find_token, is_loopback
+from callboard.client.problems import error_of
+from callboard.errors import CallboardError, MissingExtra, ServerUnreachable, Unauthenticated
+from callboard.events.codec import dump_json
+
+if TYPE_CHECKING:
+    import httpx
+
+SILENCE: Final = 45.0
+"""Seconds without a byte after which a stream counts as dead; servers send one every 15."""
+
+_NO_CONTENT: Final = 204
+
+
+class Transport:
+    """One server, with a token for it."""
+
+    def __init__(self, url: str, token: str | None, *, via: str, timeout: float) -> None:
+        httpx = _httpx()
+        self.url = checked(url)
+        self._token = token or find_token(self.url)
+        headers = {"Callboard-Via": via, "Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        self._timeout = timeout
+        self._http = httpx.AsyncClient(
+            base_url=self.url,
+            headers=headers,
+            timeout=timeout,
+            # A proxy that reaches other machines does not reach this one.
+            trust_env=not is_loopback(self.url),
+            limits=httpx.Limits(max_connections=None),
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """What is there. A connection that had gone stale is made anew, once."""
+        params = {key: value for key, value in query.items() if value is not None}
+        try:
+            return await self._request("GET", path, params=params)
+        except ServerUnreachable as error:
+            if not error.context.get("stale"):
+                raise
+            return await self._request("GET", path, params=params)
+
+    async def post(self, path: str, body: Mapping[str, Any], via: str | None = None) -> Any:
+        """Do something. It is sent once: whether a lost answer meant yes, only a look can tell."""
+        headers = {"Callboard-Via": via} if via else {}
+        return await self._request("POST", path, content=dump_json(body), headers=headers)
+
+    async def delete(self, path: str) -> Any:
+        """Remove something."""
+        return await self._request("DELETE", path)
+
+    async def _request(self, method: str, path: str, **more: Any) -> Any:
+        httpx = _httpx()
+        try:
+            response = await self._http.request(method, path, **more)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+        return self._content(response)
+
+    def _content(self, response: "httpx.Response") -> Any:
+        try:
+            answer = response.json() if response.content else None
+        except ValueError:
+            answer = None
+            if response.is_success:
+                raise error_of(response.status_code, None, self.url) from None
+        if not response.is_success:
+            raise self._refused(response.status_code, answer)
+        return answer
+
+    def _refused(self, status: int, answer: Any) -> CallboardError:
+        error = error_of(status, answer, self.url)
+        if not isinstance(error, Unauthenticated):
+            return error
+        if self._token:
+            return Unauthenticated(
+                f"The server at {self.url} does not know this token. Set CALLBOARD_TOKEN to one "
+                "that `callboard token create` made on its database.",
+                url=self.url,
+            )
+        return Unauthenticated(
+            f"The server at {self.url} wants a token. Set CALLBOARD_TOKEN to one that "
+            "`callboard token create` made on its database.",
+            url=self.url,
+        )
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, query: Mapping[str, Any], last_id: int | None
+    ) -> AsyncGenerator[AsyncIterator[bytes] | None]:
+        """The bytes of a stream as they come; None when nothing will come any more."""
+        httpx = _httpx()
+        headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+        if last_id is not None:
+            headers["Last-Event-ID"] = str(last_id)
+        timeout = httpx.Timeout(self._timeout, read=SILENCE)
+        try:
+            async with self._http.stream(
+                "GET", path, params=dict(query), headers=headers, timeout=timeout
+            ) as response:
+                if response.status_code == _NO_CONTENT:
+                    yield None
+                    return
+                if not response.is_success:
+                    await response.aread()
+                    self._content(response)
+                yield response.aiter_raw()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: "httpx.TransportError") -> ServerUnreachable:
+        httpx = _httpx()
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            return ServerUnreachable(
+                f"No server answers at {self.url}. Start one: callboard serve FILE", url=self.url
+            )
+        what = str(error) or type(error).__name__
+        return ServerUnreachable(
+            f"The connection to {self.url} was lost: {what}. Look whether it was done before you "
+            "do it again.",
+            url=self.url,
+            stale=isinstance(error, httpx.RemoteProtocolError | httpx.ReadError),
+        )
+
+
+def _httpx() -> Any:
+    """httpx, which only those have who asked for it."""
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtra(
+            "A client of a server needs httpx. Install it: pip install 'callboard[client]'",
+            extra="client",
+        ) from error
+    return httpx

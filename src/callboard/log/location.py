@@ -1,0 +1,24 @@
+"""Where databases are: what an address means, and which one is meant when none is given."""
+
+from pathlib import Path
+
+from callboard.errors import ValidationError
+
+
+def database_path(db: str | Path) -> Path:
+    """The file that a database address means."""
+    text = str(db)
+    if text.startswith("sqlite:///"):
+        text = text.removeprefix("sqlite:///")
+    elif "://" in text:
+        raise ValidationError(
+            f"{text!r} is no database that Callboard knows. Use sqlite:///path.", field="db"
+        )
+    return Path(text).expanduser()
+
+
+def default_path() -> Path:
+    """The database in the person's own data directory."""
+    from platformdirs import user_data_path  # Most programs name their database.
+
+    return user_data_path("callboard", appauthor=False) / "callboard.db"
