@@ -63,6 +63,10 @@ class Guard:
             await self.app(scope, receive, send)
 
 
+class _Left(Exception):
+    """The client was gone before its request was whole."""
+
+
 class _Passage:
     """One request on its way through."""
 
@@ -81,6 +85,8 @@ class _Passage:
             refusal = await self._check()
         except CallboardError as error:
             refusal = of_error(error)
+        except _Left:
+            return self._note(_LEFT)
         if refusal is not None:
             return await self._answer(refusal)
         try:
@@ -102,8 +108,9 @@ class _Passage:
             raise guard.credentials.refusal(head)
         if has_body(head):
             body = await read_body(self._receive, guard.max_body)
-            if body is not None:
-                self._receive = read_again(body, self._receive)
+            if body is None:
+                raise _Left
+            self._receive = read_again(body, self._receive)
         return None
 
     def _inner(self) -> Scope:
