@@ -10,10 +10,11 @@ from callboard.drivers.execution import Execution, Running, Starting, with_final
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.engine.forking import Edits, Forking
 from callboard.engine.inbox import Inbox
+from callboard.engine.listing import Sought, list_sessions, session_page
 from callboard.engine.loading import not_found, view_at
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked, Operations
-from callboard.engine.sessions import SessionInfo, session_info
+from callboard.engine.sessions import SessionInfo, SessionPage, session_info
 from callboard.engine.workflow import Workflow
 from callboard.errors import ConflictError, ValidationError, WorkflowNotFound
 from callboard.events.envelope import Event
@@ -23,7 +24,7 @@ from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import EventLog, Lease
 from callboard.log.sqlite import SqliteLog
 from callboard.state import patch
 from callboard.state.rows import project
@@ -133,13 +134,25 @@ class Callboard:
         self, *, status: str | None = None, workflow: str | None = None, limit: int | None = None
     ) -> list[SessionInfo]:
         """The sessions, newest first."""
-        where = {k: v for k, v in {"status": status, "workflow": workflow}.items() if v}
-        query = Query("sessions", where, order="created_at", descending=True, limit=limit)
-        rows = await self.log.rows(query)
-        asking: dict[str | None, list[Interaction]] = {}
-        for question in await self.inbox() if any(row["pending"] for row in rows) else ():
-            asking.setdefault(question.session_id, []).append(question)
-        return [session_info(row, asking.get(row["id"], ())) for row in rows]
+        sought = Sought(status, workflow)
+        return await list_sessions(self.log, sought, limit, self.clock.now_ms())
+
+    async def session_page(
+        self,
+        *,
+        status: str | None = None,
+        workflow: str | None = None,
+        parent: str | None = None,
+        q: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> SessionPage:
+        """Some sessions, newest first; `cursor` is `next_cursor` of the page before.
+
+        `q` is text in the id, the workflow or the phase.
+        """
+        sought = Sought(status, workflow, parent, q)
+        return await session_page(self.log, sought, limit, cursor, self.clock.now_ms())
 
     async def session(self, session_id: str) -> SessionInfo:
         """How one session stands, and what is open in it."""
@@ -150,6 +163,10 @@ class Callboard:
         running = lease is not None and lease.owner is not None and lease.alive
         return session_info(rows[0], await self.inbox(session_id), running=running)
 
+    async def lease(self, session_id: str) -> Lease | None:
+        """Who drives a session, or drove it last."""
+        return await self.log.lease(session_id)
+
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
         """Everything that is known of a session at a position."""
         return await view_at(self.log, session_id, at)
@@ -158,9 +175,9 @@ class Callboard:
         self, session_id: str, after: int = 0, limit: int | None = None
     ) -> list[Event]:
         """A session's events after a position."""
-        events = await self.log.read(session_id, after, limit=limit)
-        if not events and not await self.log.head(session_id):
+        if not await self.log.rows(Query("sessions", {"id": session_id})):
             raise not_found(session_id)
+        events = await self.log.read(session_id, after, limit=limit)
         if events and events[-1].name == "workflow:completed":
             return with_final_state(events, (await self.view(session_id)).state)
         return events
@@ -343,15 +360,3 @@ def _open_log(db: Database, clock: Clock | None) -> EventLog:
     if db is None or db == "memory:":
         return MemoryLog(project, clock)
     return SqliteLog.open(database_path(db), project=project, clock=clock or SystemClock())
-
-
-def database_path(db: str | Path) -> Path:
-    """The file that a database address means."""
-    text = str(db)
-    if text.startswith("sqlite:///"):
-        text = text.removeprefix("sqlite:///")
-    elif "://" in text:
-        raise ValidationError(
-            f"{text!r} is no database that Callboard knows. Use sqlite:///path.", field="db"
-        )
-    return Path(text).expanduser()

@@ -4,7 +4,7 @@ A pure function turns each event into such changes, and the log carries them out
 transaction that stores the event. So the log knows no view, and no view knows SQL.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,18 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The views and the columns that make a row of theirs unique."""
 
+SESSION_COLUMN: Mapping[str, str] = {
+    "sessions": "id",
+    "human_interactions": "execution_id",
+    "tasks": "execution_id",
+    "checkpoints": "session",
+    "wakeups": "session",
+}
+"""Which column of a view names the session that a row belongs to."""
+
+SHARED = "checkpoints"
+"""The view whose rows are needed by forks, for as long as they need the events."""
+
 Projection = Callable[[Event], Iterable[RowChange]]
 Row = dict[str, Any]
 
@@ -58,7 +70,11 @@ Row = dict[str, Any]
 class Query:
     """A question to one view: equality, one upper bound, an order and a limit.
 
-    With `count` the answer is one row, whose only column `count` says how many there are.
+    count: the answer is one row, whose only column `count` says how many there are.
+    one_of: a column, and the values of which it has one.
+    text: columns, and what one of them contains, in capital or small letters of ASCII.
+    beyond: only rows that come later in the order than one with these values, which are those
+        of `order` and of the view's key. None of them may be missing.
     """
 
     table: str
@@ -68,3 +84,12 @@ class Query:
     descending: bool = False
     limit: int | None = None
     count: bool = False
+    one_of: tuple[str, Sequence[Cell]] | None = None
+    text: tuple[Sequence[str], str] | None = None
+    beyond: Sequence[Cell] | None = None
+
+    @property
+    def ordered_by(self) -> tuple[str, ...]:
+        """The columns by which the rows are ordered: the one that was named, then the key."""
+        first = () if self.order is None else (self.order,)
+        return tuple(dict.fromkeys((*first, *KEYS.get(self.table, ()))))

@@ -193,9 +193,9 @@ class MemoryLog:
         """Rows of a view."""
         self._check_open()
 
-        def of_stream(session: str) -> tuple[int, int] | None:
+        def of_stream(session: str) -> tuple[int, int, str | None] | None:
             found = self.memory.streams.get(session)
-            return (found.standing.head, found.updated_at) if found else None
+            return (found.standing.head, found.updated_at, found.standing.owner) if found else None
 
         return self.memory.views.rows(query, of_stream)
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
 from callboard.events.status import status_of
-from callboard.log.tables import Table, table_of
+from callboard.log.tables import Table, small, table_of
 
 Key = tuple[Cell, ...]
-OfStream = Callable[[str], tuple[int, int] | None]
-"""(position, updated_at) of a stream, when there is one."""
+OfStream = Callable[[str], tuple[int, int, str | None] | None]
+"""(position, updated_at, owner) of a stream, when there is one."""
 
 
 class MemoryViews:
@@ -76,8 +76,7 @@ class MemoryViews:
             return [{"count": len(found)}]
 
         def order(row: Row) -> list[tuple[bool, Cell]]:
-            columns = [*([query.order] if query.order else []), *table.key]
-            return [(row[column] is not None, row[column]) for column in columns]
+            return [(row[column] is not None, row[column]) for column in query.ordered_by]
 
         found.sort(key=order, reverse=query.descending)
         return found[: query.limit]
@@ -103,13 +102,33 @@ def _complete_session(row: dict[str, Cell], of_stream: OfStream) -> None:
         questions=int(row["pending"] or 0),
         entered=row["phase"] is not None,
     )
-    row["position"], row["updated_at"] = of_stream(str(row["id"])) or (None, None)
+    row["position"], row["updated_at"], row["owner"] = of_stream(str(row["id"])) or (None,) * 3
 
 
 def _fits(row: Row, query: Query) -> bool:
     if any(row[column] != value for column, value in query.where.items()):
         return False
-    if query.at_most is None:
+    return _is_within(row, query) and _is_chosen(row, query)
+
+
+def _is_within(row: Row, query: Query) -> bool:
+    if query.at_most is not None:
+        column, bound = query.at_most
+        if row[column] is None or row[column] > bound:
+            return False
+    if query.beyond is None:
         return True
-    column, bound = query.at_most
-    return row[column] is not None and row[column] <= bound
+    here, there = [row[column] for column in query.ordered_by], list(query.beyond)
+    return here < there if query.descending else here > there
+
+
+def _is_chosen(row: Row, query: Query) -> bool:
+    if query.one_of is not None:
+        column, values = query.one_of
+        if row[column] is None or row[column] not in values:
+            return False
+    if query.text is None:
+        return True
+    columns, wanted = query.text
+    cells = [row[column] for column in columns]
+    return any(small(wanted) in small(str(cell)) for cell in cells if cell is not None)

@@ -2,11 +2,11 @@
 
 import functools
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
 from callboard.log.coalescing import coalesce
-from callboard.log.tables import shapes, table_of
+from callboard.log.tables import FROM_STREAM, shapes, small, table_of
 
 Statement = tuple[str, Sequence[Cell]]
 
@@ -70,16 +70,34 @@ def select(query: Query) -> Statement:
 
 
 def _conditions(query: Query) -> tuple[str, list[Cell]]:
-    conditions: list[str] = []
-    values: list[Cell] = []
-    for column, value in query.where.items():
-        condition, bound = _equality(query.table, column, value)
-        conditions.append(condition)
-        values += bound
+    parts = [
+        *(_equality(query.table, column, value) for column, value in query.where.items()),
+        *_bounds(query),
+        *_choices(query),
+    ]
+    where = " AND ".join(condition for condition, _ in parts)
+    return f" WHERE {where}" if where else "", [value for _, bound in parts for value in bound]
+
+
+def _bounds(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
     if query.at_most is not None:
-        conditions.append(f"{_named(query.table, query.at_most[0])} <= ?")
-        values.append(query.at_most[1])
-    return f" WHERE {' AND '.join(conditions)}" if conditions else "", values
+        column, most = query.at_most
+        yield f"{_named(query.table, column)} <= ?", [most]
+    if query.beyond is not None:
+        columns = ", ".join(_named(query.table, column) for column in query.ordered_by)
+        marks = ", ".join("?" * len(query.beyond))
+        yield f"({columns}) {'<' if query.descending else '>'} ({marks})", query.beyond
+
+
+def _choices(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
+    if query.one_of is not None:
+        column, values = query.one_of
+        yield f"{_named(query.table, column)} IN ({', '.join('?' * len(values))})", values
+    if query.text is not None:
+        columns, wanted = query.text
+        # Not LIKE, which takes some characters for patterns and stops at others.
+        found = [f"instr(lower({_named(query.table, column)}), ?) > 0" for column in columns]
+        yield f"({' OR '.join(found) or '0'})", [small(wanted)] * len(columns)
 
 
 def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
@@ -94,16 +112,16 @@ def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
 
 def _order(query: Query) -> str:
     # A column that is the same in every row found would only keep an index from being used.
-    wanted = [*([query.order] if query.order else []), *KEYS[query.table]]
-    columns = [column for column in dict.fromkeys(wanted) if column not in query.where]
+    columns = [column for column in query.ordered_by if column not in query.where]
     direction = " DESC" if query.descending else ""
     order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
     return f" ORDER BY {order}" if order else ""
 
 
 def _columns(table: str) -> str:
-    of_stream = ", streams.head AS position, streams.updated_at AS updated_at"
-    return f"view.*{of_stream}" if table == "sessions" else "view.*"
+    if table != "sessions":
+        return "view.*"
+    return ", ".join(["view.*", *(f"{_named(table, name)} AS {name}" for name in FROM_STREAM)])
 
 
 def _source(table: str) -> str:
@@ -112,8 +130,8 @@ def _source(table: str) -> str:
 
 
 def _named(table: str, column: str) -> str:
-    if table == "sessions" and column in ("position", "updated_at"):
-        return "streams.head" if column == "position" else "streams.updated_at"
+    if table == "sessions" and column in FROM_STREAM:
+        return f"streams.{'head' if column == 'position' else column}"
     return f"view.{column}"
 
 

@@ -5,14 +5,15 @@ Read from the migrations themselves, so that the schema is written down in one p
 
 import functools
 import sqlite3
-from collections.abc import Collection, Mapping
+import string
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from callboard.errors import StoreError, ValidationError
 from callboard.events.rows import KEYS, Cell, Query, RowChange
 
-FROM_STREAM = ("position", "updated_at")
+FROM_STREAM = ("position", "updated_at", "owner")
 """What a row of `sessions` also has, taken from its stream."""
 
 
@@ -44,10 +45,29 @@ class Table:
 
     def check_query(self, query: Query) -> None:
         """Refuse a question about columns that the view does not have."""
-        asked = [*query.where, *([query.at_most[0]] if query.at_most else [])]
-        asked += [query.order] if query.order else []
+        asked = [*query.where, *query.ordered_by, *(query.text[0] if query.text else ())]
+        asked += [one[0] for one in (query.at_most, query.one_of) if one]
         if unknown := [column for column in asked if column not in self.readable]:
             raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
+        if query.beyond is not None:
+            self._check_place(query.ordered_by, query.beyond)
+
+    def _check_place(self, columns: Sequence[str], place: Sequence[Cell]) -> None:
+        # Nothing is before or after a value that is missing.
+        if len(place) != len(columns) or None in place:
+            raise ValidationError(
+                f"A place in {self.name} needs a value for each of {', '.join(columns)}."
+            )
+        if uncertain := [column for column in columns if column not in self.not_null]:
+            raise ValidationError(f"{uncertain[0]} may be missing in {self.name}: order otherwise.")
+
+
+_SMALL = {ord(letter): ord(letter) + 32 for letter in string.ascii_uppercase}
+
+
+def small(text: str) -> str:
+    """The text with the capitals of ASCII made small: what every database can do too."""
+    return text.translate(_SMALL)
 
 
 def table_of(change: RowChange | Query) -> Table:

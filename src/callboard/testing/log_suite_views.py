@@ -3,6 +3,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,7 @@ class ViewContract(Contract):
             "status": "pending",
             "position": 1,
             "updated_at": AT,
+            "owner": None,
         }
 
     async def test_putting_again_replaces_the_whole_row(self, log: EventLog) -> None:
@@ -227,6 +229,35 @@ class QueryContract(Contract):
             (Query("sessions", at_most=("created_at", 3)), "bcd"),
             (Query("sessions", at_most=("ended_at", 3)), ""),
             (Query("sessions", {"updated_at": AT}, at_most=("position", 1)), "abc"),
+            (Query("sessions", one_of=("id", ["d", "a", "x"])), "ad"),
+            (Query("sessions", one_of=("id", [])), ""),
+            (Query("sessions", one_of=("parent", ["a", None])), "cd"),
+            (Query("sessions", {"parent": "a"}, one_of=("status", ["failed", "waiting"])), "c"),
+            (Query("sessions", text=(["id"], "B")), "b"),
+            (Query("sessions", text=(["parent", "phase"], "P")), "ab"),
+            (Query("sessions", text=(["parent", "phase"], "")), "abcd"),
+            (Query("sessions", text=(["ended"], "AIL")), "c"),
+            (Query("sessions", text=(["id", "ended"], "%")), ""),
+            (Query("sessions", text=(["id", "ended"], "_")), ""),
+            (Query("sessions", text=(["id", "ended"], "a\x00")), ""),
+            (Query("sessions", text=([], "a")), ""),
+            (Query("sessions", beyond=("b",)), "cd"),
+            (Query("sessions", beyond=("b",), descending=True), "a"),
+            (Query("sessions", beyond=("c",), order="id", limit=1), "d"),
+            (Query("sessions", beyond=(2, "c"), order="created_at"), "dba"),
+            (Query("sessions", beyond=(3, "b"), order="created_at", descending=True), "dc"),
+            (Query("sessions", beyond=(3, "B"), order="created_at", descending=True), "dc"),
+            (Query("sessions", beyond=(3, "bb"), order="created_at", descending=True), "bdc"),
+            (
+                Query(
+                    "sessions",
+                    {"status": "paused"},
+                    beyond=(3, "b"),
+                    order="created_at",
+                    descending=True,
+                ),
+                "d",
+            ),
         ],
     )
     async def test_a_question_finds_its_rows(
@@ -259,11 +290,49 @@ class QueryContract(Contract):
             Query("wakeups", {"position": 1}),
             Query("wakeups", order="at; DROP TABLE events"),
             Query("wakeups", at_most=("nothing", 1)),
+            Query("wakeups", one_of=("nothing", [1])),
+            Query("wakeups", text=(["key", "nothing"], "a")),
+            Query("wakeups", order="nothing", beyond=(1, "s", "k")),
         ],
     )
     async def test_what_is_not_in_a_view_cannot_be_asked(self, log: EventLog, query: Query) -> None:
         with pytest.raises(ValidationError, match=r"There is no view|has no column"):
             await log.rows(query)
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            Query("wakeups", beyond=("s",)),
+            Query("wakeups", beyond=("s", "k", 1)),
+            Query("wakeups", order="at", beyond=(None, "s", "k")),
+            Query("sessions", order="parent", beyond=("p", "s")),
+            Query("sessions", order="updated_at", beyond=(1, "s")),
+        ],
+    )
+    async def test_a_place_has_a_value_for_each_column_of_the_order(
+        self, log: EventLog, query: Query
+    ) -> None:
+        with pytest.raises(ValidationError, match=r"needs a value for each|may be missing"):
+            await log.rows(query)
+
+    async def test_pages_give_every_row_once(self, log: EventLog) -> None:
+        rows = [session_row(f"s{number}", created_at=number // 4) for number in range(21)]
+        await log.append("s", [changing(*rows)])
+        query = Query("sessions", order="created_at", descending=True, limit=4)
+        everything = await log.rows(replace(query, limit=None))
+        found = page = await log.rows(query)
+        while page:
+            place = (page[-1]["created_at"], page[-1]["id"])
+            page = await log.rows(replace(query, beyond=place))
+            found = [*found, *page]
+        assert found == everything
+        assert len(found) == 21
+
+    async def test_who_drives_a_session_stands_in_its_row(self, log: EventLog) -> None:
+        await log.append("s", [changing(session_row("s"))], Writing(claim=True))
+        assert await column(log, Query("sessions"), "owner") == [log.owner]
+        await log.append("s", [], Writing(settle=True))
+        assert await column(log, Query("sessions"), "owner") == [None]
 
     @pytest.mark.parametrize(
         "change",

@@ -4,12 +4,13 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from callboard.errors import PositionConflict, StoreBusy, StoreCorrupt, StoreError, StoreFull
-from callboard.events.rows import Put, Query
+from callboard.events.rows import Cell, Put, Query
 from callboard.log import pace, sqlite_commit, sqlite_reader, sqlite_writer
 from callboard.log.heartbeat import Heartbeat
 from callboard.log.protocol import Base, Writing
@@ -426,11 +427,28 @@ async def test_leases_that_the_database_refuses_to_take_back(log: SqliteLog):
     await log.close()
 
 
+def page(where: dict[str, Cell] | None = None) -> Query:
+    """A page of the list of sessions."""
+    return Query("sessions", where or {}, order="created_at", descending=True, limit=100)
+
+
 @pytest.mark.parametrize(
     ("query", "index"),
     [
         (Query("sessions", {"status": "waiting"}, order="created_at"), "sessions_by_status"),
         (Query("sessions", {"parent": "p"}), "sessions_by_parent"),
+        (page(), "sessions_by_creation"),
+        (page({"status": "completed"}), "sessions_by_status"),
+        (page({"workflow": "w"}), "sessions_by_workflow"),
+        (page({"parent": "p"}), "sessions_by_parent"),
+        (replace(page(), beyond=(5, "s")), "sessions_by_creation"),
+        (replace(page({"status": "completed"}), beyond=(5, "s")), "sessions_by_status"),
+        (replace(page({"workflow": "w"}), beyond=(5, "s")), "sessions_by_workflow"),
+        (replace(page({"parent": "p"}), beyond=(5, "s")), "sessions_by_parent"),
+        (
+            Query("human_interactions", {"status": "pending"}, one_of=("execution_id", ["a", "b"])),
+            "human_interactions_by_execution (execution_id=? AND status=?)",
+        ),
         (
             Query("human_interactions", {"status": "pending"}, order="created_at", limit=5),
             "human_interactions_open",
@@ -452,6 +470,8 @@ async def test_a_question_uses_its_index(log: SqliteLog, query: Query, index: st
     sql, values = select(query)
     plan = log._reading.execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall()
     assert index in plan[0][3]
+    if query.beyond:
+        assert "created_at" in plan[0][3]
     assert not any("TEMP B-TREE" in step[3] for step in plan if query.order)
 
 
@@ -498,7 +518,7 @@ async def test_a_list_of_events_reused_by_its_caller_does_no_harm(log: SqliteLog
 
 
 async def test_an_error_while_a_stream_is_looked_up_is_everyones(log: SqliteLog):
-    log._database.execute("ALTER TABLE streams RENAME COLUMN owner TO hidden")
+    log._database.execute("ALTER TABLE streams RENAME COLUMN owner TO elsewhere")
     outcomes = await asyncio.gather(
         log.append("s", several(1)), log.append("t", several(1)), return_exceptions=True
     )

@@ -1,0 +1,118 @@
+"""Sessions in a list: newest first, page by page, each with what is open in it."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from callboard.engine.sessions import SessionInfo, SessionPage, session_info
+from callboard.errors import ValidationError
+from callboard.events.codec import dump_json, load_json
+from callboard.events.rows import Cell, Query, Row
+from callboard.interactions.records import Interaction, interaction
+from callboard.log.protocol import EventLog
+
+_SEARCHED = ("id", "workflow", "phase")
+# A statement of SQL takes only so many values.
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Which sessions are meant: those that fit everything that is given.
+
+    `text` is something that the id, the workflow or the phase contains.
+    """
+
+    status: str | None = None
+    workflow: str | None = None
+    parent: str | None = None
+    text: str | None = None
+
+    def query(self) -> Query:
+        """The question to the view of sessions, newest first."""
+        given: Mapping[str, Cell] = {
+            "status": self.status,
+            "workflow": self.workflow,
+            "parent": self.parent,
+        }
+        return Query(
+            "sessions",
+            {column: value for column, value in given.items() if value is not None},
+            order="created_at",
+            descending=True,
+            text=(_SEARCHED, self.text) if self.text else None,
+        )
+
+
+async def list_sessions(
+    log: EventLog, sought: Sought, limit: int | None, now_ms: int
+) -> list[SessionInfo]:
+    """The newest sessions that fit, or all of them."""
+    return await _described(log, await log.rows(replace(sought.query(), limit=limit)), now_ms)
+
+
+async def session_page(
+    log: EventLog, sought: Sought, limit: int, cursor: str | None, now_ms: int
+) -> SessionPage:
+    """The newest sessions that fit, or those after the place that a cursor tells."""
+    if limit < 1:
+        raise ValidationError(f"limit must be 1 or more, not {limit}.", field="limit")
+    place = None if cursor is None else _place(cursor)
+    # One more than is shown tells whether there is another page.
+    rows = await log.rows(replace(sought.query(), limit=limit + 1, beyond=place))
+    shown = rows[:limit]
+    following = _cursor(shown[-1]) if len(rows) > limit else None
+    return SessionPage(await _described(log, shown, now_ms), following)
+
+
+async def _described(log: EventLog, rows: Sequence[Row], now_ms: int) -> list[SessionInfo]:
+    asking = await _pending(log, [row["id"] for row in rows if row["pending"]], now_ms)
+    # Few sessions are driven at any moment, and only those have an owner to be looked at.
+    driven = {row["id"] for row in rows if row["owner"] and await _is_driven(log, row["id"])}
+    return [
+        session_info(row, asking.get(row["id"], ()), running=row["id"] in driven) for row in rows
+    ]
+
+
+async def _pending(
+    log: EventLog, sessions: Sequence[str], now_ms: int
+) -> dict[str, list[Interaction]]:
+    """The open questions of these sessions, oldest first."""
+    asking: dict[str, list[Interaction]] = {}
+    for first in range(0, len(sessions), _AT_ONCE):
+        some = sessions[first : first + _AT_ONCE]
+        query = Query("human_interactions", {"status": "pending"}, one_of=("execution_id", some))
+        for row in sorted(await log.rows(query), key=lambda row: (row["created_at"], row["id"])):
+            asking.setdefault(row["execution_id"], []).append(interaction(row, now_ms))
+    return asking
+
+
+async def _is_driven(log: EventLog, session_id: str) -> bool:
+    lease = await log.lease(session_id)
+    return lease is not None and lease.owner is not None and lease.alive
+
+
+def _cursor(row: Row) -> str:
+    return base64.urlsafe_b64encode(dump_json([row["created_at"], row["id"]])).decode()
+
+
+def _place(cursor: str) -> tuple[int, str]:
+    try:
+        place: Any = load_json(base64.b64decode(cursor.encode(), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError):
+        place = None
+    match place:
+        case [int(created_at), str(session_id)] if _is_moment(created_at):
+            return created_at, session_id
+        case _:
+            raise ValidationError(
+                "The cursor is none that a page of sessions gave. Begin again without one.",
+                field="cursor",
+            )
+
+
+def _is_moment(value: int) -> bool:
+    # True and False are numbers too, and SQLite has only 64 bits for one.
+    return not isinstance(value, bool) and abs(value) < 2**63
