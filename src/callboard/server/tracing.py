@@ -1,0 +1,162 @@
+"""Sends sessions as traces to OpenTelemetry, when somebody wants them.
+
+One trace a session, made by `callboard.server.spans`. What has ended is sent when a phase ends,
+and the rest with the session. The collector may be slow or gone: nothing here waits for it.
+"""
+
+import asyncio
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Final, Protocol
+
+from callboard.errors import MissingExtra, StoreError
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.log.protocol import EventLog
+from callboard.server.spans import STOPS, Span, Trace
+
+_log = logging.getLogger(__name__)
+
+SWITCH: Final = "CALLBOARD_OTEL"
+"""1 sends traces, to the collector on this machine unless told otherwise; 0 sends none."""
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_KEPT = 1000
+_SLICE = 512
+_RETRY_AFTER = 1.0
+
+
+def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether traces are to be sent, as the environment says."""
+    switch = environment.get(SWITCH, "").lower()
+    if switch:
+        return switch in ("1", "true", "yes", "on")
+    return any(environment.get(name) for name in _ENDPOINTS)
+
+
+@asynccontextmanager
+async def traced(
+    log: EventLog, environment: Mapping[str, str] = os.environ
+) -> AsyncGenerator[None]:
+    """While this lasts, sessions of the log are sent as traces, if that is wanted."""
+    if not is_wanted(environment):
+        yield
+        return
+    sink = _open_sink()
+    follower = Follower(log, sink)
+    await follower.start()
+    try:
+        yield
+    finally:
+        await follower.stop()
+        await sink.close()
+
+
+def _open_sink() -> "Sink":
+    try:
+        from callboard.server.otlp import Otlp
+    except ImportError as error:
+        raise MissingExtra(
+            f"Traces need {error.name}: pip install 'callboard[otel]'. "
+            f"Or set {SWITCH}=0 to send none."
+        ) from error
+    return Otlp()
+
+
+class Sink(Protocol):
+    """Where spans go."""
+
+    def send(self, session_id: str, span: Span) -> None:
+        """Take a span, and return at once."""
+        ...
+
+    async def close(self) -> None:
+        """Send what is left, for as long as that is bearable."""
+        ...
+
+
+class Follower:
+    """Folds what happens in every session, and hands on what has ended.
+
+    It keeps the open spans of the sessions that moved last. Those of another are folded again
+    from its events, when there is something to send.
+    """
+
+    def __init__(self, log: EventLog, sink: Sink, kept: int = _KEPT) -> None:
+        self._log = log
+        self._sink = sink
+        self._kept = kept
+        self._traces: OrderedDict[str, Trace] = OrderedDict()
+        self._place = 0
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Follow from here on: what ended before has been sent by whoever saw it."""
+        self._place = await self._log.last_sequence()
+        self._task = asyncio.create_task(self._follow())
+
+    async def stop(self) -> None:
+        """Send what has ended by now, and follow no more."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        with suppress(StoreError):  # The log may be closed already.
+            await self._catch_up()
+
+    async def _follow(self) -> None:
+        undo = self._log.on_change(None, lambda _: self._news.set())
+        try:
+            while True:
+                self._news.clear()
+                try:
+                    await self._catch_up()
+                except StoreError as error:
+                    _log.warning("traces: %s", error.message)
+                    await asyncio.sleep(_RETRY_AFTER)
+                    continue
+                await self._news.wait()
+        finally:
+            undo()
+
+    async def _catch_up(self) -> None:
+        while found := await self._log.read_all(self._place, limit=_SLICE):
+            for place, event in found:
+                await self._take(event)
+                self._place = place
+
+    async def _take(self, event: Event) -> None:
+        if event.name in names.NARRATION:
+            return
+        trace = self._traces.get(event.session_id)
+        if trace is not None or event.name == names.STARTED:
+            ended = self._trace(event.session_id).add(event)
+        elif event.name in STOPS:
+            ended = await self._folded(event)
+        else:
+            return
+        for span in ended:
+            self._sink.send(event.session_id, span)
+        if event.name in names.TERMINAL:
+            self._traces.pop(event.session_id, None)
+
+    async def _folded(self, event: Event) -> list[Span]:
+        """What ended with this event, in a session of which nothing is kept."""
+        trace, ended = self._trace(event.session_id), list[Span]()
+        for earlier in await self._log.read(
+            event.session_id, upto=event.position, skip=names.NARRATION
+        ):
+            ended = trace.add(earlier)
+        return ended
+
+    def _trace(self, session_id: str) -> Trace:
+        trace = self._traces.setdefault(session_id, Trace())
+        self._traces.move_to_end(session_id)
+        if len(self._traces) > self._kept:
+            self._traces.popitem(last=False)
+        return trace
