@@ -14,7 +14,7 @@ PIP := -m pip --disable-pip-version-check --quiet --quiet
 # How many test processes: a number, or auto for one a core.
 WORKERS ?= auto
 
-.PHONY: help setup run check format test test-long bench docs wheel lock clean
+.PHONY: help setup run check format system test test-long bench docs wheel lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -69,10 +69,11 @@ $(PEERS)/.requirements: requirements/bench-peers.txt | $(PEERS)/bin/pip
 	@$(PEERS)/bin/python $(PIP) install -r $<
 	@touch $@
 
-# Without a terminal nobody can answer: the run stops at its question, says how to go on, and leaves with 3.
-run: setup ## Plan a trip: play examples/trip.py in this terminal
-	@code=0; $(BIN)/callboard run examples/trip.py --input Lisbon || code=$$?; \
-	  [ $$code = 0 ] || [ $$code = 3 ] || exit $$code
+DEMO := .demo/callboard.db
+
+run: setup ## Start a server with two workflows and a question that waits for you
+	@[ -e $(DEMO) ] || $(BIN)/callboard run examples/trip.py --input Lisbon --db $(DEMO) --json </dev/null >/dev/null || [ $$? = 3 ]
+	@exec $(BIN)/callboard serve examples/trip.py examples/branching_choice.py --db $(DEMO)
 
 check: setup ## Format, lint, types and layers, changing nothing
 	$(BIN)/ruff format --check .
@@ -84,7 +85,10 @@ format: setup ## Format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: check ## Check, then every quick test
+system: ## Install the Debian packages that tests need, or say which
+	@tools/system-packages nginx=nginx-light
+
+test: check system ## Check, then every quick test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 
 test-long: setup ## The long soaks
@@ -109,4 +113,4 @@ lock: setup ## Pin the newest versions into requirements/*.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt
 
 clean: ## Remove what was built, environments included
-	rm -rf $(VENV) $(PEERS) build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from callboard.cli.choice import Choice
 from callboard.cli.exits import DONE, INTERRUPTED
 from callboard.cli.leaving import write_no_more
 
@@ -20,6 +21,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "resume": "Let a session go on, here.",
         "retry": "Try a failed session again, from the failed phase on.",
         "fork": "Begin a new session from a point of an old one.",
+    },
+    "Serve": {
+        "serve": "Run workflows for other programs, over HTTP.",
+        "open": "Open the dashboard in your browser, logged in.",
+        "token": "Make, list and revoke the tokens of a server.",
     },
     "Look": {
         "sessions": "List the sessions, newest first.",
@@ -96,11 +102,26 @@ class LazyGroup(click.Group):
     help="The database: a path or sqlite:///path. Also CALLBOARD_DB. "
     "Default: in your user data directory.",
 )
+@click.option(
+    "--server",
+    metavar="URL",
+    envvar="CALLBOARD_SERVER",
+    help="A server instead of a database: http://host:port. Also CALLBOARD_SERVER. "
+    "Its token: CALLBOARD_TOKEN, or on this machine the file beside its database.",
+)
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 @click.pass_context
-def group(ctx: click.Context, db: str | None, debug: bool) -> None:
+def group(ctx: click.Context, db: str | None, server: str | None, debug: bool) -> None:
     """Run agent workflows that can be paused, rewound and forked, with people in them."""
-    ctx.obj = db
+    typed = click.core.ParameterSource.COMMANDLINE
+    ctx.obj = Choice(
+        db or None,
+        server or None,
+        db_was_typed=ctx.get_parameter_source("db") is typed,
+        server_was_typed=ctx.get_parameter_source("server") is typed,
+    )
+    if server:
+        ctx.default_map = {"open": {"server": server}}
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -40,6 +40,17 @@ def load(given: str) -> Source:
     return Source(workflow, file, only)
 
 
+def load_all(given: str) -> list[Source]:
+    """Load every workflow that `FILE[:NAME]` means."""
+    file, name = _split(given)
+    if name is not None:
+        return [load(given)]
+    found = _workflows(file)
+    if not found:
+        raise WorkflowNotFound(f"There is no workflow in {file}. Make one with Workflow(...).")
+    return [Source(workflow, file, variable) for variable, workflow in found.items()]
+
+
 def load_again(info: SessionInfo, given: str | None) -> Workflow:
     """The workflow of a session: from where it was begun, or from where `--file` says it is."""
     if given is not None:

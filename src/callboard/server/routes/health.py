@@ -3,16 +3,17 @@
 import logging
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from callboard.errors import StoreError
 from callboard.events.rows import Query
+from callboard.server import routing
 from callboard.server.replies import reply
 from callboard.server.routes.common import Serving
 from callboard.server.routes.documented import gives
 from callboard.server.schemas import Failure, Wire
 
-router = APIRouter(tags=["operation"])
+router = routing.router("operation")
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = {503: {"model": Failure, "description": "The database cannot be read."}}

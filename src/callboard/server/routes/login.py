@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from callboard.errors import Forbidden
 from callboard.events.moments import from_ms, iso
+from callboard.server import routing
 from callboard.server.access.cookies import LIVES
 from callboard.server.access.requirement import COOKIE, Administers, Reads
 from callboard.server.replies import reply
@@ -13,7 +14,7 @@ from callboard.server.routes.common import Serving
 from callboard.server.routes.documented import failures, gives
 from callboard.server.schemas import LinkOut, OkOut
 
-router = APIRouter(tags=["access"])
+router = routing.router("access")
 
 _DASHBOARD = "/app/"
 

@@ -1,13 +1,14 @@
 """What the server counts, for whoever watches it."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
+from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.metrics import CONTENT_TYPE
 from callboard.server.routes.common import Serving
 from callboard.server.routes.documented import failures
 
-router = APIRouter(tags=["operation"])
+router = routing.router("operation")
 
 _TEXT = {
     200: {

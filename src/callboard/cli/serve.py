@@ -1,0 +1,126 @@
+"""`callboard serve [FILE[:NAME] …]`."""
+
+import asyncio
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.source import load_all
+from callboard.cli.wording import preview
+from callboard.engine.workflow import Workflow
+from callboard.errors import MissingExtra, ValidationError
+from callboard.interactions.records import Interaction
+
+if TYPE_CHECKING:
+    from callboard.server.running import Address
+    from callboard.server.settings import Settings
+
+
+@click.command("serve")
+@click.argument("files", metavar="[FILE[:NAME] ...]", nargs=-1)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", default=2255, show_default=True, help="The port; 0 picks a free one.")
+@click.option(
+    "--cors-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A site whose pages may call this server, with a token: https://app.example.com",
+)
+@click.option(
+    "--allowed-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which a proxy makes this server known.",
+)
+@click.option(
+    "--allow-remote", is_flag=True, help="Listen beyond this machine; put TLS in front of it."
+)
+@click.option("--concurrency", default=64, show_default=True, help="Sessions driven at once.")
+@click.option(
+    "--grace", default=10.0, show_default=True, help="Seconds that agents get when it stops."
+)
+@options.common
+def command(files: tuple[str, ...], database: Database, as_json: bool, **given: Any) -> None:
+    """Run workflows for other programs, over HTTP.
+
+    NAME is the variable that holds a workflow; without it, all of the file are served. Sessions
+    that were running when the last server ended go on at once. SIGTERM ends it in order.
+    """
+    _check_reach(given["host"], given["allow_remote"])
+    workflows = [source.workflow for file in files for source in load_all(file)]
+    try:
+        import uvloop
+
+        from callboard.server.settings import Settings
+    except ImportError as error:
+        raise MissingExtra(
+            f"`callboard serve` needs {error.name}: pip install 'callboard[server]'"
+        ) from error
+
+    settings = Settings(
+        host=given["host"],
+        port=given["port"],
+        cors_origins=frozenset(given["origins"]),
+        allowed_hosts=frozenset(given["hosts"]),
+        concurrency=given["concurrency"],
+        grace=given["grace"],
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(database, workflows, settings, as_json))
+
+
+def _check_reach(host: str, allowed: bool) -> None:
+    """Everyone who can reach the server can try tokens on it: that must be meant."""
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_here = False
+    if not is_here and not allowed:
+        raise ValidationError(
+            f"{host} can be reached from other machines. If that is meant, put TLS in front of "
+            "it and add --allow-remote.",
+            field="host",
+        )
+
+
+async def _serve(
+    database: Database, workflows: list[Workflow], settings: "Settings", as_json: bool
+) -> None:
+    from callboard.server.running import bind, serve
+    from callboard.server.starting import prepare
+
+    listening = bind(settings)
+    async with database.open(workflows, create=True) as board:
+        prepared = prepare(board, board.driver, settings, database.path)
+        waiting = await board.inbox()
+
+        def ready(address: "Address") -> None:
+            if as_json:
+                names = sorted(board.workflows)
+                print_json([{"url": address.url, "port": address.port, "workflows": names}])
+            else:
+                _announce(board, database, address, waiting)
+
+        await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
+
+
+def _announce(
+    board: Callboard, database: Database, address: "Address", waiting: list[Interaction]
+) -> None:
+    screen = Screen()
+    screen.line(("Callboard", "strong"), " is at ", (address.url, "command"))
+    screen.line("Workflows: ", ", ".join(sorted(board.workflows)) or "none; give it files of some")
+    if waiting:
+        first = waiting[0]
+        choices = first.options or ["yes"]
+        screen.line(f"{len(waiting)} waiting for a person, the oldest: {preview(first.prompt)}")
+        screen.line("  answer it: ", (database.command("answer", first.id, choices[0]), "command"))
+    screen.line("Look around: ", (database.command("open"), "command"), ". End it: Ctrl-C")

@@ -1,0 +1,1 @@
+"""Callboard over HTTP: commands and views as JSON, events as server-sent events."""

@@ -1,0 +1,52 @@
+"""The ASGI application: routes, errors, and the guard before them."""
+
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from callboard.server import problems
+from callboard.server.routes import (
+    control,
+    health,
+    interactions,
+    login,
+    sessions,
+    streams,
+    workflows,
+)
+from callboard.server.service import Service
+
+_ABOUT = """
+Run workflows, answer their questions, watch them live.
+
+Everything needs a token: `Authorization: Bearer TOKEN`. Errors come as
+`{"error": {"code", "message", …}}`.
+"""
+
+ROUTERS = (
+    workflows.router,
+    sessions.router,
+    control.router,
+    streams.router,
+    interactions.router,
+    login.router,
+    health.router,
+)
+
+
+def build(service: Service) -> FastAPI:
+    """Put the application together. The guard is put around it by `callboard.server.running`."""
+    app = FastAPI(
+        title="Callboard",
+        version=version("callboard"),
+        description=_ABOUT,
+        openapi_url="/openapi.json",
+        docs_url="/docs",
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.state.service = service
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app

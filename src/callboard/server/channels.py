@@ -1,0 +1,119 @@
+"""One stream of events and everyone who reads it: read once, encoded once, told together."""
+
+import asyncio
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+from callboard.events.envelope import Event
+from callboard.server.frames import Chunk, Page, Pages
+from callboard.server.settings import Settings
+
+
+class Source(Protocol):
+    """Where a channel's events come from."""
+
+    ends: bool
+    """Whether the stream is over after a terminal event."""
+
+    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
+        """The events after one place and up to another."""
+        ...
+
+    async def head(self) -> int:
+        """The last place there is."""
+        ...
+
+    def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
+        """Be told when there is more; returns an undo."""
+        ...
+
+
+class Channel:
+    """Wakes its readers together, at most every `write_every` seconds.
+
+    Reading waits for nobody: a reader has a place of its own, and takes what there is behind it.
+    """
+
+    def __init__(self, key: Hashable, source: Source, pages: Pages, settings: Settings) -> None:
+        self.readers = 0
+        self.closed = False
+        self._key = key
+        self._source = source
+        self._pages = pages
+        self._settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._version = 0
+        self._live: Page | None = None
+        self._reading = asyncio.Lock()
+        self._told_at = 0.0
+        self._timer = self._loop.call_later(settings.heartbeat, self._tell)
+        self._due = self._timer.when()
+        self._undo = source.listen(self._notice)
+
+    @property
+    def news(self) -> asyncio.Event:
+        """Set when there may be more, or when it has been quiet for long; taken before reading."""
+        return self._news
+
+    def _notice(self, head: int | None) -> None:
+        self._version += 1
+        due = max(self._loop.time(), self._told_at + self._settings.write_every)
+        if due < self._due:
+            self._arm(due)
+
+    def _arm(self, due: float) -> None:
+        self._timer.cancel()
+        self._due = due
+        self._timer = self._loop.call_at(due, self._tell)
+
+    def _tell(self) -> None:
+        self._told_at = self._loop.time()
+        told, self._news = self._news, asyncio.Event()
+        told.set()
+        self._arm(self._told_at + self._settings.heartbeat)
+
+    async def after(self, place: int) -> Chunk:
+        """What there is after a place, up to the end of its page."""
+        while True:
+            page = await self._page(place // self._settings.page)
+            chunk = page.chunk(place)
+            if chunk.data or page.ended:
+                return chunk
+            if page.last < page.upto and not await self._is_passed(page):
+                return chunk
+            place = page.upto
+
+    async def _is_passed(self, page: Page) -> bool:
+        """Whether there is something after this page, though its own end was never written."""
+        return not page.ended and await self._source.head() > page.upto
+
+    async def _page(self, index: int) -> Page:
+        size = self._settings.page
+        found = self._pages.get((self._key, index))
+        if found is not None:
+            return found
+        async with self._reading:
+            page = self._live
+            if page is None or page.after != index * size:
+                page = Page(index * size, (index + 1) * size)
+            if page.seen != self._version:
+                await self._fill(page)
+            if page.last >= page.upto or page.ended:
+                self._pages.keep((self._key, index), page)
+            elif self._live is None or page.after >= self._live.after:
+                self._live = page
+            return page
+
+    async def _fill(self, page: Page) -> None:
+        version = self._version
+        for place, event in await self._source.read(page.last, page.upto):
+            page.add(place, event, ends=self._source.ends)
+        page.seen = version
+
+    def close(self) -> None:
+        """Let go of the log; readers that wait are woken and find the channel closed."""
+        self.closed = True
+        self._undo()
+        self._timer.cancel()
+        self._news.set()

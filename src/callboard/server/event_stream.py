@@ -1,0 +1,69 @@
+"""The answer that does not end: server-sent events, written as they come."""
+
+import asyncio
+from contextlib import aclosing, suppress
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from callboard.server.streams import Reader
+
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+}
+_RETRY = b"retry: 1000\n\n"
+
+
+class EventStream(Response):
+    """Writes a reader's frames until the stream ends, the client leaves, or takes nothing.
+
+    Writing waits while the client's buffers are full. Such a client holds nothing here but one
+    chunk, and is cut off when that lasts; it comes back with the id of its last event.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(headers=HEADERS)
+        # Neither a length nor a second type: the body is not known beforehand.
+        self.raw_headers = [(n, v) for n, v in self.raw_headers if n != b"content-length"]
+        self._reader = reader
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        writing = asyncio.current_task()
+        assert writing is not None
+        left = False
+
+        async def watch() -> None:
+            nonlocal left
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            left = True
+            writing.cancel()
+
+        watching = asyncio.create_task(watch())
+        abort = scope.get("callboard.abort")
+        if abort is not None:
+            self._reader.cut_off = abort
+        try:
+            await self._write(send)
+        except asyncio.CancelledError:
+            if not left:
+                raise
+            writing.uncancel()
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+
+    async def _write(self, send: Send) -> None:
+        loop, reader = asyncio.get_running_loop(), self._reader
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": _RETRY, "more_body": True})
+        async with aclosing(reader.chunks()) as chunks:
+            async for data in chunks:
+                reader.writing_since = loop.time()
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+                reader.writing_since = None
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,0 +1,91 @@
+"""Events as frames of a stream, encoded once and kept for further readers.
+
+A page holds the frames of a stretch of places: positions of a session, or sequence numbers of
+the whole log. A full page never changes, so that readers who come later share it.
+"""
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import orjson
+
+from callboard.events.envelope import Event
+from callboard.events.names import TERMINAL
+
+HEARTBEAT = b":\n\n"
+"""A comment, which no reader sees, to keep what lies between from closing the connection."""
+
+
+def frame(place: int, event: Event) -> bytes:
+    """One event as `EventSource.onmessage` receives it: without a name of its own."""
+    return b"id: %d\ndata: %b\n\n" % (place, orjson.dumps(event.to_wire()))
+
+
+class Chunk(NamedTuple):
+    """Frames that are written together: their bytes, the last place, whether the stream ends."""
+
+    data: bytes
+    last: int
+    ended: bool
+
+
+class Page:
+    """The frames after one place and up to another, as far as they have happened."""
+
+    __slots__ = ("_frames", "_places", "after", "ended", "seen", "size", "upto")
+
+    def __init__(self, after: int, upto: int) -> None:
+        self.after = after
+        self.upto = upto
+        self.seen = -1
+        """Up to which version of its channel the page has been read."""
+        self.size = 0
+        self.ended = False
+        self._places: list[int] = []
+        self._frames: list[bytes] = []
+
+    @property
+    def last(self) -> int:
+        """The last place that is filled."""
+        return self._places[-1] if self._places else self.after
+
+    def add(self, place: int, event: Event, *, ends: bool) -> None:
+        """Encode an event and put it behind the others."""
+        encoded = frame(place, event)
+        self._places.append(place)
+        self._frames.append(encoded)
+        self.size += len(encoded)
+        self.ended = ends and event.name in TERMINAL
+
+    def chunk(self, after: int) -> Chunk:
+        """What comes after a place."""
+        first = bisect_right(self._places, after)
+        return Chunk(b"".join(self._frames[first:]), self.last, self.ended)
+
+
+class Pages:
+    """Full pages, the least recently used of which are forgotten when they weigh too much."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._pages: OrderedDict[Hashable, Page] = OrderedDict()
+
+    def get(self, key: Hashable) -> Page | None:
+        """A page that is still here."""
+        page = self._pages.get(key)
+        if page is not None:
+            self._pages.move_to_end(key)
+        return page
+
+    def keep(self, key: Hashable, page: Page) -> None:
+        """Keep a full page for as long as there is room."""
+        if key in self._pages:
+            return
+        self._pages[key] = page
+        self._size += page.size
+        while self._size > self._most and len(self._pages) > 1:
+            _, oldest = self._pages.popitem(last=False)
+            self._size -= oldest.size

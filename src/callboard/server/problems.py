@@ -1,0 +1,100 @@
+"""Errors as answers: one envelope, a status that fits, never a stack trace."""
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from callboard import errors
+from callboard.server.replies import reply
+from callboard.server.routing import methods_at
+
+_log = logging.getLogger(__name__)
+
+# The first class that fits counts, so the special ones stand before those they derive from.
+STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
+    (errors.Unauthenticated, 401),
+    (errors.Forbidden, 403),
+    (errors.NotFound, 404),
+    (errors.TooLarge, 413),
+    (errors.TooManyFailures, 429),
+    (errors.ConflictError, 409),
+    (errors.StoreError, 503),
+    (errors.ValidationError, 400),
+    (errors.DefinitionError, 400),
+    (errors.StateError, 400),
+    (errors.AgentOutputInvalid, 400),
+    (errors.PhaseError, 400),
+)
+
+_HTTP_CODES: Final = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
+
+
+def status_of(error: errors.CallboardError) -> int:
+    """The status with which an error is answered."""
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+
+
+def problem(
+    status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
+    """The answer that tells an error."""
+    return reply({"error": error}, status, headers)
+
+
+def of_error(error: errors.CallboardError) -> Response:
+    """The answer that tells one of our own errors."""
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, errors.Unauthenticated) else {}
+    after = error.context.get("retry_after")
+    if after is not None:
+        headers["Retry-After"] = str(after)
+    return problem(status_of(error), error.as_payload(), headers)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error in the one envelope."""
+    app.add_exception_handler(errors.CallboardError, _callboard)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _callboard(request: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.CallboardError)
+    if status_of(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        _log.error("%s %s: %s", request.method, request.url.path, error.message)
+    return of_error(error)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where, *path = (str(part) for part in first["loc"])
+    field = ".".join(path) or where
+    message = f"{field}: {first['msg']}."
+    if first["type"] == "json_invalid":
+        field, message = "body", f"The body is no JSON: {first['ctx']['error']}."
+    return problem(400, {"code": "VALIDATION_ERROR", "message": message, "field": field})
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _HTTP_CODES.get(error.status_code, "ERROR")
+    message = {
+        404: f"There is nothing at {request.url.path}. See /docs for what there is.",
+        405: f"{request.url.path} does not take {request.method}. See /docs.",
+    }.get(error.status_code, str(error.detail))
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(methods_at(request))
+    return problem(error.status_code, {"code": code, "message": message}, headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    message = "The server met an error that it did not expect; its log says more."
+    return problem(500, {"code": "INTERNAL_ERROR", "message": message})

@@ -1,0 +1,118 @@
+"""The inbox: every question to a person, from whatever asked it."""
+
+from typing import Annotated
+
+from fastapi import Query, Response
+
+from callboard.server import routing
+from callboard.server.access.requirement import Answers, Operates, Reads
+from callboard.server.replies import reply
+from callboard.server.routes.common import InteractionPath, Serving, who
+from callboard.server.routes.documented import failures, gives
+from callboard.server.schemas import (
+    AnswerIn,
+    AskIn,
+    ClaimIn,
+    CompleteIn,
+    InteractionOut,
+    InteractionsOut,
+    InteractionStatus,
+    InteractionType,
+)
+from callboard.server.service import Service
+
+router = routing.router("interactions", "/interactions")
+
+
+@router.get("", responses=gives(InteractionsOut) | failures())
+async def list_interactions(
+    serving: Serving,
+    _: Reads,
+    status: InteractionStatus | None = None,
+    session_id: Annotated[str, Query(alias="sessionId", description="`*` means all.")] = "*",
+    type: InteractionType | None = None,
+) -> Response:
+    """Questions, oldest first."""
+    found = await serving.board.people.find(status=status, session_id=session_id, type=type)
+    return reply({"interactions": [one.to_wire() for one in found]})
+
+
+@router.post(
+    "",
+    status_code=201,
+    responses=gives(InteractionOut, 201, "The question is asked.") | failures(404, 409),
+)
+async def ask(serving: Serving, caller: Operates, given: AskIn) -> Response:
+    """Put a question to people, by itself or as one of a session."""
+    asked = await serving.board.people.ask(
+        type=given.type,
+        prompt=given.prompt,
+        options=given.options,
+        config=given.config,
+        session_id=given.session_id,
+        by=caller.name,
+    )
+    return reply(asked.to_wire(), 201, {"Location": f"/interactions/{asked.id}"})
+
+
+@router.get("/{interaction_id}", responses=gives(InteractionOut) | failures(404))
+async def show_interaction(serving: Serving, _: Reads, interaction_id: InteractionPath) -> Response:
+    """One question, open or closed."""
+    return reply((await serving.board.interaction(interaction_id)).to_wire())
+
+
+@router.post("/{interaction_id}/claim", responses=gives(InteractionOut) | failures(404, 409))
+async def claim(
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimIn
+) -> Response:
+    """See to a question: for a while nobody else can claim it. The same `by` renews."""
+    claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
+    return reply(claimed.to_wire())
+
+
+@router.post("/{interaction_id}/answer", responses=gives(InteractionOut) | failures(404, 409))
+async def answer(
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: AnswerIn
+) -> Response:
+    """Answer a question. The first answer counts; the second is told so."""
+    await serving.board.operations.answer(
+        interaction_id,
+        given.value,
+        approved=given.approved,
+        by=who(caller, given.by),
+        via=caller.via,
+    )
+    return await _closed(serving, interaction_id)
+
+
+@router.post("/{interaction_id}/complete", responses=gives(InteractionOut) | failures(404, 409))
+async def complete(
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: CompleteIn
+) -> Response:
+    """End an interactive session with its outcome."""
+    await serving.board.people.complete(
+        interaction_id,
+        given.outcome,
+        response=given.response,
+        transcript=given.transcript,
+        duration_ms=given.duration_ms,
+        error=given.error,
+        by=who(caller, given.by),
+        via=caller.via,
+    )
+    return await _closed(serving, interaction_id)
+
+
+async def _closed(serving: Service, interaction_id: str) -> Response:
+    """A question that has its end, and a session that may go on."""
+    found = await serving.board.interaction(interaction_id)
+    if found.session_id is not None:
+        serving.driver.wake(found.session_id)
+    return reply(found.to_wire())
+
+
+@router.post("/{interaction_id}/cancel", responses=gives(InteractionOut) | failures(404, 409))
+async def cancel(serving: Serving, caller: Answers, interaction_id: InteractionPath) -> Response:
+    """Take a question back."""
+    cancelled = await serving.board.people.cancel(interaction_id, by=caller.name, via=caller.via)
+    return reply(cancelled.to_wire())

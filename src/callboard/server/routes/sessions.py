@@ -1,0 +1,91 @@
+"""Sessions: begin them, list them, look at them, forget them."""
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+
+from callboard.events.status import Status
+from callboard.server import routing
+from callboard.server.access.requirement import Operates, Reads
+from callboard.server.replies import reply
+from callboard.server.routes.common import Serving, SessionPath
+from callboard.server.routes.documented import failures, gives
+from callboard.server.schemas import (
+    OkOut,
+    SessionOut,
+    SessionsOut,
+    StartedOut,
+    StartIn,
+    StateOut,
+)
+
+router = routing.router("sessions")
+
+LARGEST_PAGE = 1000
+
+
+@router.post(
+    "/sessions",
+    status_code=201,
+    responses=gives(StartedOut, 201, "The session has begun.") | failures(404, 409),
+)
+async def start_session(serving: Serving, caller: Operates, given: StartIn) -> Response:
+    """Begin a session. When this answers, its beginning is on the disk."""
+    session_id = await serving.board.start(
+        given.workflow_id, given.input, session_id=given.session_id, by=caller.name
+    )
+    serving.driver.wake(session_id)
+    return reply({"sessionId": session_id}, 201, {"Location": f"/sessions/{session_id}"})
+
+
+@router.get("/sessions", responses=gives(SessionsOut) | failures())
+async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
+    serving: Serving,
+    _: Reads,
+    status: Status | None = None,
+    workflow: str | None = None,
+    parent: str | None = None,
+    q: Annotated[
+        str | None, Query(description="Text in the id, the workflow or the phase.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1)] = 100,
+    cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
+) -> Response:
+    """The sessions, newest first."""
+    page = await serving.board.session_page(
+        status=status,
+        workflow=workflow,
+        parent=parent,
+        q=q,
+        limit=min(limit, LARGEST_PAGE),
+        cursor=cursor,
+    )
+    listed = [info.to_wire() for info in page.sessions]
+    return reply({"sessions": listed, "nextCursor": page.next_cursor})
+
+
+@router.get("/sessions/{session_id}", responses=gives(SessionOut) | failures(404))
+async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> Response:
+    """How a session stands, and what is open in it."""
+    return reply((await serving.board.session(session_id)).to_wire())
+
+
+@router.delete("/sessions/{session_id}", responses=gives(OkOut) | failures(404, 409))
+async def delete_session(serving: Serving, caller: Operates, session_id: SessionPath) -> Response:
+    """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
+    await serving.board.delete(session_id, by=caller.name)
+    return reply({"ok": True})
+
+
+@router.get("/sessions/{session_id}/state", responses=gives(StateOut) | failures(404))
+async def show_state(
+    serving: Serving,
+    _: Reads,
+    session_id: SessionPath,
+    position: Annotated[int | None, Query(ge=0)] = None,
+) -> Response:
+    """The state after the first N events, or now."""
+    view = await serving.board.view(session_id, position)
+    at = view.position if position is None else position
+    found: dict[str, Any] = {"state": view.state, "position": at, "eventsReplayed": at}
+    return reply(found)

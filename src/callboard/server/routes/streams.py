@@ -1,0 +1,93 @@
+"""Events: as JSON, or as a stream of history and then of whatever comes."""
+
+from typing import Annotated
+
+from fastapi import Header, Query, Request, Response
+
+from callboard.errors import ValidationError
+from callboard.server import routing
+from callboard.server.access.requirement import Reads
+from callboard.server.event_stream import EventStream
+from callboard.server.replies import reply
+from callboard.server.routes.common import Serving, SessionPath
+from callboard.server.routes.documented import failures
+from callboard.server.schemas import EventsOut
+from callboard.server.service import Service
+
+router = routing.router("events")
+
+MOST = 1000
+
+After = Annotated[int | None, Query(ge=0, description="Give only what came after this place.")]
+LastEventId = Annotated[str | None, Header(description="What EventSource sends when it returns.")]
+_STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
+_OVER = {204: {"description": "Nothing will come any more: the session has ended."}}
+
+
+@router.get(
+    "/sessions/{session_id}/events",
+    responses={
+        200: {
+            "model": EventsOut,
+            "description": "JSON, or with `Accept: text/event-stream` a stream.",
+            "content": _STREAM,
+        },
+        **_OVER,
+        **failures(404),
+    },
+)
+async def read_events(
+    request: Request,
+    serving: Serving,
+    _: Reads,
+    session_id: SessionPath,
+    after: After = None,
+    limit: Annotated[int, Query(ge=1)] = MOST,
+    last_event_id: LastEventId = None,
+) -> Response:
+    """A session's events, in their order."""
+    if not _wants_stream(request):
+        return await _as_json(serving, session_id, after or 0, min(limit, MOST))
+    place = _place(after, last_event_id)
+    info = await serving.board.session(session_id)
+    if info.status in ("completed", "failed", "cancelled") and place >= info.position:
+        return Response(status_code=204)
+    return EventStream(serving.streams.session(session_id, place))
+
+
+async def _as_json(serving: Service, session_id: str, after: int, limit: int) -> Response:
+    events = await serving.board.events(session_id, after, limit + 1)
+    more = len(events) > limit
+    shown = events[:limit]
+    found: dict[str, object] = {"events": [event.to_wire() for event in shown]}
+    return reply(found | ({"nextAfter": shown[-1].position} if more else {}))
+
+
+@router.get(
+    "/stream",
+    responses={200: {"description": "A stream.", "content": _STREAM}, **failures()},
+    response_class=Response,
+)
+async def read_everything(
+    serving: Serving, _: Reads, after: After = None, last_event_id: LastEventId = None
+) -> Response:
+    """Every event of every session, by the global sequence; without a place, from now on."""
+    if after is None and last_event_id is None:
+        return EventStream(serving.streams.everything(await serving.board.log.last_sequence()))
+    return EventStream(serving.streams.everything(_place(after, last_event_id)))
+
+
+def _wants_stream(request: Request) -> bool:
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+def _place(after: int | None, last_event_id: str | None) -> int:
+    """Where to begin: the id of a reader that returns outranks its address, which is older."""
+    if last_event_id is None or last_event_id == "":
+        return after or 0
+    if not last_event_id.isdecimal():
+        raise ValidationError(
+            f"Last-Event-ID: {last_event_id!r} is no place; send the id of an event.",
+            field="Last-Event-ID",
+        )
+    return int(last_event_id)

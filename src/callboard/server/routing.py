@@ -1,0 +1,43 @@
+"""Routes whose bodies are read strictly: what JSON does not have, such as NaN, is no JSON."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:
+        """The body, read by orjson, whose error is the one that FastAPI knows."""
+        if not hasattr(self, "_json"):
+            self._json = orjson.loads(await self.body())
+        return self._json
+
+
+class _StrictRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, given a request that reads strictly."""
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return strictly
+
+
+def router(tag: str, prefix: str = "") -> APIRouter:
+    """A router for the routes about one thing."""
+    return APIRouter(prefix=prefix, tags=[tag], route_class=_StrictRoute)
+
+
+def methods_at(request: Request) -> list[str]:
+    """What can be done at the address of a request, whatever it wants to do."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        matched, _ = route.matches(request.scope)
+        if matched is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return sorted(found)

@@ -1,0 +1,116 @@
+"""A server from its first byte to its last: bound, recovered, listening, stopped in order."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from callboard.drivers.watching import WatchingDriver
+from callboard.errors import CallboardError
+from callboard.server.connection import Connection
+from callboard.server.service import Service
+from callboard.server.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server can be reached."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The address for programs."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def page(self) -> str:
+        """The address for people, whose cookie no other program on this machine shares."""
+        loopback = self.host in ("127.0.0.1", "::1", "localhost")
+        return f"http://callboard.localhost:{self.port}/app/" if loopback else f"{self.url}/app/"
+
+
+def bind(settings: Settings) -> socket.socket:
+    """Take the port, or say who may have it."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((settings.host, settings.port))
+    except OSError as error:
+        taken.close()
+        raise CallboardError(
+            f"Cannot listen at {settings.host}:{settings.port}: {error.strerror}. Choose another "
+            "port with --port, or see what runs there: callboard doctor",
+            port=settings.port,
+        ) from error
+    taken.listen(2048)
+    return taken
+
+
+async def serve(
+    app: ASGIApp,
+    service: Service,
+    driver: WatchingDriver,
+    listening: socket.socket,
+    ready: Callable[[Address], None],
+) -> None:
+    """Serve until SIGTERM or SIGINT; then finish what was begun, in bounded time."""
+    settings = service.settings
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=max(1, round(settings.grace)),
+        )
+    )
+    stopping = asyncio.Event()
+    with _signals(stopping.set):
+        await driver.start()
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        host, port = listening.getsockname()[:2]
+        ready(Address(host, port))
+        stopped = asyncio.create_task(stopping.wait())
+        await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        # Readers first: a stream never ends by itself, and uvicorn waits for all answers.
+        service.streams.close()
+        server.should_exit = True
+        await asyncio.gather(serving, driver.stop(settings.grace))
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, with its signals left to us: stopping is more than to close connections."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    caught = (signal.SIGTERM, signal.SIGINT)
+    try:
+        for one in caught:
+            loop.add_signal_handler(one, stop)
+    except (RuntimeError, ValueError):  # Not in the main thread: whoever runs us stops us.
+        yield
+        return
+    try:
+        yield
+    finally:
+        for one in caught:
+            loop.remove_signal_handler(one)

@@ -1,0 +1,35 @@
+"""How a server is set up; the command line and tests make one of these."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be chosen, with what is chosen when nobody does."""
+
+    host: str = "127.0.0.1"
+    port: int = 2255
+    cors_origins: frozenset[str] = frozenset()
+    """Origins of other sites whose pages may call this server with a token."""
+    allowed_hosts: frozenset[str] = frozenset()
+    """Names under which the server is known beside those of loopback, as behind a proxy."""
+    concurrency: int = 64
+    """How many sessions are driven at once."""
+    max_body: int = 1_048_576
+    grace: float = 10.0
+    """Seconds that agents get to finish when the server stops."""
+    heartbeat: float = 15.0
+    """Seconds of silence after which a stream sends a comment."""
+    write_every: float = 0.05
+    """Frames of one stream that come within this many seconds share a write."""
+    patience: float = 10.0
+    """Seconds after which a reader that takes nothing is cut off."""
+    page: int = 256
+    """How many events are read and encoded at once."""
+    cache: int = 64 * 1_048_576
+    """Bytes of encoded events kept for further readers."""
+    link_lives: float = 30.0
+    """Seconds for which a one-time link can be used."""
+    ui: Path | None = field(default=None)
+    """The built dashboard, when there is one."""

@@ -1,0 +1,53 @@
+"""Puts a server together: the application, the guard around it, the driver beside it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from callboard.drivers.local import LocalDriver
+from callboard.drivers.watching import WatchingDriver
+from callboard.server.access.audit import Audit
+from callboard.server.access.failures import Failures
+from callboard.server.access.guard import Guard
+from callboard.server.access.links import Links
+from callboard.server.access.tokens import Tokens
+from callboard.server.application import build
+from callboard.server.ports import Board
+from callboard.server.service import Service
+from callboard.server.settings import Settings
+from callboard.server.streams import Streams
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A server that can be started."""
+
+    app: ASGIApp
+    service: Service
+    driver: WatchingDriver
+    tokens: Tokens
+
+
+def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Path) -> Prepared:
+    """Make everything; beside the database lie the tokens and the record of commands."""
+    tokens = Tokens(database, board.clock)
+    links = Links(board.clock, settings.link_lives)
+    watching = WatchingDriver(driver, board.log, board.clock, settings.concurrency)
+    service = Service(
+        board=board,
+        settings=settings,
+        streams=Streams(board.log, settings),
+        links=links,
+        tokens=tokens,
+        driver=watching,
+    )
+    guard = Guard(
+        build(service),
+        settings=settings,
+        tokens=tokens,
+        links=links,
+        failures=Failures(board.clock),
+        audit=Audit(database),
+    )
+    return Prepared(guard, service, watching, tokens)

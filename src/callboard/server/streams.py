@@ -1,0 +1,148 @@
+"""All channels that somebody reads, and the readers themselves."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable
+from contextlib import contextmanager
+
+from callboard.drivers.execution import with_final_state
+from callboard.engine.loading import view_at
+from callboard.events import names
+from callboard.events.envelope import Event
+from callboard.log.protocol import EventLog
+from callboard.server.channels import Channel, Source
+from callboard.server.frames import HEARTBEAT, Pages
+from callboard.server.settings import Settings
+
+_SWEEP_EVERY = 1.0
+
+
+class Streams:
+    """Gives readers their channel, and cuts off those that take nothing."""
+
+    def __init__(self, log: EventLog, settings: Settings) -> None:
+        self.closed = False
+        self._log = log
+        self._settings = settings
+        self._pages = Pages(settings.cache)
+        self._channels: dict[Hashable, Channel] = {}
+        self._readers: set[Reader] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    @property
+    def reading(self) -> int:
+        """How many read at the moment."""
+        return len(self._readers)
+
+    def session(self, session_id: str, after: int) -> "Reader":
+        """A reader of one session's events."""
+        return Reader(self, session_id, after)
+
+    def everything(self, after: int) -> "Reader":
+        """A reader of all sessions' events, by the global sequence."""
+        return Reader(self, None, after)
+
+    @contextmanager
+    def joined(self, reader: "Reader") -> Generator[Channel]:
+        """The reader's channel, made for the first and let go of after the last."""
+        key = reader.session_id
+        channel = self._channels.get(key)
+        if channel is None:
+            source = _Session(self._log, key) if key is not None else _Everything(self._log)
+            channel = self._channels[key] = Channel(key, source, self._pages, self._settings)
+        channel.readers += 1
+        self._readers.add(reader)
+        self._watch()
+        try:
+            yield channel
+        finally:
+            self._readers.discard(reader)
+            channel.readers -= 1
+            if not channel.readers:
+                channel.close()
+                self._channels.pop(key, None)
+
+    def _watch(self) -> None:
+        if self._sweeper is None and not self.closed:
+            self._sweeper = asyncio.get_running_loop().call_later(_SWEEP_EVERY, self._sweep)
+
+    def _sweep(self) -> None:
+        """One look at all readers a second costs less than a timer for each write."""
+        self._sweeper = None
+        oldest = asyncio.get_running_loop().time() - self._settings.patience
+        for reader in tuple(self._readers):
+            if reader.writing_since is not None and reader.writing_since < oldest:
+                reader.cut_off()
+        if self._readers:
+            self._watch()
+
+    def close(self) -> None:
+        """End every stream: the server stops."""
+        self.closed = True
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        for channel in tuple(self._channels.values()):
+            channel.close()
+
+
+class Reader:
+    """One who reads, at a place of its own."""
+
+    def __init__(self, streams: Streams, session_id: str | None, after: int) -> None:
+        self.session_id = session_id
+        self.writing_since: float | None = None
+        self.cut_off: Callable[[], None] = lambda: None
+        self._streams = streams
+        self._after = after
+
+    async def chunks(self) -> AsyncGenerator[bytes]:
+        """What to write: history, then whatever comes, then nothing more after the end."""
+        with self._streams.joined(self) as channel:
+            waited = False
+            while not channel.closed:
+                news = channel.news
+                data, last, ended = await channel.after(self._after)
+                if data:
+                    yield data
+                    self._after = last
+                elif waited:
+                    yield HEARTBEAT
+                if ended:
+                    return
+                if waited := not data:
+                    await news.wait()
+
+
+class _Session(Source):
+    ends = True
+
+    def __init__(self, log: EventLog, session_id: str) -> None:
+        self._log = log
+        self._id = session_id
+
+    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
+        events = await self._log.read(self._id, after, upto)
+        if events and events[-1].name == names.COMPLETED:
+            events = with_final_state(events, (await view_at(self._log, self._id)).state)
+        return [(event.position, event) for event in events]
+
+    async def head(self) -> int:
+        return await self._log.head(self._id)
+
+    def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
+        return self._log.on_change(self._id, notify)
+
+
+class _Everything(Source):
+    ends = False
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
+        return await self._log.read_all(after, upto)
+
+    async def head(self) -> int:
+        return await self._log.last_sequence()
+
+    def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
+        return self._log.on_change(None, notify)

@@ -1,0 +1,101 @@
+"""A real server in a process of its own, for whatever test wants one."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+TOKEN = "cb_a-token-for-tests"
+READY_WITHIN = 30
+
+
+@dataclass
+class Server:
+    """`callboard serve` on one database, which can be killed and started again."""
+
+    db: Path
+    files: Sequence[str]
+    options: Sequence[str] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    url: str = ""
+    process: asyncio.subprocess.Process | None = None
+    log: list[str] = field(default_factory=list)
+    _reading: asyncio.Task[None] | None = None
+
+    async def start(self, port: int = 0) -> None:
+        """Start it, and return when it listens."""
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "callboard",
+            "serve",
+            *self.files,
+            f"--db={self.db}",
+            f"--port={port}",
+            "--json",
+            *self.options,
+            env={**os.environ, "CALLBOARD_TOKEN": TOKEN, **self.env},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert self.process.stdout is not None
+        self._reading = asyncio.create_task(self._read_log())
+        async with asyncio.timeout(READY_WITHIN):
+            line = await self.process.stdout.readline()
+        if not line:
+            await self._reading
+            raise AssertionError("the server did not start:\n" + "\n".join(self.log))
+        self.url = json.loads(line)["url"]
+
+    async def _read_log(self) -> None:
+        assert self.process is not None
+        assert self.process.stderr is not None
+        async for line in self.process.stderr:
+            self.log.append(line.decode().rstrip())
+
+    async def restart(self) -> None:
+        """Start it again, at the same port."""
+        await self.start(self.port)
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    async def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end; returns the exit code."""
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+        async with asyncio.timeout(READY_WITHIN):
+            code = await self.process.wait()
+            if self._reading is not None:
+                await self._reading
+        return code
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        await self.stop(signal.SIGKILL)
+
+    def client(self, token: str | None = TOKEN) -> httpx.AsyncClient:
+        """An HTTP client of it."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+
+
+@asynccontextmanager
+async def serving(db: Path, *files: str | Path, **more: object) -> AsyncGenerator[Server]:
+    """A server that is stopped at the end."""
+    server = Server(db, [str(file) for file in files], **more)  # type: ignore[arg-type]
+    await server.start()
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.returncode is None:
+            await server.stop(signal.SIGKILL)

@@ -1,0 +1,196 @@
+"""History, then live: read once, encoded once, nothing lost and nothing repeated."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callboard.events import names
+from callboard.log.memory import MemoryLog
+from callboard.server import frames
+from callboard.server.frames import HEARTBEAT, Page, Pages
+from callboard.server.settings import Settings
+from callboard.server.streams import Reader, Streams
+from callboard.testing.log_suite_material import happened, several
+
+PATIENCE = 5
+QUICK = Settings(page=4, write_every=0.0, heartbeat=60.0)
+
+
+def ids(data: bytes) -> list[int]:
+    """The places in a chunk of frames, each of which must be whole."""
+    found: list[int] = []
+    for one in data.decode().split("\n\n")[:-1]:
+        if not one.startswith(":"):
+            place, payload = one.split("\n")
+            json.loads(payload.removeprefix("data: "))
+            found.append(int(place.removeprefix("id: ")))
+    return found
+
+
+async def take(reader: Reader, count: int) -> list[int]:
+    """The next places that a reader gets."""
+    got: list[int] = []
+    async with asyncio.timeout(PATIENCE), aclosing(reader.chunks()) as chunks:
+        async for data in chunks:
+            got += ids(data)
+            if len(got) >= count:
+                return got
+    return got
+
+
+@pytest.fixture
+async def log() -> AsyncIterator[MemoryLog]:
+    log = MemoryLog()
+    yield log
+    await log.close()
+
+
+async def test_history_comes_first_then_what_happens(log: MemoryLog):
+    await log.append("s", several(10))
+    reading = asyncio.create_task(take(Streams(log, QUICK).session("s", 0), 13))
+    await asyncio.sleep(0.01)
+    for _ in range(3):
+        await log.append("s", several(1))
+    assert await reading == list(range(1, 14))
+
+
+async def test_a_reader_goes_on_where_it_was(log: MemoryLog):
+    await log.append("s", several(10))
+    assert await take(Streams(log, QUICK).session("s", 7), 3) == [8, 9, 10]
+
+
+async def test_the_stream_ends_after_the_end(log: MemoryLog):
+    await log.append("s", [*several(5), happened(names.FAILED, {"error": {"code": "X"}})])
+    assert await take(Streams(log, QUICK).session("s", 0), 100) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_each_event_is_encoded_once_for_all_readers(
+    log: MemoryLog, monkeypatch: pytest.MonkeyPatch
+):
+    encoded: list[int] = []
+    encode = frames.frame
+
+    def counted(place, event):
+        encoded.append(place)
+        return encode(place, event)
+
+    monkeypatch.setattr(frames, "frame", counted)
+    await log.append("s", several(10))
+    streams = Streams(log, QUICK)
+    reading = [asyncio.create_task(take(streams.session("s", 0), 12)) for _ in range(20)]
+    await asyncio.sleep(0.01)
+    await log.append("s", several(2))
+    assert await asyncio.gather(*reading) == [list(range(1, 13))] * 20
+    assert sorted(encoded) == list(range(1, 13))
+
+
+async def test_events_that_come_together_are_written_together(log: MemoryLog):
+    streams = Streams(log, Settings(write_every=0.05))
+    await log.append("s", several(1))
+    chunks: list[list[int]] = []
+
+    async def read() -> None:
+        async with aclosing(streams.session("s", 0).chunks()) as stream:
+            async for data in stream:
+                chunks.append(ids(data))
+                if chunks[-1][-1] == 21:
+                    return
+
+    reading = asyncio.create_task(read())
+    await asyncio.sleep(0.01)
+    for _ in range(20):
+        await log.append("s", several(1))
+    async with asyncio.timeout(PATIENCE):
+        await reading
+    assert [place for chunk in chunks for place in chunk] == list(range(1, 22))
+    assert len(chunks) < 10
+
+
+async def test_silence_is_filled_with_comments(log: MemoryLog):
+    await log.append("s", several(1))
+    streams = Streams(log, Settings(heartbeat=0.01))
+    got: list[bytes] = []
+    async with asyncio.timeout(PATIENCE), aclosing(streams.session("s", 1).chunks()) as chunks:
+        async for data in chunks:
+            got.append(data)
+            if len(got) == 3:
+                break
+    assert got == [HEARTBEAT] * 3
+
+
+async def test_closing_ends_everyone(log: MemoryLog):
+    await log.append("s", several(2))
+    streams = Streams(log, QUICK)
+    reading = [asyncio.create_task(take(streams.session("s", 0), 100)) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    streams.close()
+    assert await asyncio.gather(*reading) == [[1, 2]] * 3
+    assert streams.reading == 0
+
+
+async def test_a_channel_lives_as_long_as_its_last_reader(log: MemoryLog):
+    await log.append("s", several(3))
+    streams = Streams(log, QUICK)
+    await take(streams.session("s", 0), 3)
+    assert streams.reading == 0
+    assert not log.listeners
+
+
+async def test_a_reader_that_takes_nothing_is_cut_off(log: MemoryLog):
+    await log.append("s", several(1))
+    streams = Streams(log, Settings(patience=0.0))
+    reader = streams.session("s", 0)
+    cut = asyncio.Event()
+    reader.cut_off = cut.set
+    async with aclosing(reader.chunks()) as chunks:
+        await anext(chunks)
+        reader.writing_since = asyncio.get_running_loop().time() - 1
+        async with asyncio.timeout(PATIENCE):
+            await cut.wait()
+
+
+async def test_everything_comes_by_the_global_sequence(log: MemoryLog):
+    await log.append("a", several(3))
+    await log.append("b", several(3))
+    streams = Streams(log, QUICK)
+    reading = asyncio.create_task(take(streams.everything(2), 6))
+    await asyncio.sleep(0.01)
+    await log.append("c", several(2))
+    assert await reading == [3, 4, 5, 6, 7, 8]
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=20),
+    st.integers(0, 30),
+    st.integers(1, 7),
+)
+async def test_any_reader_sees_everything_after_its_place_once(
+    appends: list[int], after: int, page: int
+):
+    log = MemoryLog()
+    streams = Streams(log, Settings(page=page, write_every=0.0))
+    total = sum(appends)
+    reading = asyncio.create_task(take(streams.session("s", after), max(total - after, 0)))
+    for count in appends:
+        await log.append("s", several(count))
+        await asyncio.sleep(0)
+    if total > after:
+        assert await reading == list(range(after + 1, total + 1))
+    else:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+    await log.close()
+
+
+def test_pages_are_forgotten_by_weight():
+    pages = Pages(most_bytes=10)
+    for number in range(5):
+        page = Page(number, number + 1)
+        page.size = 4
+        pages.keep(number, page)
+    assert [number for number in range(5) if pages.get(number)] == [3, 4]
