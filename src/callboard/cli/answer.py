@@ -4,11 +4,10 @@ from typing import Any
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
 from callboard.cli.foreground import Stage
 from callboard.cli.lookup import find_question
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session
 from callboard.cli.screen import Screen
@@ -23,9 +22,9 @@ from callboard.interactions.records import Interaction
 @click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
 @options.workflow_file
 @options.by
-@options.common
+@options.anywhere
 def command(
-    question: str, value: str, resume: bool, by: str | None, database: Database, **given: Any
+    question: str, value: str, resume: bool, by: str | None, place: Place, **given: Any
 ) -> int | None:
     """Answer a question.
 
@@ -33,18 +32,18 @@ def command(
     approval, and for a choice the option or its number.
     """
 
-    async def act(board: Callboard) -> tuple[Interaction, SessionInfo | None]:
-        asked = await find_question(board, database, question)
+    async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
+        asked = await find_question(board, place, question)
         done = await board.answer(asked.id, meant(value, asked.options), by=by, via="cli")
         return done, await board.session(done.session_id) if done.session_id else None
 
-    stage = Stage(database, given["as_json"], auto_approve=False)
-    done, info = database.ask(act)
-    if resume and info is not None and not info.running:
+    stage = Stage(place, given["as_json"], auto_approve=False)
+    done, info = place.ask(act)
+    if resume and info is not None and (place.watched or not info.running):
         return resume_session(info, stage, by=by, file=given["file"])
     if stage.as_json:
         return print_json([done.to_wire()])
-    _tell(Screen(), database, done, info)
+    _tell(Screen(), place, done, info)
     return None
 
 
@@ -56,15 +55,18 @@ def meant(value: str, options: list[str] | None) -> str:
     return options[number - 1] if 1 <= number <= len(options) else value
 
 
-def _tell(screen: Screen, database: Database, done: Interaction, info: SessionInfo | None) -> None:
+def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | None) -> None:
     screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
     if info is None or info.running or info.status in ("completed", "failed", "cancelled"):
         return
     if info.status == "waiting":
         screen.line(
-            "The session still waits for a person: " + database.command("why", info.session_id)
+            "The session still waits for a person: " + place.command("why", info.session_id)
         )
+    elif place.watched and info.status != "paused":
+        watch = place.command("resume", info.session_id)
+        screen.line("The session goes on there. Watch it: ", (watch, "command"))
     else:
         screen.line(
-            "Let the session go on: ", (database.command("resume", info.session_id), "command")
+            "Let the session go on: ", (place.command("resume", info.session_id), "command")
         )

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
-from callboard.app import Callboard
 from callboard.cli.leaving import write_no_more
 from callboard.cli.live import Live
+from callboard.cli.places import Board
 from callboard.cli.screen import Screen
 from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo
@@ -111,7 +111,7 @@ class Audience:
         if self._live is not None:
             self._live.introduce(info.workflow, info.session_id, info.created_at)
 
-    async def take_up(self, board: Callboard, session_id: str, position: int) -> None:
+    async def take_up(self, board: Board, session_id: str, position: int) -> None:
         """Begin in the middle: tell what came after a position, expect what is open."""
         self._position = position
         for event in await board.events(session_id, after=position):
@@ -120,7 +120,7 @@ class Audience:
             for asked in (await board.view(session_id)).pending():
                 self._live.expect(asked.id)
 
-    async def finish(self, board: Callboard, session_id: str) -> None:
+    async def finish(self, board: Board, session_id: str) -> None:
         """Tell what only the end of the session could tell."""
         self.rest()
         if self.as_json and not self.is_gone:

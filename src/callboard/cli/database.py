@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from platformdirs import user_data_path
-
-from callboard.app import Callboard, database_path
+from callboard.app import Callboard
+from callboard.cli.history import shapes_of
+from callboard.cli.picture import PhaseShape
+from callboard.cli.places import Startable
+from callboard.cli.source import load, load_again
+from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotFound
+from callboard.log.location import database_path, default_path
 
 T = TypeVar("T")
 
@@ -26,6 +30,11 @@ class Database:
     def path(self) -> Path:
         """The file."""
         return default_path() if self.given is None else database_path(self.given)
+
+    @property
+    def watched(self) -> bool:
+        """A file drives nothing: whoever wants a session to go on drives it."""
+        return False
 
     @property
     def is_default(self) -> bool:
@@ -58,7 +67,15 @@ class Database:
 
         return asyncio.run(opened())
 
+    def startable(self, given: str) -> Startable:
+        """A workflow of a Python file: `FILE[:NAME]`."""
+        source = load(given)
+        return Startable(source.workflow, source.recorded())
 
-def default_path() -> Path:
-    """The database in the person's own data directory."""
-    return user_data_path("callboard", appauthor=False) / "callboard.db"
+    def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
+        """The session's workflow, loaded from its file."""
+        return [load_again(info, file)]
+
+    def shapes(self, info: SessionInfo, file: str | None) -> Sequence[PhaseShape]:
+        """The phases of the session's workflow, as its file defines them."""
+        return shapes_of(load_again(info, file))

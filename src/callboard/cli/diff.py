@@ -5,10 +5,9 @@ from typing import Any
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
 from callboard.cli.lookup import find_session
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.wording import one_line
@@ -23,16 +22,16 @@ _POSITION = click.IntRange(min=0)
 @click.argument("session", metavar="ID")
 @click.argument("before", metavar="A", type=_POSITION)
 @click.argument("after", metavar="B", type=_POSITION)
-@options.common
-def command(session: str, before: int, after: int, database: Database, as_json: bool) -> None:
+@options.anywhere
+def command(session: str, before: int, after: int, place: Place, as_json: bool) -> None:
     """Print what changed in the state between two positions."""
 
-    async def look(board: Callboard) -> tuple[str, Any, list[dict[str, Any]]]:
-        session_id = (await find_session(board, database, session)).session_id
-        old = (await board.view(session_id, before)).state
+    async def look(board: Board) -> tuple[str, Any, list[dict[str, Any]]]:
+        session_id = (await find_session(board, place, session)).session_id
+        old = await board.state(session_id, before)
         return session_id, old, await board.diff(session_id, before, after)
 
-    session_id, old, patches = database.ask(look)
+    session_id, old, patches = place.ask(look)
     if as_json:
         wire = {"sessionId": session_id, "from": before, "to": after, "patches": patches}
         return print_json([wire])

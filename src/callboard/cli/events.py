@@ -5,10 +5,9 @@ from typing import Any
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
 from callboard.cli.lookup import find_session
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.wording import preview
@@ -23,9 +22,9 @@ _FAILURES = ("failed", "cancelled", "expired", "interrupted", "held")
 @click.option("--after", type=click.IntRange(min=0), default=0, help="Only after this position.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
 @click.option("--follow", "-f", is_flag=True, help="Go on as they happen, until the session ends.")
-@options.common
+@options.anywhere
 def command(
-    session: str, after: int, limit: int | None, follow: bool, database: Database, as_json: bool
+    session: str, after: int, limit: int | None, follow: bool, place: Place, as_json: bool
 ) -> None:
     """List what happened in a session."""
     screen = Screen()
@@ -36,8 +35,8 @@ def command(
         else:
             _tell(screen, event)
 
-    async def look(board: Callboard) -> None:
-        session_id = (await find_session(board, database, session)).session_id
+    async def look(board: Board) -> None:
+        session_id = (await find_session(board, place, session)).session_id
         if not follow:
             for event in await board.events(session_id, after, limit):
                 show(event)
@@ -49,7 +48,7 @@ def command(
             if left == 0:
                 return
 
-    database.ask(look)
+    place.ask(look)
 
 
 def _tell(screen: Screen, event: Event) -> None:

@@ -2,16 +2,15 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from callboard.app import Callboard
 from callboard.cli.audience import Audience
-from callboard.cli.database import Database
 from callboard.cli.exits import DONE, FAILED, INTERRUPTED, WAITING
 from callboard.cli.interruption import Impatient, Interruption
+from callboard.cli.places import Board, Place
 from callboard.cli.reasons import Reason, Situation, reason
 from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import preview
@@ -28,34 +27,36 @@ _OURS = ("humanResponse", "human_response", "approved")
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a session is driven: on which database, before whom."""
+    """Where a session is driven: on which database or server, before whom."""
 
-    database: Database
+    place: Place
     as_json: bool
     auto_approve: bool
 
 
-Begin = Callable[[Callboard, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
+Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
 """Begins or takes up a session; gives its id and what drives it."""
 
 
-def play(stage: Stage, workflow: Workflow, begin: Begin) -> int:
-    """Drive a session here until it stops; returns the exit code."""
+def play(stage: Stage, workflows: Sequence[Workflow], begin: Begin) -> int:
+    """Drive a session here, or watch it there, until it stops; returns the exit code."""
     audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
     # With --json standard output is for events alone, whatever the workflow prints.
     with redirect_stdout(sys.stderr) if stage.as_json else nullcontext():
-        return asyncio.run(_play(stage, audience, workflow, begin))
+        return asyncio.run(_play(stage, audience, workflows, begin))
 
 
-async def _play(stage: Stage, audience: Audience, workflow: Workflow, begin: Begin) -> int:
+async def _play(
+    stage: Stage, audience: Audience, workflows: Sequence[Workflow], begin: Begin
+) -> int:
     asyncio.get_running_loop().set_default_executor(Impatient())
-    async with stage.database.open([workflow], create=True) as board:
+    async with stage.place.open(workflows, create=True) as board:
         session_id, drive = await begin(board, audience)
         return await _watch(stage, board, audience, session_id, drive)
 
 
 async def _watch(
-    stage: Stage, board: Callboard, audience: Audience, session_id: str, drive: Awaitable[Any]
+    stage: Stage, board: Board, audience: Audience, session_id: str, drive: Awaitable[Any]
 ) -> int:
     task = asyncio.ensure_future(drive)
     with Interruption(task) as interruption:
@@ -77,8 +78,10 @@ async def _watch(
 
 def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
     audience.rest()
-    resume = stage.database.command("resume", session_id)
+    resume = stage.place.command("resume", session_id)
     said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
+    if stage.place.watched:
+        said = f"Watching no more. Session {session_id} goes on there; watch it again: {resume}"
     with suppress(OSError):  # The terminal may have been closed.
         if audience.is_gone:
             print(said, file=sys.stderr)
@@ -87,9 +90,9 @@ def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
     return INTERRUPTED
 
 
-async def _conclude(stage: Stage, board: Callboard, audience: Audience, session_id: str) -> int:
+async def _conclude(stage: Stage, board: Board, audience: Audience, session_id: str) -> int:
     """Say how the session stands, and what to do about it."""
-    now = await situation(board, stage.database, session_id)
+    now = await situation(board, stage.place, session_id)
     why = reason(now)
     if why.kind == "completed":
         if not stage.as_json:

@@ -1,5 +1,6 @@
 """`callboard fork ID`."""
 
+import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +9,14 @@ from typing import Any, cast
 import click
 import orjson
 
-from callboard.app import Callboard
 from callboard.cli import options
 from callboard.cli.audience import Audience
 from callboard.cli.exits import DONE
 from callboard.cli.foreground import Stage, play
 from callboard.cli.lookup import find_session
+from callboard.cli.places import Board
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.source import load_again
 from callboard.engine.operations import Forked
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
@@ -51,7 +51,7 @@ class Point:
 @options.workflow_file
 @options.by
 @options.driving
-@options.common
+@options.anywhere
 def command(session: str, no_run: bool, **given: Any) -> int:
     """Begin a new session from a point of an old one.
 
@@ -59,8 +59,8 @@ def command(session: str, no_run: bool, **given: Any) -> int:
     """
     edits = [patch for text in given["edits"] for patch in read_edits(text)]
     point = Point(given["phase"], _occurrence(given["occurrence"]), given["at"], edits)
-    stage = Stage(given["database"], given["as_json"], given["auto_approve"])
-    info = stage.database.ask(lambda board: find_session(board, stage.database, session))
+    stage = Stage(given["place"], given["as_json"], given["auto_approve"])
+    info = stage.place.ask(lambda board: find_session(board, stage.place, session))
     act = _only_fork if no_run else fork_session
     return act(info, stage, point, by=given["by"], file=given["file"])
 
@@ -70,26 +70,25 @@ def fork_session(
 ) -> int:
     """Fork a session, and drive the new one in the foreground."""
 
-    async def begin(board: Callboard, audience: Audience) -> tuple[str, Awaitable[Any]]:
-        forked = await _fork(board, info, point, by)
+    async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[Any]]:
+        forked = await _fork(board, info, point, by, run=stage.place.watched)
         child = forked.session_id
         await audience.take_up(board, child, forked.events_copied)
         return child, board.drive(child, human_input=audience.people, on_event=audience.tell)
 
-    return play(stage, load_again(info, file), begin)
+    return play(stage, stage.place.needed(info, file), begin)
 
 
 def _only_fork(
     info: SessionInfo, stage: Stage, point: Point, *, by: str | None, file: str | None
 ) -> int:
-    workflow = _workflow_if_any(info, file)
+    workflows = _workflow_if_any(info, stage, file)
 
-    async def act(board: Callboard) -> Forked:
-        if workflow is not None:
-            board.workflows[workflow.name] = workflow
-        return await _fork(board, info, point, by)
+    async def act() -> Forked:
+        async with stage.place.open(workflows) as board:
+            return await _fork(board, info, point, by, run=False)
 
-    forked = stage.database.ask(act)
+    forked = asyncio.run(act())
     if stage.as_json:
         print_json([_wire(forked)])
         return DONE
@@ -98,29 +97,31 @@ def _only_fork(
         f"Session {forked.session_id}, forked from {info.session_id} "
         f"at position {forked.events_copied}."
     )
-    resume = stage.database.command("resume", forked.session_id)
+    resume = stage.place.command("resume", forked.session_id)
     screen.line("Let it go on: ", (resume, "command"))
     return DONE
 
 
-def _workflow_if_any(info: SessionInfo, file: str | None) -> Workflow | None:
+def _workflow_if_any(info: SessionInfo, stage: Stage, file: str | None) -> list[Workflow]:
     """The workflow, which checks the edits, if it can be found; one that was named has to be."""
     try:
-        return load_again(info, file)
+        return stage.place.needed(info, file)
     except CallboardError:
         if file is not None:
             raise
-        return None
+        return []
 
 
-async def _fork(board: Callboard, info: SessionInfo, point: Point, by: str | None) -> Forked:
+async def _fork(
+    board: Board, info: SessionInfo, point: Point, by: str | None, *, run: bool
+) -> Forked:
     return await board.fork(
         info.session_id,
         phase=point.phase,
         occurrence=point.occurrence,
         position=point.position,
         edits=point.edits or None,
-        run=False,
+        run=run,
         by=by,
     )
 

@@ -3,71 +3,77 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from callboard.app import Callboard
-from callboard.cli.database import Database
+from callboard.cli.places import Board, Place
 from callboard.cli.reasons import ways_to_answer
 from callboard.cli.wording import one_line
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import InteractionNotFound, SessionNotFound, ValidationError
-from callboard.events.rows import Query
 from callboard.interactions.records import Interaction
 
 SHORTEST = 4
 """A shorter beginning of an id would be a guess."""
+_PAGE = 1000
 
 
-async def find_session(board: Callboard, database: Database, given: str) -> SessionInfo:
+async def find_session(board: Board, place: Place, given: str) -> SessionInfo:
     """The session with this id, or the only one whose id begins so."""
     with suppress(SessionNotFound):
         return await board.session(given)
-    found = _beginning(given, [info.session_id for info in await board.sessions()])
+    found = await _sessions_beginning(board, given)
     if not found:
         raise SessionNotFound(
-            f"There is no session {given!r}. List them with: {database.command('sessions')}",
+            f"There is no session {given!r}. List them with: {place.command('sessions')}",
             session_id=given,
         )
     _check_one(given, found, "session")
     return await board.session(found[0])
 
 
-async def find_question(board: Callboard, database: Database, given: str) -> Interaction:
+async def find_question(board: Board, place: Place, given: str) -> Interaction:
     """The question that is meant, by its own id or by its session's if that asks only one."""
     with suppress(InteractionNotFound):
         return await board.interaction(given)
     with suppress(SessionNotFound):
-        return await _only_question(board, database, (await board.session(given)).session_id)
-    sessions = _beginning(given, [info.session_id for info in await board.sessions()])
+        return await _only_question(board, place, (await board.session(given)).session_id)
+    sessions = await _sessions_beginning(board, given)
     found = _beginning(given, [one.id for one in await board.inbox()]) + sessions
     # One that is closed already is found too, so that it can say so.
-    found = found or _beginning(given, await _question_ids(board))
+    found = found or _beginning(given, [one.id for one in await board.people.find()])
     if not found:
         raise InteractionNotFound(
-            f"There is no question {given!r}. See what is open: {database.command('inbox')}",
+            f"There is no question {given!r}. See what is open: {place.command('inbox')}",
             interaction_id=given,
         )
     _check_one(given, found, "question")
     if sessions:
-        return await _only_question(board, database, found[0])
+        return await _only_question(board, place, found[0])
     return await board.interaction(found[0])
 
 
-async def _question_ids(board: Callboard) -> list[str]:
-    return [row["id"] for row in await board.log.rows(Query("human_interactions"))]
+async def _sessions_beginning(board: Board, given: str) -> list[str]:
+    found: list[str] = []
+    cursor: str | None = None
+    while len(given) >= SHORTEST:
+        page = await board.session_page(q=given, limit=_PAGE, cursor=cursor)
+        found += _beginning(given, [info.session_id for info in page.sessions])
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return found
 
 
-async def _only_question(board: Callboard, database: Database, session_id: str) -> Interaction:
+async def _only_question(board: Board, place: Place, session_id: str) -> Interaction:
     pending = await board.inbox(session_id)
     if len(pending) == 1:
         return pending[0]
     if not pending:
         raise InteractionNotFound(
             f"Session {session_id} asks nothing. "
-            f"See what it waits for: {database.command('why', session_id)}",
+            f"See what it waits for: {place.command('why', session_id)}",
             session_id=session_id,
         )
     listed = "\n".join(
-        f"  {one_line(one.prompt)}\n    {ways_to_answer(one, database.command)[0]}"
-        for one in pending
+        f"  {one_line(one.prompt)}\n    {ways_to_answer(one, place.command)[0]}" for one in pending
     )
     raise ValidationError(
         f"Session {session_id} asks {len(pending)} questions. Answer one by its own id:\n{listed}",

@@ -6,22 +6,59 @@ from typing import Any, TypeVar
 
 import click
 
+from callboard.cli.choice import Choice
 from callboard.cli.database import Database
+from callboard.cli.places import Place
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Database:
     # Before the command's name it means the same; after it is nearer, and wins.
-    return Database(given or ctx.obj or None)
+    chosen: Choice = ctx.obj or Choice()
+    if chosen.server_was_typed and all(one.name != "server" for one in ctx.command.params):
+        raise click.UsageError(
+            f"{ctx.info_name} works on a database of this machine, not on a server. "
+            "Leave --server out, or run it where the server's database is."
+        )
+    return Database(given or chosen.db or None)
 
 
-_DB = click.option(
+def _near_database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:
+    ctx.meta[_NEAR] = given
+
+
+def _place(ctx: click.Context, parameter: click.Parameter, server: str | None) -> Place:
+    chosen: Choice = ctx.obj or Choice()
+    db: str | None = ctx.meta.get(_NEAR)
+    if (db or chosen.db_was_typed) and (server or chosen.server_was_typed):
+        raise click.UsageError("Give --db or --server, not both: a server has its own database.")
+    # What was typed is meant; the environment only says what is usual.
+    if server or (chosen.server and not (db or chosen.db_was_typed)):
+        from callboard.cli.remote import Server
+        from callboard.client.access import checked
+
+        return Server(checked(server or chosen.server or ""))
+    return Database(db or chosen.db or None)
+
+
+_NEAR = "callboard.db"
+_DB_HELP = "The database: a path or sqlite:///path."
+_DB = click.option("--db", "database", metavar="PATH", callback=_database, help=_DB_HELP)
+_NEAR_DB = click.option(
     "--db",
-    "database",
     metavar="PATH",
-    callback=_database,
-    help="The database: a path or sqlite:///path.",
+    callback=_near_database,
+    expose_value=False,
+    is_eager=True,  # So that it is known when the place is chosen.
+    help=_DB_HELP,
+)
+_SERVER = click.option(
+    "--server",
+    "place",
+    metavar="URL",
+    callback=_place,
+    help="A server instead: http://host:port. Its token: CALLBOARD_TOKEN.",
 )
 _DEBUG = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show where an error comes from."
@@ -30,8 +67,13 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for pro
 
 
 def common(function: Command) -> Command:
-    """Add what every command takes: --db, --json, --debug."""
+    """Add what every command takes that needs the database itself: --db, --json, --debug."""
     return _DB(_JSON(_DEBUG(function)))
+
+
+def anywhere(function: Command) -> Command:
+    """Add what every command takes that works on a server too, --server among it."""
+    return _NEAR_DB(_SERVER(_JSON(_DEBUG(function))))
 
 
 def driving(function: Command) -> Command:

@@ -12,6 +12,7 @@ from callboard.engine.sessions import SessionInfo
 from callboard.events.envelope import Event
 from callboard.events.moments import from_ms
 from callboard.interactions.expiry import ran_out
+from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Lease
 from callboard.state.session import SessionView
@@ -40,6 +41,8 @@ class Situation:
     pause: Event | None
     now_ms: int
     command: CommandLine
+    watched: bool = False
+    """Whether a server looks after it, so that it goes on by itself when it can."""
 
     @property
     def id(self) -> str:
@@ -127,7 +130,8 @@ def _pausing(now: Situation) -> Reason:
     if now.is_driven and running:
         text = f"A pause was asked for. It is paused as soon as {running} has finished."
         return Reason("pausing", text, (Way("Go on after all", _resume(now).commands),))
-    return Reason("pausing", "A pause was asked for, and no process drives it.", (_resume(now),))
+    undriven = "the server has not come to it yet" if now.watched else "no process drives it"
+    return Reason("pausing", f"A pause was asked for, and {undriven}.", (_resume(now),))
 
 
 def _waiting(now: Situation) -> Reason:
@@ -135,7 +139,7 @@ def _waiting(now: Situation) -> Reason:
     if not open_ones:
         return _overdue(now)
     text = f"It waits for a person: {plural(len(open_ones), 'question')} to answer."
-    if now.is_driven:
+    if now.is_driven or now.watched:
         text += f" {_driver(now)} goes on as soon as it is answered."
         return Reason("waiting", text, _answers(now))
     then = Way("Then let it go on (in a terminal, this asks there)", _resume(now).commands)
@@ -146,7 +150,7 @@ def _overdue(now: Situation) -> Reason:
     """The clock has closed every question; whoever drives the session will find that."""
     asked = "; ".join(_purpose(now, one) for one in now.info.pending)
     text = f"Nobody answered in time: {asked}."
-    if now.is_driven:
+    if now.is_driven or now.watched:
         return Reason("driven", f"{text} {_driver(now)} drives it.")
     return Reason("idle", f"{text} No process drives it.", (_resume(now),))
 
@@ -164,6 +168,9 @@ def _moving(now: Situation) -> Reason:
     if now.view.tasks:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
+    if now.watched:
+        text = f"It can go on, and the server has not taken it up yet. {_doing(now)}"
+        return Reason("idle", text, (Way("Let it go on, and watch it", _resume(now).commands),))
     if now.lease is not None and now.lease.owner is not None:
         text = f"{_driver(now)} drove it and has died. {_doing(now)}"
         return Reason("orphaned", text, (_resume(now),))
@@ -185,7 +192,7 @@ def _next_retry(now: Situation) -> Reason | None:
         f"{plural(run.failures, 'time')}: {_sentence(error_text(run.error or {}))} "
         f"It is tried again at {moment(from_ms(at), from_ms(now.now_ms))}, in {duration(left)}."
     )
-    if now.is_driven:
+    if now.is_driven or now.watched:
         return Reason("retrying", text)
     return Reason("retrying", text + " No process drives it.", (_resume(now),))
 
@@ -200,6 +207,8 @@ def _doing(now: Situation) -> str:
 
 def _driver(now: Situation) -> str:
     """Who drives the session: an owner's id begins with its process's, if it has one."""
+    if now.watched:
+        return "The server"
     pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")
     return f"Process {pid}" if dash and pid.isdecimal() else "Another process"
 
@@ -248,7 +257,7 @@ def _at_timeout(policy: Mapping[str, Any] | None) -> str:
 
 def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
     """The commands that answer a question, one for each answer it takes."""
-    values = ["yes", "no"] if one.type == "approval" else _typed(one.options or [])
+    values = ["yes", "no"] if manner_of(one.type) == "verdict" else _typed(one.options or [])
     if free or not values:
         values.append("YOUR ANSWER")
     return [command("answer", one.id, *_as_argument(value)) for value in values]

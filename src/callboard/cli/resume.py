@@ -5,16 +5,14 @@ from typing import Any
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
 from callboard.cli.audience import Audience
-from callboard.cli.database import Database
 from callboard.cli.exits import DONE
 from callboard.cli.foreground import Stage, play
 from callboard.cli.lookup import find_session
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
-from callboard.cli.source import load_again
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import NotResumable
 
@@ -24,22 +22,22 @@ from callboard.errors import NotResumable
 @options.workflow_file
 @options.by
 @options.driving
-@options.common
+@options.anywhere
 def command(
     session: str,
     file: str | None,
     by: str | None,
     auto_approve: bool,
-    database: Database,
+    place: Place,
     as_json: bool,
 ) -> int:
     """Let a session go on, here.
 
     Whether it was paused, was left by Ctrl-C, lost its process, or was answered meanwhile. If
-    another process drives it, it goes on there.
+    another process drives it, it goes on there. A server drives it itself; it is watched here.
     """
-    info = database.ask(lambda board: find_session(board, database, session))
-    stage = Stage(database, as_json, auto_approve)
+    info = place.ask(lambda board: find_session(board, place, session))
+    stage = Stage(place, as_json, auto_approve)
     return resume_session(info, stage, by=by, file=file)
 
 
@@ -49,21 +47,21 @@ def resume_session(
     """Drive a session in the foreground, unless another process does or it has ended."""
     if info.status in ("completed", "failed", "cancelled"):
         raise _ended(info, stage)
-    if info.running:
+    if info.running and not stage.place.watched:
         return _resume_elsewhere(info, stage, by)
 
-    async def begin(board: Callboard, audience: Audience) -> tuple[str, Awaitable[Any]]:
+    async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[Any]]:
         await board.resume(info.session_id, by=by)
         audience.introduce(info)
         await audience.take_up(board, info.session_id, info.position)
         drive = board.drive(info.session_id, human_input=audience.people, on_event=audience.tell)
         return info.session_id, drive
 
-    return play(stage, load_again(info, file), begin)
+    return play(stage, stage.place.needed(info, file), begin)
 
 
 def _ended(info: SessionInfo, stage: Stage) -> NotResumable:
-    failed, command = info.status == "failed", stage.database.command
+    failed, command = info.status == "failed", stage.place.command
     retry = command("retry", info.session_id)
     fork = command("fork", info.session_id, "--phase", info.phase or "NAME")
     has = "been cancelled" if info.status == "cancelled" else info.status
@@ -77,10 +75,10 @@ def _ended(info: SessionInfo, stage: Stage) -> NotResumable:
 def _resume_elsewhere(info: SessionInfo, stage: Stage, by: str | None) -> int:
     """Record the resume for whoever drives the session."""
 
-    async def act(board: Callboard) -> bool:
+    async def act(board: Board) -> bool:
         return await board.resume(info.session_id, by=by)
 
-    resumed = stage.database.ask(act)
+    resumed = stage.place.ask(act)
     if stage.as_json:
         print_json([{"ok": True, "sessionId": info.session_id, "wasResumed": resumed}])
         return DONE

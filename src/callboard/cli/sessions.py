@@ -2,9 +2,8 @@
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import STATUS, Screen
 from callboard.cli.wording import ago, one_line, plural
@@ -18,17 +17,17 @@ from callboard.events.moments import from_ms
 @click.option(
     "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many."
 )
-@options.common
+@options.anywhere
 def command(
-    status: str | None, workflow: str | None, limit: int, database: Database, as_json: bool
+    status: str | None, workflow: str | None, limit: int, place: Place, as_json: bool
 ) -> None:
     """List the sessions, newest first."""
 
-    async def look(board: Callboard) -> tuple[list[SessionInfo], int]:
+    async def look(board: Board) -> tuple[list[SessionInfo], int]:
         found = await board.sessions(status=status, workflow=workflow, limit=limit)
         return found, board.clock.now_ms()
 
-    found, now_ms = database.ask(look)
+    found, now_ms = place.ask(look)
     if as_json:
         return print_json(info.to_wire() for info in found)
     screen = Screen()

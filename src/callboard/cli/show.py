@@ -7,24 +7,22 @@ from typing import Any
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
-from callboard.cli.history import History, Stay, history, shapes_of, shapes_seen
+from callboard.cli.history import History, Stay, history, shapes_seen
 from callboard.cli.lookup import find_session
 from callboard.cli.picture import Path, PhaseShape, picture
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.reasons import Reason, reason
 from callboard.cli.screen import Screen
-from callboard.cli.source import load_again
 from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import between, duration, error_text, moment, one_line, plural
-from callboard.engine.sessions import SessionInfo, session_info
+from callboard.engine.sessions import SessionInfo
 from callboard.errors import CallboardError
 from callboard.events.moments import from_ms
-from callboard.events.rows import Query
 
 _MOST_STAYS = 50
+_MOST_FORKS = 1000
 _ENDED = ("completed", "failed", "cancelled")
 
 
@@ -42,24 +40,24 @@ class Report:
 @click.command("show")
 @click.argument("session", metavar="ID")
 @options.workflow_file
-@options.common
-def command(session: str, file: str | None, database: Database, as_json: bool) -> None:
+@options.anywhere
+def command(session: str, file: str | None, place: Place, as_json: bool) -> None:
     """Show a session: its path, its timings, its questions."""
 
-    async def look(board: Callboard) -> Report:
-        info = await find_session(board, database, session)
-        standing = await situation(board, database, info.session_id)
-        rows = await board.log.rows(Query("sessions", {"parent": info.session_id}))
+    async def look(board: Board) -> Report:
+        info = await find_session(board, place, session)
+        standing = await situation(board, place, info.session_id)
+        forks = await board.session_page(parent=info.session_id, limit=_MOST_FORKS)
         return Report(
             info=standing.info,
             told=history(await board.events(info.session_id)),
             why=reason(standing),
-            forks=[session_info(row) for row in rows],
+            forks=forks.sessions[::-1],
             now=from_ms(standing.now_ms),
         )
 
-    report = database.ask(look)
-    phases = _phases(report, file)
+    report = place.ask(look)
+    phases = _phases(report, place, file)
     if as_json:
         return print_json([_wire(report, phases)])
     screen = Screen()
@@ -71,9 +69,9 @@ def command(session: str, file: str | None, database: Database, as_json: bool) -
     return None
 
 
-def _phases(report: Report, file: str | None) -> Sequence[PhaseShape]:
+def _phases(report: Report, place: Place, file: str | None) -> Sequence[PhaseShape]:
     try:
-        return shapes_of(load_again(report.info, file))
+        return place.shapes(report.info, file)
     except CallboardError:
         if file is not None:
             raise

@@ -1,13 +1,12 @@
 """How a session stands: gathered from the board, and told on a screen."""
 
-from callboard.app import Callboard
-from callboard.cli.database import Database
+from callboard.cli.places import Board, Place
 from callboard.cli.reasons import Reason, Situation, reason
 from callboard.cli.screen import Screen
 from callboard.events import names
 
 
-async def situation(board: Callboard, database: Database, session_id: str) -> Situation:
+async def situation(board: Board, place: Place, session_id: str) -> Situation:
     """Everything that `reason` wants to know of a session."""
     info = await board.session(session_id)
     pause = None
@@ -17,16 +16,17 @@ async def situation(board: Callboard, database: Database, session_id: str) -> Si
     return Situation(
         info=info,
         view=await board.view(session_id),
-        lease=await board.log.lease(session_id),
+        lease=await board.lease(session_id),
         pause=pause,
         now_ms=board.clock.now_ms(),
-        command=database.command,
+        command=place.command,
+        watched=place.watched,
     )
 
 
-async def reason_now(board: Callboard, database: Database, session_id: str) -> Reason:
+async def reason_now(board: Board, place: Place, session_id: str) -> Reason:
     """Why a session stands where it stands."""
-    return reason(await situation(board, database, session_id))
+    return reason(await situation(board, place, session_id))
 
 
 def tell_ways(screen: Screen, why: Reason) -> None:

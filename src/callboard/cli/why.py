@@ -2,10 +2,9 @@
 
 import click
 
-from callboard.app import Callboard
 from callboard.cli import options
-from callboard.cli.database import Database
 from callboard.cli.lookup import find_session
+from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.reasons import Reason, reason
 from callboard.cli.screen import Screen
@@ -15,15 +14,15 @@ from callboard.engine.sessions import SessionInfo
 
 @click.command("why")
 @click.argument("session", metavar="ID")
-@options.common
-def command(session: str, database: Database, as_json: bool) -> None:
+@options.anywhere
+def command(session: str, place: Place, as_json: bool) -> None:
     """Say what a session waits for, and what unblocks it."""
 
-    async def look(board: Callboard) -> tuple[SessionInfo, Reason]:
-        info = await find_session(board, database, session)
-        return info, reason(await situation(board, database, info.session_id))
+    async def look(board: Board) -> tuple[SessionInfo, Reason]:
+        info = await find_session(board, place, session)
+        return info, reason(await situation(board, place, info.session_id))
 
-    info, why = database.ask(look)
+    info, why = place.ask(look)
     if as_json:
         return print_json([why.to_wire(info.session_id, info.status)])
     screen = Screen()
