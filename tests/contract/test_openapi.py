@@ -53,13 +53,16 @@ async def test_every_route_of_the_design_is_described(tmp_path: Path):
 
 @pytest.mark.timeout(300)
 async def test_schemathesis_finds_nothing(tmp_path: Path):
-    async with serving(tmp_path / "x.db", FLOWS) as server:
+    limits = ["--wrong-tokens=1000000"]
+    async with serving(tmp_path / "x.db", FLOWS, options=limits) as server:
         process = await asyncio.create_subprocess_exec(
             str(Path(sys.executable).parent / "schemathesis"),
             "run",
             f"{server.url}/openapi.json",
             f"--header=Authorization: Bearer {TOKEN}",
             "--checks=all",
+            # What a workflow takes as input, or a question as an answer, no schema can say.
+            "--exclude-checks=positive_data_acceptance",
             "--phases=examples,coverage,fuzzing,stateful",
             "--max-examples=15",
             "--seed=1",

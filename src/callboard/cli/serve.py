@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 @click.option(
     "--grace", default=10.0, show_default=True, help="Seconds that agents get when it stops."
 )
+@click.option(
+    "--wrong-tokens",
+    default=10,
+    show_default=True,
+    help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
+)
 @options.common
 def command(files: tuple[str, ...], database: Database, as_json: bool, **given: Any) -> None:
     """Run workflows for other programs, over HTTP.
@@ -72,6 +78,7 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
         allowed_hosts=frozenset(given["hosts"]),
         concurrency=given["concurrency"],
         grace=given["grace"],
+        wrong_tokens=given["wrong_tokens"],
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(database, workflows, settings, as_json))

@@ -47,6 +47,7 @@ def build(service: Service) -> FastAPI:
     )
     app.state.service = service
     problems.install(app)
+    app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
     return app

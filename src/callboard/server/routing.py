@@ -36,7 +36,7 @@ def router(tag: str, prefix: str = "") -> APIRouter:
 def methods_at(request: Request) -> list[str]:
     """What can be done at the address of a request, whatever it wants to do."""
     found: set[str] = set()
-    for route in request.app.routes:
+    for route in request.app.state.routes:
         matched, _ = route.matches(request.scope)
         if matched is not Match.NONE:
             found |= getattr(route, "methods", None) or set()

@@ -193,6 +193,16 @@ class ReceivedIn(Given):
 class InputIn(Given):
     """An answer: to the question `id`, to the only one that is open, or as an event."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["id"], "properties": {"id": {"type": "string"}}},
+                {"required": ["input"]},
+                {"required": ["event"], "properties": {"event": {"type": "object"}}},
+            ]
+        }
+    )
+
     id: str | None = None
     value: Any = None
     approved: bool | None = None

@@ -29,6 +29,8 @@ class Settings:
     """How many events are read and encoded at once."""
     cache: int = 64 * 1_048_576
     """Bytes of encoded events kept for further readers."""
+    wrong_tokens: int = 10
+    """How many wrong tokens a minute one address may send."""
     link_lives: float = 30.0
     """Seconds for which a one-time link can be used."""
     ui: Path | None = field(default=None)

@@ -47,7 +47,7 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
         settings=settings,
         tokens=tokens,
         links=links,
-        failures=Failures(board.clock),
+        failures=Failures(board.clock, settings.wrong_tokens),
         audit=Audit(database),
     )
     return Prepared(guard, service, watching, tokens)
