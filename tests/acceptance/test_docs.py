@@ -54,6 +54,7 @@ from callboard import (
 )
 from callboard.cli import exits
 from callboard.cli.main import group
+from callboard.engine.inbox import Inbox
 from callboard.engine.observing import _METHODS
 from callboard.events import names
 from callboard.events.status import Status
@@ -369,7 +370,27 @@ async def busy_events() -> list[Event]:
         edits = [{"op": "replace", "path": "/approved", "value": None}]
         forked = await board.fork(session, phase="late", edits=edits, by="Ada")
         await board.cancel(forked.session_id, by="Ada", reason="enough")
-        return await board.events(session) + await board.events(forked.session_id)
+        events = await board.events(session) + await board.events(forked.session_id)
+        for stream in await outcomes(board.people):
+            events += await board.log.read(stream)
+        return events
+
+
+async def outcomes(people: Inbox) -> list[str]:
+    """Questions that stand alone, ended in every way there is; returns their streams."""
+    asked: list[str] = []
+    for outcome in ("completed", "approved", "cancelled", "timeout", "failed"):
+        config = {"captureTranscript": True}
+        one = await people.ask(type="interactive_session", prompt="?", config=config, by="Ada")
+        await people.claim(one.id, by="Bo")
+        await people.release(one.id, by="Bo")
+        await people.complete(
+            one.id, outcome, transcript="…", duration_ms=1, error="?", by="Bo", via="http"
+        )
+        asked.append(one.id)
+    confirmed = await people.ask(type="confirmation", prompt="?")
+    await people.complete(confirmed.id, "approved", by="Bo", via="http")
+    return [*asked, confirmed.id]
 
 
 async def test_payloads_are_as_documented():
