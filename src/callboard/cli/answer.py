@@ -1,5 +1,6 @@
 """`callboard answer ID VALUE`."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,10 +10,11 @@ from callboard.cli.foreground import Stage
 from callboard.cli.lookup import find_question
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
-from callboard.cli.resume import resume_session
+from callboard.cli.resume import resume_session, watch_session
 from callboard.cli.screen import Screen
 from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
+from callboard.events import names
 from callboard.interactions.records import Interaction
 
 
@@ -39,12 +41,25 @@ def command(
 
     stage = Stage(place, given["as_json"], auto_approve=False)
     done, info = place.ask(act)
-    if resume and info is not None and (place.watched or not info.running):
+    if resume and info is not None and place.watched:
+        return watch_session(_as_answered(place, info, done), stage)
+    if resume and info is not None and not info.running:
         return resume_session(info, stage, by=by, file=given["file"])
     if stage.as_json:
         return print_json([done.to_wire()])
     _tell(Screen(), place, done, info)
     return None
+
+
+def _as_answered(place: Place, info: SessionInfo, done: Interaction) -> SessionInfo:
+    """The session as it stood just after the answer; it may have gone on since."""
+
+    async def look(board: Board) -> int:
+        events = await board.events(info.session_id)
+        answers = [one for one in events if one.name == names.RECEIVED]
+        return next(one.position for one in answers if one.payload["id"] == done.id)
+
+    return replace(info, position=place.ask(look))
 
 
 def meant(value: str, options: list[str] | None) -> str:

@@ -13,6 +13,8 @@ from callboard.errors import (
     CallboardError,
     HandlerFailed,
     OwnershipLost,
+    ServerFailed,
+    ServerUnreachable,
     StoreCorrupt,
     StoreError,
     StoreForeign,
@@ -20,7 +22,14 @@ from callboard.errors import (
 )
 
 # Whoever called could not have called better; everything else is wrong use.
-_NOT_THE_CALLERS = (AgentError, HandlerFailed, OwnershipLost, StoreError)
+_NOT_THE_CALLERS = (
+    AgentError,
+    HandlerFailed,
+    OwnershipLost,
+    ServerFailed,
+    ServerUnreachable,
+    StoreError,
+)
 _THE_CALLERS = (StoreCorrupt, StoreForeign, StoreTooNew)
 
 

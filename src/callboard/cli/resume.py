@@ -60,6 +60,18 @@ def resume_session(
     return play(stage, stage.place.needed(info, file), begin)
 
 
+def watch_session(info: SessionInfo, stage: Stage) -> int:
+    """Watch a session that goes on by itself, from where it stood."""
+
+    async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[Any]]:
+        audience.introduce(info)
+        await audience.take_up(board, info.session_id, info.position)
+        watch = board.drive(info.session_id, human_input=audience.people, on_event=audience.tell)
+        return info.session_id, watch
+
+    return play(stage, stage.place.needed(info, None), begin)
+
+
 def _ended(info: SessionInfo, stage: Stage) -> NotResumable:
     failed, command = info.status == "failed", stage.place.command
     retry = command("retry", info.session_id)
