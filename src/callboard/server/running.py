@@ -73,6 +73,8 @@ async def serve(
             log_config=None,
             access_log=False,
             server_header=False,
+            # Anyone on this machine could send X-Forwarded-For and be recorded as somebody else.
+            proxy_headers=False,
             timeout_graceful_shutdown=max(1, round(settings.grace)),
         )
     )
