@@ -66,7 +66,7 @@ class Transport:
         try:
             response = await self._http.request(method, path, **more)
         except httpx.TransportError as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, asks=method == "GET") from error
         return self._content(response)
 
     def _content(self, response: "httpx.Response") -> Any:
@@ -118,18 +118,18 @@ class Transport:
                     self._content(response)
                 yield response.aiter_raw()
         except httpx.TransportError as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, asks=True) from error
 
-    def _unreachable(self, error: "httpx.TransportError") -> ServerUnreachable:
+    def _unreachable(self, error: "httpx.TransportError", *, asks: bool) -> ServerUnreachable:
         httpx = _httpx()
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return ServerUnreachable(
                 f"No server answers at {self.url}. Start one: callboard serve FILE", url=self.url
             )
         what = str(error) or type(error).__name__
+        then = "Try again." if asks else "Look whether it was done before you do it again."
         return ServerUnreachable(
-            f"The connection to {self.url} was lost: {what}. Look whether it was done before you "
-            "do it again.",
+            f"The connection to {self.url} was lost: {what}. {then}",
             url=self.url,
             stale=isinstance(error, httpx.RemoteProtocolError | httpx.ReadError),
         )
