@@ -51,11 +51,12 @@ def unknown(question: str) -> InteractionNotFound:
     )
 
 
-def already(question: str, value: Any) -> AlreadyAnswered:
-    """The error for a second answer."""
+def already(question: str, value: Any, *, awaited: bool = True) -> AlreadyAnswered:
+    """The error for a second answer; `awaited` by a workflow, it can be given in a fork."""
+    again = "fork the session" if awaited else "ask again"
     return AlreadyAnswered(
         f"Question {question} has been answered already: {value!r}. The first answer counts; "
-        "to decide again, fork the session.",
+        f"to decide again, {again}.",
         interaction_id=question,
     )
 

@@ -147,7 +147,7 @@ class Inbox:
         response: Any = None,
         transcript: str | None = None,
         duration_ms: int | None = None,
-        error: Any = None,
+        error: str | None = None,
         by: str | None = None,
         via: str | None = None,
     ) -> Interaction:

@@ -46,7 +46,7 @@ class Questions:
         """A question that is open; else the error that says what became of it."""
         found = await self.find(interaction_id)
         if found.status in ANSWERED:
-            raise already(interaction_id, _decided(found))
+            raise already(interaction_id, _decided(found), awaited=found.awaited)
         if found.status != "pending":
             raise closed(interaction_id, _CLOSED.get(found.status, "is closed"))
         return found

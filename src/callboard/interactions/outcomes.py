@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from callboard.errors import ValidationError
 from callboard.events import names
-from callboard.interactions.fields import as_json, as_texts
+from callboard.interactions.fields import as_json, as_text, as_texts
 from callboard.interactions.records import Interaction
 from callboard.interactions.schemas import check_fits, check_json_schema
 
@@ -37,7 +37,7 @@ class Completion:
     response: Any = None
     transcript: str | None = None
     duration_ms: int | None = None
-    error: Any = None
+    error: str | None = None
 
 
 def check_outcome(outcome: str) -> None:
@@ -98,7 +98,7 @@ def _circumstances(given: Completion, config: Mapping[str, Any]) -> dict[str, An
     if given.transcript is not None and config.get("captureTranscript") is True:
         told["transcript"] = as_json(given.transcript, "transcript")
     if given.error is not None:
-        told["error"] = as_json(given.error, "error")
+        told["error"] = as_text(given.error, "error")
     return told
 
 

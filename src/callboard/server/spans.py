@@ -205,9 +205,11 @@ def _usage(usage: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _error(payload: Mapping[str, Any]) -> str | None:
     """What went wrong, by its code and type: the message may quote what nobody else may see."""
-    error: Mapping[str, Any] | None = payload.get("error")
+    error: Mapping[str, Any] | str | None = payload.get("error")
     if error is None:
         return None
+    if isinstance(error, str):  # Whoever ran an interactive session says it in words.
+        return "error"
     return " ".join(str(error[k]) for k in ("code", "type") if error.get(k)) or "error"
 
 

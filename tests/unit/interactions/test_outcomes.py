@@ -135,6 +135,16 @@ async def test_a_duration_is_a_number_of_milliseconds(millis: Any):
         assert caught.value.field == "durationMs"
 
 
+@pytest.mark.parametrize("error", ["", " ", 5, {"code": "X"}])
+async def test_an_error_is_told_in_words(error: Any):
+    async with Callboard.open() as board:
+        id = await ask(board, None)
+        with pytest.raises(ValidationError) as caught:
+            await board.people.complete(id, "failed", error=error)
+        assert caught.value.field == "error"
+        assert (await board.people.complete(id, "failed")).error is not None
+
+
 async def test_where_a_response_is_wrong_is_told():
     async with Callboard.open() as board:
         id = await ask(board, {"items": {"properties": {"a": {"type": "string"}}}})

@@ -144,6 +144,18 @@ async def test_what_failed_is_an_error_and_each_attempt_is_told(tmp_path):
     assert [span.attributes.get("callboard.attempt") for span in spans] == [1, 2, None, None]
 
 
+async def test_an_interactive_session_that_failed_is_an_error_of_the_wait_alone(board, clock):
+    session_id = (await board.run(FLOW)).session_id
+    aside = await board.people.ask(type="interactive_session", prompt="?", session_id=session_id)
+    await board.people.complete(aside.id, "failed", error="a secret reason")
+    await answer(board, session_id)
+    await board.drive(session_id)
+    spans = await folded(board, session_id)
+    wrong = [span.attributes["callboard.question"] for span in spans if span.error]
+    assert (wrong, spans[-1].error) == ([aside.id], None)
+    assert "secret" not in str(spans)
+
+
 async def test_what_is_open_when_a_session_is_cancelled_ends_with_it(board):
     waiting = await board.run(FLOW)
     await board.operations.cancel(waiting.session_id)
