@@ -189,6 +189,18 @@ async def test_a_link_becomes_a_cookie_once(http: httpx.AsyncClient, stranger: h
     assert error(await stranger.get("/login"), 403, "FORBIDDEN")["field"] == "code"
 
 
+async def test_behind_tls_the_cookie_is_for_tls_alone(tmp_path: Path):
+    proxied = {"Host": "board.example.com", "X-Forwarded-Proto": "https"}
+    async with (
+        serving(tmp_path / "x.db", options=["--allowed-host", "board.example.com"]) as server,
+        server.client() as client,
+    ):
+        for headers, secure in ((proxied, True), ({"X-Forwarded-Proto": "https"}, False)):
+            code = (await client.post("/login")).json()["code"]
+            used = await client.get("/login", params={"code": code}, headers=headers)
+            assert ("secure" in used.headers["set-cookie"].lower().split("; ")) == secure
+
+
 async def test_the_cookie_reads_and_commands_only_from_our_own_page(
     http: httpx.AsyncClient, stranger: httpx.AsyncClient, server: Server
 ):

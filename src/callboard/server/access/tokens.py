@@ -18,7 +18,7 @@ from typing import Final
 import orjson
 
 from callboard.clock import Clock
-from callboard.errors import NotFound, StoreCorrupt, ValidationError
+from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
 from callboard.events.moments import from_ms, iso
 from callboard.ids import short_id
 from callboard.server.access.scopes import SCOPES, Scope
@@ -97,7 +97,7 @@ class Tokens:
         secret = _new_secret()
         now = self._clock.now_ms()
         until = None if expires is None else now + round(expires.total_seconds() * 1000)
-        token = Token(short_id(8), name, scope, _hash(secret), now, until)
+        token = Token(short_id(), name, scope, _hash(secret), now, until)
         with locked(self._lock_file):
             self._write([*_read(self._tokens_file), token])
         return token, secret
@@ -144,8 +144,8 @@ class Tokens:
     def _read_again(self) -> tuple[Token, ...]:
         try:
             return self.list()
-        except StoreCorrupt as error:
-            # Nobody is let in on the word of a damaged file; the admin token still works.
+        except StoreError as error:
+            # Nobody is let in on the word of a file that is damaged or not ours; the admin token still works.
             _log.error("%s", error.message)
             return ()
 
