@@ -83,21 +83,16 @@ def _folded(session_id: str, position: int, events: list[Event]) -> Loaded:
 
 
 async def _checkpoint(log: EventLog, session_id: str, position: int) -> int:
-    """The newest checkpoint at or before a position; a fork's may lie in its ancestors."""
-    session: str | None = session_id
-    while session is not None:
+    """The newest checkpoint at or before a position; a fork's may lie in what it came from."""
+    for part in reversed(await log.lineage(session_id)):
         where = Query(
             "checkpoints",
-            {"session": session},
-            at_most=("position", position),
+            {"session": part.stream},
+            at_most=("position", min(position, part.position)),
             order="position",
             descending=True,
             limit=1,
         )
-        found = await log.rows(where)
-        if found:
+        if found := await log.rows(where):
             return found[0]["position"]
-        rows = await log.rows(Query("sessions", {"id": session}))
-        session = rows[0]["parent"] if rows else None
-        position = min(position, rows[0]["fork_position"] or 0) if rows else 0
     return 0

@@ -86,6 +86,28 @@ def admit(
     return Standing(head, owner, now.epoch, now.settled)
 
 
+def admit_gone(stream: str, writing: Writing, growth: int, claimant: Claimant) -> None:
+    """Refuse an append to a deleted stream: as if it had never been, but its id is taken."""
+    if writing.base is None:
+        admit(stream, None, writing, growth, claimant)
+    if growth or writing.base is not None:
+        raise SessionExists(
+            f"There was a session {stream}, which was deleted; its id is not given again. "
+            "Choose another id.",
+            session=stream,
+            expected=0,
+            actual=0,
+        )
+
+
+def admit_deletion(stream: str, owner: str | None, *, exists: bool) -> None:
+    """Refuse to delete what is not there, or what a living owner drives."""
+    if not exists:
+        raise SessionNotFound(f"There is no session {stream} to delete.", session=stream)
+    if owner is not None:
+        raise _owned(stream, owner)
+
+
 def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:
     if now.owner != owner or now.epoch != epoch:
         raise OwnershipLost(
@@ -99,14 +121,17 @@ def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:
 
 def _take(stream: str, now: Standing, claimant: Claimant, *, renew: bool) -> Standing:
     if now.owner is not None and claimant.alive(now.owner):
-        raise SessionOwned(
-            f"Session {stream} is driven by {now.owner}, which is alive. Wait until it settles, "
-            "or stop the process that holds it.",
-            session=stream,
-            owner=now.owner,
-            epoch=now.epoch,
-        )
+        raise _owned(stream, now.owner)
     return now._replace(owner=claimant.owner, epoch=now.epoch + renew)
+
+
+def _owned(stream: str, owner: str) -> SessionOwned:
+    return SessionOwned(
+        f"Session {stream} is driven by {owner}, which is alive. Wait until it settles, "
+        "or stop the process that holds it.",
+        session=stream,
+        owner=owner,
+    )
 
 
 def _exists(stream: str, head: int) -> SessionExists:

@@ -3,14 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
 from callboard.events import codec
 from callboard.events.envelope import Event, NewEvent, place
-from callboard.events.rows import Projection, Query, Row
+from callboard.events.rows import SESSION_COLUMN, SHARED, Drop, Projection, Query, Row
 from callboard.ids import short_id
-from callboard.log.admission import Claimant, Standing, admit, admit_fork
+from callboard.log.admission import (
+    Claimant,
+    Standing,
+    admit,
+    admit_deletion,
+    admit_fork,
+    admit_gone,
+)
 from callboard.log.listeners import ALL, Listeners, follow
 from callboard.log.memory_views import MemoryViews
 from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
@@ -25,6 +33,8 @@ class _Stream:
     base: "_Stream | None" = None
     base_position: int = 0
     own: list[Record] = field(default_factory=list[Record])
+    forks: "list[_Stream]" = field(default_factory=list["_Stream"])
+    hidden: bool = False
 
     def at(self, position: int) -> Record:
         """The record at a position, from here or from the stream that this one forked."""
@@ -37,6 +47,15 @@ class _Stream:
         while stream.base is not None and position <= stream.base_position:
             stream = stream.base
         return stream
+
+    @property
+    def needed(self) -> int:
+        """Up to which position forks read this stream's own events."""
+        return max((fork.base_position for fork in self.forks), default=0)
+
+    def holds(self, position: int) -> bool:
+        """Whether an own event can be read: by its own id, or by that of a fork."""
+        return not self.hidden or position <= self.needed
 
 
 @dataclass(slots=True)
@@ -83,6 +102,9 @@ class MemoryLog:
     def _append(self, stream: str, events: Sequence[NewEvent], writing: Writing) -> Appended:
         payloads = [codec.encode(event) for event in events]
         known = self.memory.streams.get(stream)
+        if known is not None and known.hidden:
+            admit_gone(stream, writing, len(events), self._claimant)
+            return Appended(0, 0, 0)
         found = known or self._new_stream(stream, writing.base)
         if writing.base is not None:
             self._check_fork(stream, known, writing.base)
@@ -99,13 +121,15 @@ class MemoryLog:
         if events:
             found.updated_at = events[-1].at_ms
         if exists or events:
+            if known is None and found.base is not None:
+                found.base.forks.append(found)
             self.memory.streams[stream] = found
             self._wake(stream, after.head)
         return Appended(after.head, after.epoch, sum(map(len, payloads)))
 
     def _new_stream(self, stream: str, base: Base | None) -> _Stream:
         new = _Stream(stream, Standing(0), self._clock.now_ms())
-        parent = self.memory.streams.get(base.stream) if base else None
+        parent = self._visible(base.stream) if base else None
         if base and parent:
             new.standing = Standing(base.position)
             new.base = parent.owning(base.position)
@@ -113,10 +137,14 @@ class MemoryLog:
         return new
 
     def _check_fork(self, stream: str, known: _Stream | None, base: Base) -> None:
-        parent = self.memory.streams.get(base.stream)
+        parent = self._visible(base.stream)
         admit_fork(stream, known and known.standing, base, parent and parent.standing)
 
-    def _wake(self, stream: str, head: int) -> None:
+    def _visible(self, stream: str) -> _Stream | None:
+        found = self.memory.streams.get(stream)
+        return None if found is None or found.hidden else found
+
+    def _wake(self, stream: str, head: int | None) -> None:
         for listeners in tuple(self.memory.living.values()):
             listeners.wake({stream: head if listeners is self.listeners else None})
 
@@ -130,7 +158,7 @@ class MemoryLog:
     ) -> list[Event]:
         """Events with after < position <= upto, the names in `skip` left out."""
         self._check_open()
-        found = self.memory.streams.get(stream)
+        found = self._visible(stream)
         if found is None:
             return []
         last = found.standing.head if upto is None else min(upto, found.standing.head)
@@ -149,8 +177,19 @@ class MemoryLog:
     async def head(self, stream: str) -> int:
         """The position of the last event; 0 for a stream that does not exist."""
         self._check_open()
-        found = self.memory.streams.get(stream)
+        found = self._visible(stream)
         return found.standing.head if found else 0
+
+    async def lineage(self, stream: str) -> list[Base]:
+        """Where a stream's events were appended: each stream, and up to which position."""
+        self._check_open()
+        part = self._visible(stream)
+        last = part.standing.head if part else 0
+        parts: list[Base] = []
+        while part is not None:
+            parts.append(Base(part.id, last))
+            last, part = part.base_position, part.base
+        return parts[::-1]
 
     async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes: no gap, no repeat."""
@@ -177,11 +216,13 @@ class MemoryLog:
         """Events of all streams with after < sequence <= upto, each with its sequence."""
         self._check_open()
         first = max(after, 0)
-        places = self.memory.sequence[first : None if upto is None else max(upto, 0)]
-        places = places if limit is None else places[: max(limit, 0)]
+        places = enumerate(self.memory.sequence[first : None if upto is None else max(upto, 0)], 1)
+        visible = ((number, *place) for number, place in places if not place[0].hidden)
         return [
-            (sequence, self._restore(stream, stream.at(position)))
-            for sequence, (stream, position) in enumerate(places, first + 1)
+            (first + number, self._restore(stream, stream.at(position)))
+            for number, stream, position in islice(
+                visible, None if limit is None else max(limit, 0)
+            )
         ]
 
     async def last_sequence(self) -> int:
@@ -194,7 +235,7 @@ class MemoryLog:
         self._check_open()
 
         def of_stream(session: str) -> tuple[int, int, str | None] | None:
-            found = self.memory.streams.get(session)
+            found = self._visible(session)
             return (found.standing.head, found.updated_at, found.standing.owner) if found else None
 
         return self.memory.views.rows(query, of_stream)
@@ -202,7 +243,7 @@ class MemoryLog:
     async def lease(self, stream: str) -> Lease | None:
         """Who drives the stream; None for a stream that does not exist."""
         self._check_open()
-        found = self.memory.streams.get(stream)
+        found = self._visible(stream)
         if found is None:
             return None
         now = found.standing
@@ -224,10 +265,62 @@ class MemoryLog:
         """Empty the views and make them again from the events; returns how many events."""
         self._check_open()
         views = MemoryViews()
-        for stream, position in self.memory.sequence:
-            views.apply(list(self._project(self._restore(stream, stream.at(position)))))
+        kept = [(stream, at) for stream, at in self.memory.sequence if stream.holds(at)]
+        # What is hidden comes last, and fills only the view that forks read.
+        for stream, position in sorted(kept, key=lambda place: place[0].hidden):
+            changes = self._project(self._restore(stream, stream.at(position)))
+            views.apply([c for c in changes if not stream.hidden or c.table == SHARED])
         self.memory.views = views
-        return len(self.memory.sequence)
+        return len(kept)
+
+    async def delete(self, stream: str) -> None:
+        """Hide a stream at once and drop its rows; its forks stay whole."""
+        self._check_open()
+        found = self._visible(stream)
+        owner = found.standing.owner if found else None
+        living = owner if owner in self.memory.living else None
+        admit_deletion(stream, living, exists=found is not None)
+        assert found is not None
+        head, _, epoch, _ = found.standing
+        found.standing, found.hidden = Standing(head, None, epoch, head), True
+        others = [view for view in SESSION_COLUMN if view != SHARED]
+        drops = [Drop(view, {SESSION_COLUMN[view]: stream}) for view in others]
+        self.memory.views.apply([*drops, *self._unneeded(found)])
+        self._wake(stream, None)
+        await asyncio.sleep(0)
+
+    def _unneeded(self, stream: _Stream) -> list[Drop]:
+        """What takes the rows away that only positions beyond every fork have."""
+        column = SESSION_COLUMN[SHARED]
+        rows = self.memory.views.rows(Query(SHARED, {column: stream.id}), lambda _: None)
+        beyond = [row["position"] for row in rows if row["position"] > stream.needed]
+        return [Drop(SHARED, {column: stream.id, "position": at}) for at in beyond]
+
+    async def trim(self, limit: int = 1000) -> int:
+        """Remove at most so many events of deleted streams that no fork needs."""
+        self._check_open()
+        removed = 0
+        for stream in reversed(self.memory.streams.values()):
+            if stream.hidden and removed < limit:
+                removed += self._trim_stream(stream, limit - removed)
+        await asyncio.sleep(0)
+        return removed
+
+    def _trim_stream(self, stream: _Stream, limit: int) -> int:
+        base = stream.base
+        if base is not None and not stream.forks:
+            # Its own events are counted from here, so the number stays.
+            base.forks.remove(stream)
+            stream.base = None
+            if base.hidden:
+                self.memory.views.apply(self._unneeded(base))
+        own, newest = stream.own, self.memory.sequence[-1]
+        kept = max(stream.needed - stream.base_position, 0)
+        # The newest event of all stays, as it does where places are counted from it.
+        last = len(own) - (newest[0] is stream)
+        removed = max(min(last - kept, limit), 0)
+        del own[last - removed : last]
+        return removed
 
     async def close(self) -> None:
         """Give back every lease and end every tail."""

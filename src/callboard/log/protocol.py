@@ -109,6 +109,13 @@ class EventLog(Protocol):
         """The position of the last event; 0 for a stream that does not exist."""
         ...
 
+    async def lineage(self, stream: str) -> list[Base]:
+        """Where a stream's events were appended: each stream, and up to which position.
+
+        Oldest first, the stream itself last. Those that were deleted are named as well.
+        """
+        ...
+
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes, from this process or another: no gap, no repeat."""
         ...
@@ -147,6 +154,23 @@ class EventLog(Protocol):
 
         None means every stream; `notify` is then given None.
         It may be called once too often, and is not told of leases that other processes take.
+        """
+        ...
+
+    async def delete(self, stream: str) -> None:
+        """Hide a stream at once and drop its rows: afterwards it is as if it had never been.
+
+        Only its id is not given again, and its forks stay whole, with the checkpoints that
+        they need. SessionNotFound when there is none; SessionOwned while a living owner drives
+        it. The events are still there until they are trimmed.
+        """
+        ...
+
+    async def trim(self, limit: int = 1000) -> int:
+        """Remove events of deleted streams that no fork needs; returns how many.
+
+        At most `limit`, so that others can append in between: call it until it returns 0. The
+        newest event of all is never removed.
         """
         ...
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
@@ -20,8 +20,9 @@ from callboard.log.doorbell import Doorbell
 from callboard.log.heartbeat import Heartbeat
 from callboard.log.listeners import ALL, follow
 from callboard.log.owners import Owners
-from callboard.log.protocol import ANYHOW, Appended, Lease, Notify, Writing, no_views
+from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
 from callboard.log.sqlite_commit import Committer, Request
+from callboard.log.sqlite_delete import hide, trim
 from callboard.log.sqlite_errors import translate
 from callboard.log.sqlite_file import connect
 from callboard.log.sqlite_news import News
@@ -30,6 +31,8 @@ from callboard.log.sqlite_rebuild import rebuild
 from callboard.log.sqlite_setup import live_folder, set_up
 from callboard.log.sqlite_turn import Place
 from callboard.log.sqlite_writer import Writer
+
+Result = TypeVar("Result")
 
 _TAIL_SLICE = 256
 # A reader is held up only while another process opens or closes the file.
@@ -123,6 +126,13 @@ class SqliteLog:
         with self._reads():
             return self._reader.head(stream)
 
+    async def lineage(self, stream: str) -> list[Base]:
+        """Where a stream's events were appended: each stream, and up to which position."""
+        with self._reads():
+            head = self._reader.head(stream)
+            parts = self._reader.lineage(stream) if head else ()
+            return [Base(part.stream, head if part.last is None else part.last) for part in parts]
+
     async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes, from this process or another: no gap, no repeat."""
 
@@ -184,11 +194,29 @@ class SqliteLog:
 
         It is one transaction: readers see the old views until it is done, and appends wait.
         """
+        return await self._do(lambda: rebuild(self._database, self._project))
+
+    async def delete(self, stream: str) -> None:
+        """Hide a stream at once and drop its rows; its forks stay whole."""
+        await self._do(lambda: self._hide(stream))
+        self.listeners.wake({stream: None})
+        self._doorbell.ring()
+
+    def _hide(self, stream: str) -> None:
+        hide(self._database, stream, self._owners.alive)
+        self._committer.forget(stream)
+
+    async def trim(self, limit: int = 1000) -> int:
+        """Remove at most so many events of deleted streams that no fork needs."""
+        return await self._do(lambda: trim(self._database, limit))
+
+    async def _do(self, work: Callable[[], Result]) -> Result:
+        """Do something in the writer thread, in one transaction, which it commits."""
         self._check_open()
 
-        def job() -> int:
+        def job() -> Result:
             try:
-                return rebuild(self._database, self._project)
+                return work()
             except BaseException:
                 self._committer.roll_back()
                 raise

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from callboard.clock import Clock
 from callboard.events.envelope import NewEvent, place
 from callboard.events.rows import Projection, RowChange
-from callboard.log.admission import Claimant, Standing, admit, admit_fork
+from callboard.log.admission import Claimant, Standing, admit, admit_fork, admit_gone
 from callboard.log.protocol import Appended, Base, Writing
 from callboard.log.records import StoredId, stored_id
 from callboard.log.sqlite_errors import is_busy
@@ -37,7 +37,8 @@ _UPDATE_STREAM = (
     "unsettled = ? WHERE key = ?"
 )
 _SELECT_STREAM = (
-    "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled FROM streams "
+    "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled, "
+    "hidden FROM streams "
 )
 
 _REMEMBERED = 10_000
@@ -69,6 +70,7 @@ class Known:
     base_position: int
     updated_at: int
     standing: Standing
+    hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -134,6 +136,11 @@ class Committer:
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
 
+    def forget(self, stream: str) -> None:
+        """Think nothing any more of a stream that was changed otherwise."""
+        self._streams.pop(stream, None)
+        self.held.discard(stream)
+
     def release(self) -> None:
         """Give back every lease, in the transaction that has begun, and commit it."""
         try:
@@ -166,6 +173,9 @@ class Committer:
     def _append(self, request: Request, batch: _Batch) -> Appended:
         stream, events, payloads, writing, _ = request
         found = self._find(stream)
+        if found is not None and found.hidden:
+            admit_gone(stream, writing, len(events), self._claimant)
+            return Appended(0, 0, 0)
         known = self._fork(stream, found, writing.base, batch) if writing.base else found
         standing = known.standing if known else None
         after = admit(stream, standing, writing, len(events), self._claimant)
@@ -214,6 +224,7 @@ class Committer:
 
     def _fork(self, stream: str, found: Known | None, base: Base, batch: _Batch) -> Known:
         parent = self._find(base.stream)
+        parent = None if parent is None or parent.hidden else parent
         start = admit_fork(stream, found and found.standing, base, parent and parent.standing)
         assert parent is not None
         while parent.base is not None and base.position <= parent.base_position:
@@ -263,8 +274,8 @@ class Committer:
                 del self._streams[stream]
 
 
-def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int]) -> Known:
-    return Known(*row[:5], Standing(*row[5:]))
+def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int, int]) -> Known:
+    return Known(*row[:5], Standing(*row[5:9]), bool(row[9]))
 
 
 def _stream_row(known: Known) -> tuple[object, ...]:

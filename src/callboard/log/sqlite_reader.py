@@ -25,6 +25,7 @@ class Segment(NamedTuple):
     """Positions first..last of a stream, as they were appended to one stream's own events."""
 
     key: int
+    stream: str
     first: int
     last: int | None
 
@@ -109,19 +110,19 @@ class Reader:
     def lineage(self, stream: str) -> tuple[Segment, ...]:
         """Where a stream's events lie, oldest first; nothing for an unknown stream.
 
-        It never changes once the stream exists, so it is remembered.
+        It never changes while the stream can be read, so it is remembered.
         """
         if known := self._lineages.get(stream):
             return known
-        sql = "SELECT key, base, base_position FROM streams WHERE id = ?"
+        sql = "SELECT key, id, base, base_position FROM streams WHERE id = ?"
         row = self._database.execute(sql, (stream,)).fetchone()
         segments: list[Segment] = []
         last: int | None = None
         while row is not None:
-            key, base, start = row
-            segments.append(Segment(key, start + 1, last))
+            key, id, base, start = row
+            segments.append(Segment(key, id, start + 1, last))
             last = start
-            sql = "SELECT key, base, base_position FROM streams WHERE key = ?"
+            sql = "SELECT key, id, base, base_position FROM streams WHERE key = ?"
             row = self._database.execute(sql, (base,)).fetchone() if base is not None else None
         lineage = tuple(reversed(segments))
         if lineage:
@@ -146,6 +147,12 @@ class Reader:
             await asyncio.sleep(0)
         return found
 
+    def kept_for_forks(self, stream: str, key: int, upto: int) -> list[Event]:
+        """What a deleted stream itself still holds because forks read it."""
+        lineage = self.lineage(stream)
+        with closing(self._records(Segment(key, stream, 1, upto), 0, upto, ())) as cursor:
+            return [self._restored(Record(*row), stream, lineage) for row in cursor]
+
     def all_after(
         self, sequence: int, last: int = _FAR, limit: int = _SLICE
     ) -> list[tuple[int, Event]]:
@@ -153,7 +160,7 @@ class Reader:
         cursor = self._database.execute(
             f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
             "FROM events JOIN streams ON streams.key = events.stream "
-            "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+            "WHERE seq > ? AND seq <= ? AND NOT hidden ORDER BY seq LIMIT ?",
             (sequence, last, min(limit, _SLICE)),
         )
         found: list[tuple[int, Event]] = []
@@ -186,12 +193,13 @@ class Reader:
 
     def head(self, stream: str) -> int:
         """The position of the last event; 0 for a stream that does not exist."""
-        row = self._database.execute("SELECT head FROM streams WHERE id = ?", (stream,)).fetchone()
+        sql = "SELECT head FROM streams WHERE id = ? AND NOT hidden"
+        row = self._database.execute(sql, (stream,)).fetchone()
         return row[0] if row else 0
 
     def lease(self, stream: str) -> tuple[str | None, int, int] | None:
         """Owner, epoch and settled position of a stream."""
-        sql = "SELECT owner, epoch, settled FROM streams WHERE id = ?"
+        sql = "SELECT owner, epoch, settled FROM streams WHERE id = ? AND NOT hidden"
         return self._database.execute(sql, (stream,)).fetchone()
 
     def unsettled(self, limit: int) -> list[str]:

@@ -125,7 +125,7 @@ def _columns(table: str) -> str:
 
 
 def _source(table: str) -> str:
-    stream = " LEFT JOIN streams ON streams.id = view.id"
+    stream = " LEFT JOIN streams ON streams.id = view.id AND NOT streams.hidden"
     return f"{table} AS view{stream}" if table == "sessions" else f"{table} AS view"
 
 

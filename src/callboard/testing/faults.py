@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
-from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Notify, Writing
+from callboard.log.protocol import ANYHOW, Appended, Base, EventLog, Lease, Notify, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -144,6 +144,11 @@ class FaultyLog:
         self._check()
         return await self._lived(self.log.head(stream))
 
+    async def lineage(self, stream: str) -> list[Base]:
+        """Where a stream's events were appended."""
+        self._check()
+        return await self._lived(self.log.lineage(stream))
+
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes."""
         self._check()
@@ -185,6 +190,16 @@ class FaultyLog:
         """Call `notify` after any commit to the stream."""
         self._check()
         return self.log.on_change(stream, notify)
+
+    async def delete(self, stream: str) -> None:
+        """Hide a stream."""
+        self._check()
+        return await self._lived(self.log.delete(stream))
+
+    async def trim(self, limit: int = 1000) -> int:
+        """Remove what nobody can read any more."""
+        self._check()
+        return await self._lived(self.log.trim(limit))
 
     async def rebuild(self) -> int:
         """Make the views again."""

@@ -20,6 +20,7 @@ Each call of `open_log` gives one more handle on the same store, as another proc
 The tests are coroutines: run them with pytest-asyncio in its auto mode, or with anyio.
 """
 
+from callboard.testing.log_suite_deletes import DeleteContract, OrphanContract
 from callboard.testing.log_suite_forks import ForkContract, TailContract
 from callboard.testing.log_suite_leases import LeaseContract
 from callboard.testing.log_suite_streams import AppendContract, ReadContract
@@ -34,5 +35,7 @@ class LogContract(
     LeaseContract,
     ViewContract,
     QueryContract,
+    DeleteContract,
+    OrphanContract,
 ):
     """The whole contract. Subclass it, and give an `open_log` fixture and a `kill` method."""

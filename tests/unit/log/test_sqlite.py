@@ -523,7 +523,7 @@ async def test_an_error_while_a_stream_is_looked_up_is_everyones(log: SqliteLog)
         log.append("s", several(1)), log.append("t", several(1)), return_exceptions=True
     )
     assert [type(outcome) for outcome in outcomes] == [StoreError] * 2
-    log._database.execute("ALTER TABLE streams RENAME COLUMN hidden TO owner")
+    log._database.execute("ALTER TABLE streams RENAME COLUMN elsewhere TO owner")
     await log.append("s", several(1))
 
 
