@@ -42,6 +42,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "cancel": "End a session for good.",
     },
     "Maintain": {
+        "doctor": "Check the installation, the database and the port, and say what to do.",
         "rebuild": "Make the tables that people query again from the log.",
     },
 }
