@@ -6,6 +6,7 @@ Its key comes from the admin token: the cookie outlives a restart, and dies with
 import hmac
 import re
 from datetime import timedelta
+from functools import cache
 from getpass import getuser
 from hashlib import sha256
 from typing import Final
@@ -37,6 +38,7 @@ def open_sealed(admin: str, value: str, now_ms: int) -> tuple[str, Scope] | None
     return person(), scope
 
 
+@cache
 def person() -> str:
     """Whose browser it is: only who runs the server can have read the link."""
     try:

@@ -145,7 +145,8 @@ class Tokens:
         try:
             return self.list()
         except StoreError as error:
-            # Nobody is let in on the word of a file that is damaged or not ours; the admin token still works.
+            # Nobody is let in on the word of a file that is damaged or not ours. The admin token
+            # still works.
             _log.error("%s", error.message)
             return ()
 
