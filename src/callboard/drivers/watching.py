@@ -45,6 +45,7 @@ class WatchingDriver:
         self._manner = replace(manner or Manner(), parks=True, leaving=lambda: self._stopping)
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
+        # No session, or none that is known here: others may know it, so it stays as it is.
         self._strangers: set[str] = set()
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
@@ -205,15 +206,13 @@ class WatchingDriver:
         """The length of a stream in which something is to do here; None when nothing is."""
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         lease = await self._log.lease(session_id)
-        if not rows or lease is None:
+        if not rows or lease is None or not self._driver.knows(rows[0]["workflow"]):
+            self._strangers.add(session_id)
             self._backlog.forget(session_id)
             return None
         [row] = rows
         head: int = row["position"]
-        if not self._driver.knows(row["workflow"]):
-            self._strangers.add(session_id)
-            self._backlog.forget(session_id)
-        elif row["ended"] or row["paused"] or self._is_driven(session_id, lease):
+        if row["ended"] or row["paused"] or self._is_driven(session_id, lease):
             await self._leave_alone(row, lease)
         elif lease.settled < head or await self._is_due(session_id):
             return head

@@ -6,8 +6,9 @@ process at any time.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any
 
 from callboard.engine import decide as d
 from callboard.engine.context import Place
@@ -312,16 +313,28 @@ class Drive:
         """Stop whatever still runs, and give the lease back if the session is not settled."""
         for task in self._tasks.values():
             task.cancel()
-        asking = self._people.leave()
-        await asyncio.gather(*self._tasks.values(), *asking, return_exceptions=True)
-        if self._live.epoch is not None:
+        stopping = [*self._tasks.values(), *self._people.leave()]
+        if stopping or self._live.epoch is not None:
             with suppress(CallboardError):
-                await asyncio.shield(self._let_go())
+                await _to_the_end(self._let_go(stopping))
 
-    async def _let_go(self) -> None:
+    async def _let_go(self, stopping: list[asyncio.Task[None]]) -> None:
         """Leave the session as one that was put down, not as one whose process died."""
-        await self._live.commit(_put_off)
-        await self._live.release()
+        await asyncio.gather(*stopping, return_exceptions=True)
+        if self._live.epoch is not None:
+            await self._live.commit(_put_off)
+            await self._live.release()
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do work that a cancellation must not leave half done; a second one may."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+    await task
 
 
 def _put_off(scene: Scene) -> None:

@@ -12,6 +12,7 @@ from tests.faults.laws import check_laws
 from callboard import Approval, Callboard, Context, Phase, State, Workflow, agent
 from callboard.drivers.watching import WatchingDriver
 from callboard.errors import ConflictError, StoreError
+from callboard.events.envelope import NewEvent
 from callboard.events.rows import Query, Row
 from callboard.log.memory import Memory, MemoryLog
 from callboard.state.rows import project
@@ -40,6 +41,7 @@ class World:
         memory = Memory()
         self.log = CountingLog(MemoryLog(project, self.clock, memory))
         self.calls: Counter[str] = Counter()
+        self.hold: asyncio.Event | None = None
         self.board = Callboard(self.log, [self.flow()], self.clock)
         self.other = Callboard(MemoryLog(project, self.clock, memory), [self.flow()], self.clock)
         self.driver = WatchingDriver(self.board.driver, self.log, self.clock)
@@ -48,6 +50,8 @@ class World:
         @agent
         async def work(state: State, ctx: Context) -> str:
             self.calls[ctx.session_id] += 1
+            if self.hold is not None:
+                await self.hold.wait()
             return ctx.phase
 
         return Workflow(
@@ -224,6 +228,60 @@ async def test_an_error_of_another_kind_is_told_with_its_place(
     assert told.exc_info is not None
     await world.clock.advance(1)
     assert await world.status("a") == "waiting"
+
+
+async def test_a_stream_that_is_no_session_is_left_alone(world: World):
+    event = NewEvent("id", "agent:emitted", {"name": "n", "data": 1}, 0)
+    await world.other.log.append("x", [event])
+    await world.driver.start()
+    await quiet(world)
+    assert await world.log.unsettled() == ["x"]
+
+
+async def test_stopping_waits_until_everything_is_put_down(world: World):
+    opened, asked = asyncio.Event(), asyncio.Event()
+    await world.other.start("w", session_id="a")
+    world.hold = asyncio.Event()
+    await world.driver.start()
+    await world.turns()
+    # The agent has begun by the first append; by the second it is interrupted, by the third
+    # the lease is given back.
+    world.log.delay(opened, before=3)
+    stopping = asyncio.create_task(world.driver.stop(5))
+    stopping.add_done_callback(lambda task: asked.set())
+    await world.clock.advance(5)
+    await world.turns()
+    assert not asked.is_set()
+    opened.set()
+    await stopping
+    lease = await world.other.log.lease("a")
+    assert lease is not None
+    assert lease.owner is None
+    events = await world.other.log.read("a")
+    assert events[-1].name == "agent:interrupted"
+
+
+async def test_an_output_that_cannot_be_written_in_time_is_given_up(world: World):
+    await world.other.start("w", session_id="a")
+    world.hold = asyncio.Event()
+    await world.driver.start()
+    await world.turns()
+    world.log.delay(asyncio.Event(), before=2)
+    stopping = asyncio.create_task(world.driver.stop(5))
+    await world.turns()
+    world.hold.set()
+    await world.clock.advance(4)
+    assert not stopping.done()
+    await world.clock.advance(1)
+    await stopping
+    lease = await world.other.log.lease("a")
+    assert lease is not None
+    assert lease.owner is None
+    await world.driver.start()
+    await world.turns()
+    assert await world.status("a") == "waiting"
+    assert world.calls["a"] == 2
+    check_laws(await world.log.read("a"))
 
 
 async def test_strangers_in_front_do_not_hide_the_others(world: World):
