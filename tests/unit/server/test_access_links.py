@@ -84,6 +84,11 @@ def test_addresses_with_failures_are_bounded():
     assert failures.count("a") is None
 
 
+@pytest.mark.parametrize("allowed", [0, -1])
+def test_none_may_be_allowed_at_all(allowed: int):
+    assert Failures(FakeClock(), allowed).count("a") == 60
+
+
 def entry(**more: object) -> Entry:
     known = Identity("ci", "operate", "cli")
     given = {"identity": known, "method": "POST", "path": "/x", "status": 200, "remote": "::1"}

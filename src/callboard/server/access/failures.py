@@ -18,7 +18,7 @@ class Failures:
 
     def __init__(self, clock: Clock, allowed: int = ALLOWED) -> None:
         self._clock = clock
-        self._allowed = allowed
+        self._allowed = max(0, allowed)
         self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
 
     def count(self, address: str) -> int | None:
@@ -31,6 +31,7 @@ class Failures:
         while times and now - times[0] >= WINDOW:
             times.popleft()
         if len(times) == self._allowed:
-            return max(1, ceil(times[0] + WINDOW - now))
+            oldest = times[0] if times else now
+            return max(1, ceil(oldest + WINDOW - now))
         times.append(now)
         return None
