@@ -245,6 +245,10 @@ class Callboard:
         """End a session for good; whether it had not ended already."""
         return await self.operations.cancel(session_id, by=by, reason=reason)
 
+    async def delete(self, session_id: str, *, by: str | None = None) -> None:
+        """Remove a session for good, cancelled first if it has not ended. Its forks stay whole."""
+        await self.operations.delete(session_id, by=by)
+
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
         self,
         session_id: str,

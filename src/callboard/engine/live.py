@@ -51,7 +51,7 @@ class LiveSession:
 
     async def take_up(self) -> None:
         """Begin with a session that exists: listeners hear what comes from here on."""
-        self._adopt(await load(self.log, self.session_id))
+        self._adopt(await load(self.log, self.session_id, weighed=True))
         self._told = self.view.position
 
     def _adopt(self, loaded: Loaded) -> None:
@@ -114,7 +114,7 @@ class LiveSession:
     async def _reload(self) -> None:
         """Fold again what the log has, which drops what was not committed; tell what came."""
         told = self._told
-        self._adopt(await load(self.log, self.session_id))
+        self._adopt(await load(self.log, self.session_id, weighed=True))
         self._stale = False
         self._tell(await self.log.read(self.session_id, told))
 

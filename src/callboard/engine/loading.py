@@ -15,7 +15,7 @@ from callboard.state.session import SessionView
 
 @dataclass(slots=True)
 class Loaded:
-    """A view, the last event's id, and the bytes that decide when to checkpoint next."""
+    """A view, the last event's id, and, if weighed, the bytes that decide when to checkpoint."""
 
     view: SessionView
     last_id: str | None
@@ -23,8 +23,13 @@ class Loaded:
     size_since: int
 
 
-async def load(log: EventLog, session_id: str, at: int | None = None) -> Loaded:
-    """Fold a session up to a position, or to its end."""
+async def load(
+    log: EventLog, session_id: str, at: int | None = None, *, weighed: bool = False
+) -> Loaded:
+    """Fold a session up to a position, or to its end.
+
+    `weighed` is for who writes checkpoints; others need not pay for the weighing.
+    """
     head = await log.head(session_id)
     if head == 0:
         raise not_found(session_id)
@@ -39,7 +44,12 @@ async def load(log: EventLog, session_id: str, at: int | None = None) -> Loaded:
     events = await log.read(session_id, max(begin - 1, 0), upto=position, skip=names.NARRATION)
     if begin == 0 and not is_session(events):
         raise not_found(session_id)
-    return _folded(session_id, position, events)
+    view = SessionView(session_id=session_id)
+    for event in events:
+        apply(view, event)
+    view.position = position
+    sizes = _weigh(events) if weighed else (0, 0)
+    return Loaded(view, events[-1].id if events else None, *sizes)
 
 
 async def view_at(log: EventLog, session_id: str, at: int | None = None) -> SessionView:
@@ -67,19 +77,16 @@ def not_found(session_id: str) -> SessionNotFound:
     )
 
 
-def _folded(session_id: str, position: int, events: list[Event]) -> Loaded:
-    view = SessionView(session_id=session_id)
+def _weigh(events: list[Event]) -> tuple[int, int]:
+    """The bytes of the last checkpoint, and of what came after it."""
     checkpoint_size = size_since = 0
     for event in events:
-        apply(view, event)
         size = len(dump_json(event.payload))
         if event.name == names.CHECKPOINT:
             checkpoint_size, size_since = size, 0
         else:
             size_since += size
-    view.position = position
-    last = events[-1].id if events else None
-    return Loaded(view, last, checkpoint_size, size_since)
+    return checkpoint_size, size_since
 
 
 async def _checkpoint(log: EventLog, session_id: str, position: int) -> int:

@@ -8,22 +8,25 @@ from callboard.clock import Clock
 from callboard.engine.answering import RAN_OUT, answer_payload, closed, received_payload
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
-from callboard.engine.loading import load
+from callboard.engine.loading import load, not_found
 from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.resolving import Questions, Told
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     CallboardError,
+    ConflictError,
     InteractionClosed,
     InteractionNotFound,
     NotResumable,
     PhaseError,
     PositionConflict,
+    SessionNotFound,
     SessionOwned,
 )
 from callboard.events import names
 from callboard.events.moments import to_ms
+from callboard.events.rows import Query
 from callboard.ids import short_id
 from callboard.interactions.expiry import expire, ran_out
 from callboard.interactions.records import Interaction
@@ -31,6 +34,10 @@ from callboard.log.protocol import Base, EventLog, Writing
 from callboard.state.session import SessionView
 
 T = TypeVar("T")
+
+_STOPPING = 10.0
+"""Seconds in which whoever drives a session must have heard that it was cancelled."""
+_LOOK_AGAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +257,37 @@ class Operations:
         writing = Writing(expect=position, base=Base(session_id, position), settle=not run)
         await self._log.append(view.session_id, batch.events, writing)
         return Forked(view.session_id, session_id, position, position + 1)
+
+    async def delete(self, session_id: str, *, by: str | None = None, trim: bool = True) -> None:
+        """Remove a session for good, cancelled first if it has not ended. Its forks stay whole.
+
+        With `trim=False` its events are left for a later `trim` of the log: for who deletes many.
+        """
+        rows = await self._log.rows(Query("sessions", {"id": session_id}))
+        if not rows:
+            raise not_found(session_id)
+        if rows[0]["ended"] is None:
+            await self.cancel(session_id, by=by, reason="deleted")
+        await self._hide(session_id)
+        while trim and await self._log.trim():
+            pass
+
+    async def _hide(self, session_id: str) -> None:
+        """Delete as soon as nobody drives: who does hears of the cancellation, and stops."""
+        until = self._clock.monotonic() + _STOPPING
+        while True:
+            try:
+                return await self._log.delete(session_id)
+            except SessionOwned as error:
+                if self._clock.monotonic() >= until:
+                    raise ConflictError(
+                        f"Session {session_id} has ended, but the process that drives it has not "
+                        f"stopped within {_STOPPING:g} s. Try again, or end that process.",
+                        session_id=session_id,
+                    ) from error
+            except SessionNotFound:
+                raise not_found(session_id) from None
+            await self._clock.sleep(_LOOK_AGAIN)
 
     async def _write(
         self, session_id: str, build: Callable[[Batch], T], *, settle: bool = False
