@@ -16,6 +16,8 @@ NO_ROUTE: Final = "none"
 NO_STATUS: Final = 0
 """The status of a request whose sender left before it was answered."""
 
+_SEEN: Final = "callboard.seen"
+
 
 class Served(NamedTuple):
     """A request that is over: what was asked for, by whom, and how it went."""
@@ -33,12 +35,33 @@ class Served(NamedTuple):
     who: str | None
 
 
-class Measured:
-    """Put around everything, so that what is refused is seen as well.
+class _Seen:
+    """The scope in which the answer was made: as far in as the request came."""
 
-    The guard and the router write into the scope who asks and which route it is; they must be
-    given the scope itself and no copy.
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+
+class Routed:
+    """Put around the routes: what they and the guard wrote into the scope can be seen outside.
+
+    The guard gives the routes a scope of their own, so who asks and which route it is would
+    otherwise be known only further in.
     """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show the scope, and go on."""
+        seen: _Seen | None = scope.get(_SEEN)
+        if seen is not None:
+            seen.scope = scope
+        await self._app(scope, receive, send)
+
+
+class Measured:
+    """Put around everything, so that what is refused is seen as well."""
 
     def __init__(
         self, app: ASGIApp, clock: Clock, tell: Iterable[Callable[[Served], None]]
@@ -52,6 +75,7 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        seen = scope[_SEEN] = _Seen(scope)
         start = self._clock.monotonic()
         status, began = NO_STATUS, start
 
@@ -66,7 +90,7 @@ class Measured:
         finally:
             end = self._clock.monotonic()
             first = (end if status == NO_STATUS else began) - start
-            served = _served(scope, status, first, end - start)
+            served = _served(seen.scope, status, first, end - start)
             for tell in self._tell:
                 tell(served)
 

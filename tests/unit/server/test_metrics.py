@@ -14,7 +14,7 @@ from callboard import Approval, Phase, State, Workflow, agent
 from callboard.app import Callboard
 from callboard.clock import SystemClock
 from callboard.server.access.identity import Identity
-from callboard.server.measured import Measured, Served
+from callboard.server.measured import Measured, Routed, Served
 from callboard.server.metrics import STATUSES, Metrics
 from callboard.testing.fake_clock import FakeClock
 
@@ -102,8 +102,8 @@ def app_with(served: list[Served]) -> httpx.AsyncClient:
         if scope["path"] == "/refused":
             await Response(status_code=401)(scope, receive, send)
             return
-        scope["callboard.identity"] = Identity("ada", "read")
-        await app(scope, receive, send)
+        inner = {**scope, "callboard.identity": Identity("ada", "read")}
+        await Routed(app)(inner, receive, send)
 
     measured = Measured(guard, SystemClock(), [served.append])
     transport = httpx.ASGITransport(measured, raise_app_exceptions=False)
