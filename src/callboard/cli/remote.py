@@ -55,37 +55,45 @@ class Server:
 
     def startable(self, given: str) -> Startable:
         """A workflow by its name, or by the file and variable that it stands in here too."""
-        file, _, _ = given.rpartition(":")
-        if Path(given).is_file() or Path(file or given).is_file():
-            return Startable(load(given).workflow.name)
-        return Startable(given)
+        name = load(given).workflow.name if _is_file(given) else given
+        self._offer(name)
+        return Startable(name)
 
     def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
         """Nothing here, but the server must have the workflow."""
-        self._offer(info, file)
+        self._offer_to(info, file)
         return []
 
     def shapes(self, info: SessionInfo, file: str | None) -> Sequence[PhaseShape]:
         """The phases as the server describes them."""
         return [
             PhaseShape(phase.name, phase.agent, phase.human, phase.terminal, phase.leads_to)
-            for phase in self._offer(info, file).phases
+            for phase in self._offer_to(info, file).phases
         ]
 
-    def _offer(self, info: SessionInfo, file: str | None) -> "WorkflowInfo":
+    def _offer_to(self, info: SessionInfo, file: str | None) -> "WorkflowInfo":
         if file is not None:
             raise ValidationError(
                 "--file says where a workflow is on this machine; a server has its own. "
                 "Leave it out.",
                 field="file",
             )
+        return self._offer(info.workflow)
+
+    def _offer(self, name: str) -> "WorkflowInfo":
         offered = self.ask(lambda client: client.workflows())
         for one in offered:
-            if one.name == info.workflow:
+            if one.name == name:
                 return one
         names = ", ".join(one.name for one in offered) or "none"
         raise WorkflowNotFound(
-            f"Session {info.session_id} runs workflow {info.workflow!r}, which {self.url} does not "
-            f"have (it has: {names}). Start the server with its file: callboard serve FILE",
-            workflow=info.workflow,
+            f"{self.url} has no workflow {name!r} (it has: {names}). "
+            "Start the server with its file: callboard serve FILE",
+            workflow=name,
         )
+
+
+def _is_file(given: str) -> bool:
+    """Whether a file is meant; a workflow's name says nothing of one."""
+    file = given.rpartition(":")[0] or given
+    return file.endswith(".py") or "/" in file or Path(given).is_file() or Path(file).is_file()

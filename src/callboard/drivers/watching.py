@@ -45,6 +45,7 @@ class WatchingDriver:
         self._manner = replace(manner or Manner(), parks=True, leaving=lambda: self._stopping)
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
+        self._called: set[str] = set()
         # No session, or none that is known here: others may know it, so it stays as it is.
         self._strangers: set[str] = set()
         self._driving: dict[str, asyncio.Task[None]] = {}
@@ -88,6 +89,7 @@ class WatchingDriver:
             self._unsubscribe()
             self._unsubscribe = None
         self._backlog.clear()
+        self._called.clear()
         if self._watching is not None:
             await _end([self._watching])
             self._watching = None
@@ -108,8 +110,9 @@ class WatchingDriver:
             finishing.cancel()
 
     def wake(self, session_id: str) -> None:
-        """Look at a session now: it may have something to do."""
+        """Drive a session now, also one that was left alone, as a fork that was not to run."""
         if not self._stopping and session_id not in self._driving:
+            self._called.add(session_id)
             self._backlog.add(session_id)
             self._pump()
 
@@ -204,6 +207,8 @@ class WatchingDriver:
 
     async def _work_at(self, session_id: str) -> int | None:
         """The length of a stream in which something is to do here; None when nothing is."""
+        called = session_id in self._called
+        self._called.discard(session_id)
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         lease = await self._log.lease(session_id)
         if not rows or lease is None or not self._driver.knows(rows[0]["workflow"]):
@@ -214,7 +219,7 @@ class WatchingDriver:
         head: int = row["position"]
         if row["ended"] or row["paused"] or self._is_driven(session_id, lease):
             await self._leave_alone(row, lease)
-        elif lease.settled < head or await self._is_due(session_id):
+        elif called or lease.settled < head or await self._is_due(session_id):
             return head
         else:
             self._backlog.forget(session_id)
