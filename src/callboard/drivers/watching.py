@@ -18,7 +18,7 @@ LOOK_EVERY = 5.0
 
 # Looking takes at most a twentieth of the time, however much there is to look at.
 _SHARE = 20
-_LONGEST_REST = 1.0
+_AFTER_A_FAILURE = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -124,11 +124,11 @@ class WatchingDriver:
                 await self._look()
             except Exception as error:  # A store that fails now may work again later.
                 _tell("The log could not be looked at", error)
-                await self._clock.sleep(_LONGEST_REST)
+                await self._clock.sleep(_AFTER_A_FAILURE)
                 self._changed.set()
             took = self._clock.monotonic() - began
             if took:
-                await self._clock.sleep(min(took * _SHARE, _LONGEST_REST))
+                await self._clock.sleep(min(took * _SHARE, LOOK_EVERY))
             await self._rest()
 
     async def _look(self) -> None:

@@ -96,6 +96,20 @@ class Stage:
             ),
             Workflow("asking", state=Notes, phases=[Phase("pay", agent=asking, terminal=True)]),
             Workflow(
+                "items",
+                state=Notes,
+                phases=[
+                    Phase(
+                        "each",
+                        agent=work,
+                        for_each=lambda state: [1, 2, 3],
+                        parallel=2,
+                        update=note,
+                        terminal=True,
+                    )
+                ],
+            ),
+            Workflow(
                 "steps",
                 state=Notes,
                 phases=[
@@ -356,6 +370,16 @@ async def test_a_fork_that_is_not_to_run_is_left_alone(watched: Watched):
     assert watched.stage.calls["draft"] == 2
 
 
+async def test_a_fork_that_was_left_alone_runs_when_it_is_called(watched: Watched):
+    await watched.driver.start()
+    await watched.begin("a")
+    await watched.until("a", status="waiting")
+    fork = await watched.other.operations.fork("a", Forking(position=1), run=False)
+    await watched.until_idle()
+    watched.driver.wake(fork.session_id)
+    await watched.until(fork.session_id, status="waiting")
+
+
 async def test_what_the_same_program_runs_itself_is_not_taken_from_it(watched: Watched):
     await watched.driver.start()
     result = await watched.board.run("steps", session_id="a")
@@ -434,6 +458,39 @@ async def test_stopping_lets_agents_finish_and_starts_no_others(watched: Watched
     await watched.until("a", status="completed")
     await watched.check("a")
     assert watched.stage.calls == {"one": 1, "two": 1}
+
+
+async def test_stopping_lets_items_finish_and_starts_no_others(watched: Watched):
+    watched.stage.gate.clear()
+    await watched.driver.start()
+    await watched.begin("a", workflow="items")
+    await watched.working(2)
+    stopping = asyncio.create_task(watched.driver.stop(60))
+    await watched.clock.advance(1)
+    watched.stage.gate.set()
+    await stopping
+    assert watched.stage.calls == {"each": 2}
+    assert await watched.owner("a") is None
+    assert await watched.other.log.unsettled() == ["a"]
+    second = watched.another(watched.other)
+    await second.start()
+    await watched.until("a", status="completed")
+    await watched.check("a")
+    assert watched.stage.calls == {"each": 3}
+
+
+async def test_stopping_does_not_wait_for_the_next_attempt(watched: Watched):
+    watched.stage.failures = 1
+    await watched.driver.start()
+    await watched.begin("a", workflow="retry")
+    await true(lambda: watched.stage.calls["try"] == 1)
+    await watched.until_idle()
+    await watched.driver.stop(1000)
+    assert watched.clock.monotonic() == 0
+    await watched.clock.advance(60)
+    assert watched.stage.calls["try"] == 1
+    await watched.driver.start()
+    await watched.until("a", status="completed")
 
 
 async def test_stopping_interrupts_what_takes_too_long(watched: Watched):
