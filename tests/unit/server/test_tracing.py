@@ -295,13 +295,15 @@ async def test_a_collector_receives_the_trace(board, clock, monkeypatch):
 
 
 async def test_a_collector_that_is_gone_holds_nobody_up(board, clock):
-    sink = Otlp(OTLPSpanExporter("http://127.0.0.1:9/v1/traces"), close_within=0.1)
+    exporter = OTLPSpanExporter("http://127.0.0.1:9/v1/traces")
+    sink = Otlp(exporter, close_within=0.1)
     follower = Follower(board.log, sink)
     await follower.start()
     session_id = await whole_trip(board, clock)
     await follower.stop()
     await sink.close()
     assert (await board.session(session_id)).status == "completed"
+    exporter.shutdown()  # Or its thread would go on trying beside the next tests.
 
 
 @pytest.mark.parametrize(
