@@ -71,6 +71,11 @@ class Owners:
             return True
         return now - since < self._frozen_after
 
+    def alone(self) -> bool:
+        """Whether no other handle is open."""
+        others = [file.stem for file in self.folder.glob("*.lock") if file.stem != self.owner]
+        return all(self._beat_of(other) is None for other in others)
+
     def _beat_of(self, owner: str) -> int | None:
         """The time of an owner's last heartbeat; None, and nothing left of it, when it died."""
         try:

@@ -4,9 +4,10 @@ Beside `x.db` lies the folder `x.db-live`: the lock that lets writers in one by 
 open handle a lock that tells whether it lives and a socket at which it hears of commits.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -21,6 +22,14 @@ from callboard.log.heartbeat import Heartbeat
 from callboard.log.listeners import ALL, follow
 from callboard.log.owners import Owners
 from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
+from callboard.log.sqlite_backup import (
+    Progress,
+    back_up,
+    check_target,
+    free_share,
+    has_room,
+    shrink,
+)
 from callboard.log.sqlite_commit import Committer, Request
 from callboard.log.sqlite_delete import hide, trim
 from callboard.log.sqlite_errors import translate
@@ -209,6 +218,44 @@ class SqliteLog:
     async def trim(self, limit: int = 1000) -> int:
         """Remove at most so many events of deleted streams that no fork needs."""
         return await self._do(lambda: trim(self._database, limit))
+
+    async def backup(
+        self, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False
+    ) -> Path:
+        """Copy the database while it is in use; returns where to. Writers need not wait.
+
+        The copy shows one moment, is checked, and nobody else may read it. `progress` is called
+        in the event loop, with pages done and pages in all.
+        """
+        self._check_open()
+        target = Path(path).absolute()
+        check_target(self.path, target, overwrite=overwrite)
+        loop = asyncio.get_running_loop()
+
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, done, total)
+
+        def copy() -> None:
+            with closing(self._connect()) as database:
+                back_up(database, target, told)
+
+        with self._reads():
+            await asyncio.to_thread(copy)
+        return target
+
+    async def compact(self, at_least: float = 0.1) -> int | None:
+        """Give free space back to the disk; returns how many bytes that were.
+
+        Only if that share of the file is free. None where it may not be: while others have the
+        database open, who would have to wait, or while the disk has no room for the new file.
+        """
+        self._check_open()
+        if free_share(self._reading) < at_least:
+            return 0
+        if not self._owners.alone() or not has_room(self.path):
+            return None
+        return await self._do(lambda: shrink(self._database))
 
     async def _do(self, work: Callable[[], Result]) -> Result:
         """Do something in the writer thread, in one transaction, which it commits."""
