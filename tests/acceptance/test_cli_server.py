@@ -69,6 +69,9 @@ class Place:
         """Its output without what differs from one run to the next; new ids are named."""
         text = re.sub(r"(--db t\.db|--server http://[0-9.:]+)", "PLACE", done.out + "|" + done.err)
         text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID", text)
+        text = re.sub(r"durationMs=\d+", "SPAN", text)
+        text = re.sub(r"just now|\d+ (s|min) ago", "AGO", text)
+        text = text.replace(str(self.command.folder), "FOLDER")
         text = re.sub(r"the planner prints\n", "", text)
         text = re.sub(r"\d\d:\d\d:\d\d(\.\d+)?", "TIME", text)
         text = re.sub(r"\b\d+(\.\d)? (ms|s)\b *", "SPAN", text)
@@ -163,7 +166,7 @@ def scrubbed(value: Any) -> Any:
         return type(value) if isinstance(value, float) else value
     varies = {"id", "causedBy", "sessionId", "timestamp", "createdAt", "updatedAt", "resolvedAt"}
     varies |= {"durationMs", "source", "via", "by", "answeredBy", "intentId", "parent", "forks"}
-    varies |= {"enteredAt", "exitedAt", "waitedMs", "workedMs", "parentSessionId", "why"}
+    varies |= {"enteredAt", "exitedAt", "waitedMs", "workedMs", "parentSessionId", "why", "text"}
     return {key: scrubbed(one) for key, one in value.items() if key not in varies}
 
 

@@ -72,7 +72,9 @@ def meant(value: str, options: list[str] | None) -> str:
 
 def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | None) -> None:
     screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
-    if info is None or info.running or info.status in ("completed", "failed", "cancelled"):
+    if info is None or info.status in ("completed", "failed", "cancelled"):
+        return
+    if info.running and not place.watched:
         return
     if info.status == "waiting":
         screen.line(
