@@ -21,7 +21,9 @@ INTRODUCTION = """\
 
 Every command works on one database: the one that `--db` names, before or after the command,
 else the one in the environment variable `CALLBOARD_DB`, else `callboard.db` in your user data
-directory.
+directory. Those with `--server` work on a [server](../how-to/work-against-a-server.md) as well:
+the one that it names, else the one in `CALLBOARD_SERVER`. What is typed outranks the
+environment; where only the environment speaks, the server outranks the database.
 """
 
 
