@@ -153,11 +153,11 @@ async def test_whoever_watches_takes_over_from_one_that_is_frozen(place: Place):
             await place.ran(10)
             place.hold.unlink()
             await place.until("waiting", 5)
-            first.send_signal(signal.SIGCONT)
             await place.answer_all()
             await place.until("completed", 5)
-            first.send_signal(signal.SIGTERM)
-            assert await said(first) == "stopped 0 0"
+        first.send_signal(signal.SIGCONT)
+        first.send_signal(signal.SIGTERM)
+        assert await said(first) == "stopped 0 0"
     await place.check_all(sessions)
 
 

@@ -118,17 +118,18 @@ class WatchingDriver:
 
     async def _watch(self) -> None:
         while True:
+            self._changed.clear()
             began = self._clock.monotonic()
             try:
-                self._changed.clear()
                 await self._look()
             except Exception as error:  # A store that fails now may work again later.
                 _tell("The log could not be looked at", error)
-                await self._clock.sleep(_AFTER_A_FAILURE)
                 self._changed.set()
-            took = self._clock.monotonic() - began
-            if took:
-                await self._clock.sleep(min(took * _SHARE, LOOK_EVERY))
+                pause = _AFTER_A_FAILURE
+            else:
+                pause = min((self._clock.monotonic() - began) * _SHARE, LOOK_EVERY)
+            if pause:
+                await self._clock.sleep(pause)
             await self._rest()
 
     async def _look(self) -> None:
