@@ -43,6 +43,8 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and say what to do.",
+        "backup": "Copy the database while it is in use.",
+        "prune": "Remove sessions for good that ended long ago.",
         "rebuild": "Make the tables that people query again from the log.",
     },
 }

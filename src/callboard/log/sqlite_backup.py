@@ -29,8 +29,8 @@ def check_target(source: Path, target: Path, *, overwrite: bool) -> None:
         raise ValidationError(f"{target} is a folder. Name the file too.", field="path")
     if target.exists() and not overwrite:
         raise ValidationError(
-            f"{target} is there already, and was left as it is. Choose another path, or let it be "
-            "overwritten.",
+            f"{target} is there already, and was left as it is. Choose another path, or overwrite "
+            "it: --force (in Python overwrite=True).",
             field="path",
         )
 

@@ -101,8 +101,10 @@ async def test_a_copy_shows_one_moment_while_another_process_writes(
         assert writer.stdout is not None
         assert await writer.stdout.readline() == b"writing\n"
         before = await log.head("a")
+        told: list[tuple[int, int]] = []
         async with asyncio.timeout(60):
-            await log.backup(tmp_path / "copy.db")
+            await log.backup(tmp_path / "copy.db", lambda *pages: told.append(pages))
+        assert told == sorted(told)
         after = await log.head("a")
         async with asyncio.timeout(20):
             while await log.head("a") == after:

@@ -1,0 +1,56 @@
+"""`callboard backup [PATH]`."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.findings import amount
+from callboard.cli.printing import print_json
+from callboard.cli.progress import bar
+from callboard.cli.screen import Screen
+from callboard.errors import NotFound
+from callboard.events.moments import from_ms
+from callboard.log.sqlite import SqliteLog
+
+
+@click.command("backup")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@options.common
+def command(path: Path | None, force: bool, database: Database, as_json: bool) -> None:
+    """Copy the database while it is in use.
+
+    The copy shows one moment, is checked, and only you may read it. Without PATH it is put
+    beside the database, with the date in its name. To restore it, stop whatever uses the
+    database, and move the copy to its place.
+    """
+    if not database.path.exists():
+        raise NotFound(
+            f"There is no database {database.path} to copy. Check --db (or CALLBOARD_DB).",
+            path=str(database.path),
+        )
+
+    async def act(board: Callboard) -> Path:
+        assert isinstance(board.log, SqliteLog)
+        target = path or dated(board.log.path, from_ms(board.clock.now_ms()))
+        # Standard output may be for a program.
+        with bar(Screen(sys.stderr), "Copying") as report:
+            return await board.log.backup(target, report, overwrite=force)
+
+    copy = database.ask(act)
+    size = copy.stat().st_size
+    if as_json:
+        return print_json([{"ok": True, "path": str(copy), "bytes": size}])
+    Screen().line(f"Copied {amount(size)} to {copy}")
+    return None
+
+
+def dated(database: Path, now: datetime) -> Path:
+    """Where a copy goes that was given no name."""
+    moment = now.astimezone().strftime("%Y-%m-%d-%H%M%S")
+    return database.with_name(f"{database.stem}-{moment}{database.suffix}")

@@ -1,0 +1,165 @@
+"""`callboard prune --older-than PERIOD`."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.exits import DONE
+from callboard.cli.findings import amount
+from callboard.cli.periods import PERIOD
+from callboard.cli.printing import print_json
+from callboard.cli.progress import bar
+from callboard.cli.screen import Screen
+from callboard.cli.wording import moment, plural
+from callboard.engine.retention import ENDED, Outdated, outdated
+from callboard.errors import SessionNotFound, StoreError, ValidationError
+from callboard.events.moments import from_ms
+from callboard.log.sqlite import SqliteLog
+
+_NOTHING = "There is nothing to remove."
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was removed; `freed` is None where the file had to stay as long as it is."""
+
+    sessions: int
+    events: int
+    freed: int | None
+
+
+def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
+    statuses = tuple(one.strip() for one in given.split(",") if one.strip())
+    if not statuses or any(status not in ENDED for status in statuses):
+        raise click.BadParameter(f"choose among {', '.join(ENDED)}, with commas between them.")
+    return statuses
+
+
+@click.command("prune")
+@click.option(
+    "--older-than",
+    type=PERIOD,
+    metavar="PERIOD",
+    required=True,
+    help="Those that have not changed for so long: 12h, 30d, 8w.",
+)
+@click.option(
+    "--status",
+    "statuses",
+    metavar="LIST",
+    callback=_statuses,
+    default=",".join(ENDED),
+    show_default=True,
+    help="Only those that ended so.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
+@options.common
+def command(
+    older_than: timedelta, statuses: tuple[str, ...], database: Database, **given: bool
+) -> int:
+    """Remove sessions for good that ended long ago.
+
+    Forks of them stay whole. Afterwards the file is made shorter, if nobody else has the
+    database open; else its free space is used for what comes.
+    """
+    screen = Screen()
+
+    async def look(board: Callboard) -> tuple[list[Outdated], int]:
+        now = board.clock.now_ms()
+        before = now - int(older_than.total_seconds() * 1000)
+        return await outdated(board.log, before, statuses), now
+
+    found, now_ms = database.ask(look)
+    if given["dry_run"]:
+        return _say(screen, found, now_ms, as_json=given["as_json"])
+    if found and not given["yes"]:
+        _confirm(screen, found, now_ms)
+    pruned = database.ask(lambda board: remove(board, found)) if found else Pruned(0, 0, 0)
+    return _tell(screen, pruned, as_json=given["as_json"])
+
+
+def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: bool) -> int:
+    """What would be removed: each session for programs, how many for people."""
+    if as_json:
+        print_json(one.to_wire() for one in found)
+    else:
+        said = f"Would remove {_summary(found, now_ms)}." if found else _NOTHING
+        screen.line(said)
+    return DONE
+
+
+def _summary(found: Sequence[Outdated], now_ms: int) -> str:
+    counts = Counter(one.status for one in found)
+    kinds = ", ".join(f"{counts[status]} {status}" for status in ENDED if counts[status])
+    events = plural(sum(one.position for one in found), "event")
+    now = from_ms(now_ms)
+    oldest, newest = moment(found[0].updated_at, now), moment(found[-1].updated_at, now)
+    return f"{plural(len(found), 'session')} ({kinds}; {events}; from {oldest} to {newest})"
+
+
+def _confirm(screen: Screen, found: Sequence[Outdated], now_ms: int) -> None:
+    if not (sys.stdin.isatty() and screen.is_terminal):
+        raise ValidationError(
+            f"This would remove {_summary(found, now_ms)} for good. Say that it is meant with "
+            "--yes, or only look with --dry-run.",
+            field="yes",
+        )
+    screen.line(f"This removes {_summary(found, now_ms)}.")
+    click.confirm("For good?", default=False, abort=True)
+
+
+async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
+    """Remove these sessions, then their events, then the space that they took."""
+    # Standard output may be for a program.
+    screen = Screen(sys.stderr)
+    sessions = events = 0
+    with bar(screen, "Removing sessions") as report:
+        for number, one in enumerate(found, 1):
+            try:
+                await board.operations.delete(one.session_id, trim=False)
+                sessions += 1
+            except SessionNotFound:
+                pass  # Somebody else was quicker.
+            report(number, len(found))
+    total = sum(one.position for one in found)
+    with bar(screen, "Removing events") as report:
+        while removed := await board.log.trim():
+            events += removed
+            report(min(events, total), total)
+    return Pruned(sessions, events, await _free(board))
+
+
+async def _free(board: Callboard) -> int | None:
+    assert isinstance(board.log, SqliteLog)
+    try:
+        return await board.log.compact()
+    except StoreError:
+        # The sessions are gone all the same; only the file has not become shorter.
+        return None
+
+
+def _tell(screen: Screen, pruned: Pruned, *, as_json: bool) -> int:
+    if as_json:
+        counts = {"sessions": pruned.sessions, "events": pruned.events}
+        print_json([{"ok": True, **counts, "bytesFreed": pruned.freed}])
+        return DONE
+    if not pruned.sessions:
+        screen.line(_NOTHING)
+        return DONE
+    screen.line(f"Removed {plural(pruned.sessions, 'session')}, {plural(pruned.events, 'event')}.")
+    if pruned.freed is None:
+        screen.line(
+            "The file is as long as before: others have the database open, or the disk is nearly "
+            "full. The free space in it is used for what comes."
+        )
+    elif pruned.freed:
+        screen.line(f"The file is {amount(pruned.freed)} shorter.")
+    return DONE
