@@ -1,8 +1,9 @@
 """`callboard serve [FILE[:NAME] …]`."""
 
 import asyncio
+from collections.abc import Callable
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -22,37 +23,64 @@ if TYPE_CHECKING:
     from callboard.server.settings import Settings
 
 
+_OPTIONS: Final = (
+    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option("--port", default=2255, show_default=True, help="The port; 0 picks a free one."),
+    click.option(
+        "--cors-origin",
+        "origins",
+        multiple=True,
+        metavar="ORIGIN",
+        help="A site whose pages may call this server, with a token: https://app.example.com",
+    ),
+    click.option(
+        "--allowed-host",
+        "hosts",
+        multiple=True,
+        metavar="NAME",
+        help="A name under which a proxy makes this server known.",
+    ),
+    click.option(
+        "--allow-remote", is_flag=True, help="Listen beyond this machine; put TLS in front of it."
+    ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=64,
+        show_default=True,
+        help="Sessions driven at once.",
+    ),
+    click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=10.0,
+        show_default=True,
+        help="Seconds that agents get when it stops.",
+    ),
+    click.option(
+        "--wrong-tokens",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
+    ),
+    click.option(
+        "--log-format",
+        type=click.Choice(["json", "text"]),
+        help="How it logs: json unless standard error is a terminal.",
+    ),
+)
+
+
+def _serving(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
 @click.command("serve")
 @click.argument("files", metavar="[FILE[:NAME] ...]", nargs=-1)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", default=2255, show_default=True, help="The port; 0 picks a free one.")
-@click.option(
-    "--cors-origin",
-    "origins",
-    multiple=True,
-    metavar="ORIGIN",
-    help="A site whose pages may call this server, with a token: https://app.example.com",
-)
-@click.option(
-    "--allowed-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="A name under which a proxy makes this server known.",
-)
-@click.option(
-    "--allow-remote", is_flag=True, help="Listen beyond this machine; put TLS in front of it."
-)
-@click.option("--concurrency", default=64, show_default=True, help="Sessions driven at once.")
-@click.option(
-    "--grace", default=10.0, show_default=True, help="Seconds that agents get when it stops."
-)
-@click.option(
-    "--wrong-tokens",
-    default=10,
-    show_default=True,
-    help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
-)
+@_serving
 @options.common
 def command(files: tuple[str, ...], database: Database, as_json: bool, **given: Any) -> None:
     """Run workflows for other programs, over HTTP.
@@ -65,12 +93,14 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
     try:
         import uvloop
 
+        from callboard.server import logs
         from callboard.server.settings import Settings
     except ImportError as error:
         raise MissingExtra(
             f"`callboard serve` needs {error.name}: pip install 'callboard[server]'"
         ) from error
 
+    logs.install(given["log_format"])
     settings = Settings(
         host=given["host"],
         port=given["port"],
@@ -103,31 +133,33 @@ async def _serve(
 ) -> None:
     from callboard.server.running import bind, serve
     from callboard.server.starting import prepare
+    from callboard.server.tracing import traced
 
     listening = bind(settings)
     async with database.open(workflows, create=True) as board:
         prepared = prepare(board, board.driver, settings, database.path)
-        waiting = await board.inbox()
+        oldest = await board.people.find(status="pending", limit=1)
 
         def ready(address: "Address") -> None:
             if as_json:
                 names = sorted(board.workflows)
                 print_json([{"url": address.url, "port": address.port, "workflows": names}])
             else:
-                _announce(board, database, address, waiting)
+                _announce(board, database, address, oldest)
 
-        await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
+        async with traced(board.log):
+            await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
 
 
 def _announce(
-    board: Callboard, database: Database, address: "Address", waiting: list[Interaction]
+    board: Callboard, database: Database, address: "Address", oldest: list[Interaction]
 ) -> None:
     screen = Screen()
     screen.line(("Callboard", "strong"), " is at ", (address.url, "command"))
     screen.line("Workflows: ", ", ".join(sorted(board.workflows)) or "none; give it files of some")
-    if waiting:
-        first = waiting[0]
-        choices = first.options or ["yes"]
-        screen.line(f"{len(waiting)} waiting for a person, the oldest: {preview(first.prompt)}")
-        screen.line("  answer it: ", (database.command("answer", first.id, choices[0]), "command"))
-    screen.line("Look around: ", (database.command("open"), "command"), ". End it: Ctrl-C")
+    for question in oldest:
+        value = question.options[0] if question.options else "yes"
+        answer = database.command("answer", question.id, value)
+        screen.line(f"Waiting for a person: {preview(question.prompt)}")
+        screen.line("  answer it: ", (answer, "command"))
+    screen.line("Look around: ", (database.command("open"), "command"), "   End it: Ctrl-C")

@@ -7,9 +7,11 @@ from fastapi import FastAPI
 from callboard.server import problems
 from callboard.server.routes import (
     control,
+    docs,
     health,
     interactions,
     login,
+    metrics,
     sessions,
     streams,
     workflows,
@@ -31,6 +33,8 @@ ROUTERS = (
     interactions.router,
     login.router,
     health.router,
+    metrics.router,
+    docs.router,
 )
 
 
@@ -41,7 +45,7 @@ def build(service: Service) -> FastAPI:
         version=version("callboard"),
         description=_ABOUT,
         openapi_url="/openapi.json",
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
         separate_input_output_schemas=False,
     )

@@ -7,12 +7,15 @@ from starlette.types import ASGIApp
 
 from callboard.drivers.local import LocalDriver
 from callboard.drivers.watching import WatchingDriver
+from callboard.server import logs
 from callboard.server.access.audit import Audit
 from callboard.server.access.failures import Failures
 from callboard.server.access.guard import Guard
 from callboard.server.access.links import Links
 from callboard.server.access.tokens import Tokens
 from callboard.server.application import build
+from callboard.server.measured import Measured, Routed
+from callboard.server.metrics import Metrics
 from callboard.server.ports import Board
 from callboard.server.service import Service
 from callboard.server.settings import Settings
@@ -34,20 +37,24 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
     tokens = Tokens(database, board.clock)
     links = Links(board.clock, settings.link_lives)
     watching = WatchingDriver(driver, board.log, board.clock, settings.concurrency)
+    streams = Streams(board.log, settings)
+    metrics = Metrics(board.log, board.clock, watching, streams)
     service = Service(
         board=board,
         settings=settings,
-        streams=Streams(board.log, settings),
+        streams=streams,
         links=links,
         tokens=tokens,
         driver=watching,
+        metrics=metrics,
     )
     guard = Guard(
-        build(service),
+        Routed(build(service)),
         settings=settings,
         tokens=tokens,
         links=links,
         failures=Failures(board.clock, settings.wrong_tokens),
         audit=Audit(database),
     )
-    return Prepared(guard, service, watching, tokens)
+    measured = Measured(guard, board.clock, [metrics.served, logs.served])
+    return Prepared(measured, service, watching, tokens)
