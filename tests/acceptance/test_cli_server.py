@@ -274,7 +274,9 @@ def test_a_place_is_a_database_or_a_server(served: Served, local: CallboardComma
     assert "Leave it out" in file.err
 
 
-@pytest.mark.parametrize("words", [["rebuild"]])
+@pytest.mark.parametrize(
+    "words", [["rebuild"], ["prune", "--older-than", "30d", "--yes"], ["backup"], ["doctor"]]
+)
 def test_what_needs_the_database_itself_says_so(local: CallboardCommand, words: list[str]):
     for typed in ([*words, "--server", "http://h"], ["--server", "http://h", *words]):
         refused = local.here(*typed, code=2)

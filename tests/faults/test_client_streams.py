@@ -72,6 +72,49 @@ async def test_a_reader_outlives_its_server_again_and_again(server: Server):
         assert everything[-1].id == history[-1].id
 
 
+async def test_who_listens_from_now_on_misses_nothing_though_it_is_cut_off_at_once(
+    server: Server,
+):
+    cut, let_in = asyncio.Event(), asyncio.Event()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if cut.is_set():
+            await let_in.wait()
+        there, to_server = await asyncio.open_connection("127.0.0.1", server.port)
+        to_server.write(await reader.readuntil(b"\r\n\r\n"))
+        if not cut.is_set():
+            # The head, then the greeting: where the reader stands, before any event.
+            writer.write(await there.readuntil(b"\r\n\r\n"))
+            writer.write(await there.readuntil(b"\n\n"))
+            await writer.drain()
+            cut.set()
+        while let_in.is_set() and (data := await there.read(65536)):
+            writer.write(data)
+        for one in (writer, to_server):
+            one.close()
+
+    async with Client(server.url, TOKEN) as direct, asyncio.timeout(50):
+        await direct.run("talk")
+        heard: list[Any] = []
+
+        async def listen(url: str) -> None:
+            async with Client(url, TOKEN) as client:
+                async for _, event in client.tail_all():
+                    heard.append(event)
+
+        async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:
+            port = listening.sockets[0].getsockname()[1]
+            task = asyncio.create_task(listen(f"http://127.0.0.1:{port}"))
+            await cut.wait()
+            session = await direct.start("talk")
+            events = aiter(direct.tail(session))
+            missed = [await anext(events) for _ in range(10)]
+            let_in.set()
+            await heard_at_least(heard, 10)
+            task.cancel()
+        assert heard[:10] == missed
+
+
 class Cuts:
     """Passes bytes on in small pieces, and drops each connection after some of them."""
 

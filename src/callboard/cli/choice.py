@@ -1,10 +1,9 @@
 """What was chosen before the command's name, or by the environment: a database, a server."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Which database and which server, and whether the person typed it."""
 
     db: str | None = None

@@ -94,6 +94,11 @@ class Reader:
         self._streams = streams
         self._after = after
 
+    @property
+    def place(self) -> int:
+        """After which it reads on."""
+        return self._after
+
     async def chunks(self) -> AsyncGenerator[bytes]:
         """What to write: history, then whatever comes, then nothing more after the end."""
         with self._streams.joined(self) as channel:
