@@ -13,8 +13,7 @@ HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
 }
-_GREETING = b"retry: 1000\nid: %d\n\n"
-"""How soon to come back, and from where: also a reader that has heard nothing yet loses nothing."""
+_RETRY = b"retry: 1000\n\n"
 
 
 class EventStream(Response):
@@ -61,7 +60,7 @@ class EventStream(Response):
     async def _write(self, send: Send) -> None:
         loop, reader = asyncio.get_running_loop(), self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        greeting = _GREETING % reader.place
+        greeting = reader.greeting + _RETRY
         await send({"type": "http.response.body", "body": greeting, "more_body": True})
         async with aclosing(reader.chunks()) as chunks:
             async for data in chunks:

@@ -21,6 +21,8 @@ class Streams:
 
     def __init__(self, log: EventLog, settings: Settings) -> None:
         self.closed = False
+        self.cut = 0
+        """How many were cut off because they took nothing."""
         self._log = log
         self._settings = settings
         self._pages = Pages(settings.cache)
@@ -71,6 +73,7 @@ class Streams:
         oldest = asyncio.get_running_loop().time() - self._settings.patience
         for reader in tuple(self._readers):
             if reader.writing_since is not None and reader.writing_since < oldest:
+                self.cut += 1
                 reader.cut_off()
         if self._readers:
             self._watch()
@@ -95,9 +98,9 @@ class Reader:
         self._after = after
 
     @property
-    def place(self) -> int:
-        """After which it reads on."""
-        return self._after
+    def greeting(self) -> bytes:
+        """Where it stands, for one who listens from now on: cut off at once, it loses nothing."""
+        return b"id: %d\n" % self._after if self.session_id is None else b""
 
     async def chunks(self) -> AsyncGenerator[bytes]:
         """What to write: history, then whatever comes, then nothing more after the end."""

@@ -50,7 +50,12 @@ class Story:
         return self.then(0, names.REQUESTED, **{**question, **payload})
 
     def situation(
-        self, *, owner: str | None = None, alive: bool = False, later: float = 60
+        self,
+        *,
+        owner: str | None = None,
+        alive: bool = False,
+        later: float = 60,
+        watched: bool = False,
     ) -> Situation:
         """How the session stands some seconds after its last event."""
         view = fold(self.events)
@@ -62,6 +67,7 @@ class Story:
             pause=paused[-1] if view.paused else None,
             now_ms=to_ms(self._at + timedelta(seconds=later)),
             command=Database("t.db").command,
+            watched=watched,
         )
 
     def _info(self, *, running: bool) -> SessionInfo:

@@ -223,3 +223,25 @@ def test_the_default_database_need_not_be_named():
         "callboard answer q1 yes",
         "callboard answer q1 no",
     ]
+
+
+def test_on_a_server_a_session_goes_on_by_itself():
+    waiting = Story().enter().ask().situation(watched=True)
+    kind, text = said(waiting)
+    assert kind == "waiting"
+    assert "The server goes on as soon as it is answered." in text
+    assert "resume" not in text
+
+    running = Story().enter().start().situation(owner="server", alive=True, watched=True)
+    assert said(running) == (
+        "driven",
+        "It is running: Agent 'planner' works in phase 'plan'. The server drives it.",
+    )
+    assert said(Story().enter().situation(watched=True)) == (
+        "idle",
+        golden("""
+            It can go on, and the server has not taken it up yet. It is in phase 'plan'.
+              Let it go on, and watch it
+                callboard resume s1 --db t.db
+        """),
+    )
