@@ -5,8 +5,10 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-_HEADERS_WITHIN = 10.0
-"""Seconds that a client has to send a request's head."""
+_HEAD_WITHIN = 10.0
+"""Seconds that a client has to send the head of a request."""
+_BODY_WITHIN = 60.0
+"""Seconds that it then has for the rest."""
 
 
 class Connection(HttpToolsProtocol):
@@ -21,29 +23,32 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._await_head()
+        self._wait(_HEAD_WITHIN)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
-        self._have_head()
+        self._wait(None)
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         """Begin a request, with the way to drop its sender."""
         super().on_message_begin()
         self.scope["callboard.abort"] = self.transport.abort  # pyright: ignore[reportGeneralTypeIssues]
-        self._await_head()
+        self._wait(_HEAD_WITHIN)
 
     def on_headers_complete(self) -> None:
         """The head has come in time."""
-        self._have_head()
+        self._wait(_BODY_WITHIN)
         super().on_headers_complete()
 
-    def _await_head(self) -> None:
-        if self._waiting is None:
-            self._waiting = self.loop.call_later(_HEADERS_WITHIN, self.transport.abort)
+    def on_message_complete(self) -> None:
+        """All of the request has come."""
+        self._wait(None)
+        super().on_message_complete()
 
-    def _have_head(self) -> None:
+    def _wait(self, seconds: float | None) -> None:
+        """Drop the client after so many seconds, unless something comes before."""
         if self._waiting is not None:
             self._waiting.cancel()
-            self._waiting = None
+        abort = self.transport.abort
+        self._waiting = None if seconds is None else self.loop.call_later(seconds, abort)

@@ -61,8 +61,9 @@ async def serve(
     driver: WatchingDriver,
     listening: socket.socket,
     ready: Callable[[Address], None],
+    stopping: asyncio.Event | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish what was begun, in bounded time."""
+    """Serve until SIGTERM, SIGINT or `stopping`; then finish what was begun, in bounded time."""
     settings = service.settings
     server = _Server(
         uvicorn.Config(
@@ -78,7 +79,7 @@ async def serve(
             timeout_graceful_shutdown=max(1, round(settings.grace)),
         )
     )
-    stopping = asyncio.Event()
+    stopping = stopping or asyncio.Event()
     with _signals(stopping.set):
         await driver.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
