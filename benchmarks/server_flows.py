@@ -21,12 +21,14 @@ def count_ticks(state: Ticks, given: dict[str, Any]) -> None:
 
 @agent
 async def tick(state: Ticks, ctx: Context) -> int:
-    """Emit an event at every beat, from when the gate file appears; late beats are not skipped."""
+    """Emit an event at every beat from when the gate file appears, and end in time, however few."""
     while not Path(state.gate).exists():
         await asyncio.sleep(0.01)
     began = time.monotonic()
     for number in range(state.count):
-        await asyncio.sleep(began + number * state.every - time.monotonic())
+        if (late := time.monotonic() - began) > state.count * state.every:
+            break
+        await asyncio.sleep(number * state.every - late)
         await ctx.emit("tick", {"at": time.time_ns()})
     return state.count
 

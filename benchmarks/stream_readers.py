@@ -29,7 +29,7 @@ class Tally:
         self.connected = 0
         self.ended = 0
         self.frames = 0
-        self.live = 0
+        self.ticks = 0
         self.returns = 0
         self.wrong: list[str] = []
         self.lasts: set[int] = set()
@@ -39,30 +39,17 @@ class Tally:
         self.all_ended = asyncio.Event()
 
     def figures(self) -> dict[str, object]:
-        late = {
-            f"{share:g}": next(iter(_ranks(self.waits, share, self.live)), 0)
-            for share in (0.5, 0.9, 0.99, 1.0)
-        }
         return {
             "readers": self.readers,
             "ended": self.ended,
             "frames": self.frames,
+            "ticks": self.ticks,
             "returns": self.returns,
             "wrong": self.wrong[:5],
             "wrongs": len(self.wrong),
             "lasts": sorted(self.lasts),
-            "late": late,
             "waits": {ms: count for ms, count in enumerate(self.waits) if count},
         }
-
-
-def _ranks(counts: list[int], share: float, total: int) -> list[int]:
-    passed = 0
-    for ms, count in enumerate(counts):
-        passed += count
-        if count and passed >= share * total:
-            return [ms]
-    return []
 
 
 class Reader(asyncio.Protocol):
@@ -101,10 +88,12 @@ class Reader(asyncio.Protocol):
                 tally.wrong.append(f"{place} after {last}")
             last, end = place, found.end()
             tally.frames += 1
+            if at is None:
+                continue
+            tally.ticks += 1
             # What happened while it was away says how long it was away, not how late the
             # server is.
-            if at is not None and (made := int(at)) >= since:
-                tally.live += 1
+            if (made := int(at)) >= since:
                 waits[min((now - made) // 1_000_000, MILLISECONDS - 1)] += 1
         self.last = last
         self._buffer = data[end:]

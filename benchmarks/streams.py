@@ -16,6 +16,7 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ from serving import TOKEN, Caller, Process, mb, running, serve
 READERS = 1000
 PER_SECOND = 100
 BAR_MS = 250
+KEPT = 0.97
+"""The share of the beats that must have been kept: a server that is late makes fewer events."""
 LEAVE = 20.0
 PROCESSES = 2
 FEWER = (500, 250, 125, 60, 30)
@@ -77,11 +80,12 @@ def run(side: str, count: int, seconds: float, seed: int) -> dict[str, Any]:
             stack.callback(process.kill)
         for process in processes:
             line(process)  # all are connected
-        before = server.busy()
+        before, began = server.busy(), time.monotonic()
         (folder / "gate").touch()
         seen = [line(process) for process in processes]
         busy, memory = server.busy() - before, server.memory()
-    return judged(seen, events) | {"busy": busy / seconds, "memory": memory}
+        took = time.monotonic() - began
+    return judged(seen) | {"busy": busy / took, "memory": memory, "offered": events, "took": took}
 
 
 def line(process: "subprocess.Popen[str]") -> dict[str, Any]:
@@ -92,7 +96,7 @@ def line(process: "subprocess.Popen[str]") -> dict[str, Any]:
     return json.loads(text)
 
 
-def judged(seen: list[dict[str, Any]], events: int) -> dict[str, Any]:
+def judged(seen: list[dict[str, Any]]) -> dict[str, Any]:
     """Everyone's figures together; `whole` when everyone saw everything once."""
     waits: dict[int, int] = {}
     for one in seen:
@@ -102,8 +106,7 @@ def judged(seen: list[dict[str, Any]], events: int) -> dict[str, Any]:
     ended = sum(one["ended"] for one in seen)
     count = sum(one["readers"] for one in seen)
     wrongs = sum(one["wrongs"] for one in seen)
-    whole = wrongs == 0 and ended == count and len(lasts) == 1 and min(lasts) >= events
-    # A reader that is given everything takes at least as many frames as there were events.
+    whole = wrongs == 0 and ended == count and len(lasts) == 1
     frames = sum(one["frames"] for one in seen)
     assert not whole or frames == count * min(lasts), (frames, count, lasts)
     return {
@@ -112,6 +115,7 @@ def judged(seen: list[dict[str, Any]], events: int) -> dict[str, Any]:
         "max": max(waits, default=0),
         "timed": sum(waits.values()),
         "frames": frames,
+        "made": sum(one["ticks"] for one in seen) / count,
         "returns": sum(one["returns"] for one in seen),
         "readers": count,
         "whole": whole,
@@ -130,7 +134,7 @@ def rank(counts: dict[int, int], share: float) -> int:
 
 
 def holds(one: dict[str, Any]) -> bool:
-    return one["whole"] and one["p99"] <= BAR_MS
+    return one["whole"] and one["p99"] <= BAR_MS and one["made"] >= KEPT * one["offered"]
 
 
 def most_held(side: str, seconds: float) -> int:

@@ -32,7 +32,9 @@ class Stream:
             await asyncio.sleep(0.01)
         began = time.monotonic()
         for number in range(self.count):
-            await asyncio.sleep(began + number * self.every - time.monotonic())
+            if (late := time.monotonic() - began) > self.count * self.every:
+                break
+            await asyncio.sleep(number * self.every - late)
             self.add(number)
         self.over = True
         for queue in self.queues:
