@@ -26,6 +26,7 @@ from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog, Lease
 from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite_backup import Progress
 from callboard.state import patch
 from callboard.state.rows import project
 from callboard.state.session import SessionView
@@ -312,6 +313,24 @@ class Callboard:
     async def rebuild(self) -> int:
         """Make every view again from the log; returns how many events that took."""
         return await self.log.rebuild()
+
+    async def backup(
+        self, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False
+    ) -> Path:
+        """Copy the database while it is in use; returns where to.
+
+        `progress` is called with how many pages are done, and of how many.
+        """
+        return await self._file().backup(path, progress, overwrite=overwrite)
+
+    async def compact(self) -> int | None:
+        """Make the file shorter by what is free in it, in bytes; None while others use it."""
+        return await self._file().compact()
+
+    def _file(self) -> SqliteLog:
+        if not isinstance(self.log, SqliteLog):
+            raise ValidationError("What is kept in memory only has no file.", field="db")
+        return self.log
 
 
 def run(  # noqa: PLR0913 - the public face, all by keyword

@@ -15,7 +15,6 @@ from callboard.cli.progress import bar
 from callboard.cli.screen import Screen
 from callboard.errors import NotFound
 from callboard.events.moments import from_ms
-from callboard.log.sqlite import SqliteLog
 
 
 @click.command("backup")
@@ -36,11 +35,10 @@ def command(path: Path | None, force: bool, database: Database, as_json: bool) -
         )
 
     async def act(board: Callboard) -> Path:
-        assert isinstance(board.log, SqliteLog)
-        target = path or dated(board.log.path, from_ms(board.clock.now_ms()))
+        target = path or dated(database.path, from_ms(board.clock.now_ms()))
         # Standard output may be for a program.
         with bar(Screen(sys.stderr), "Copying") as report:
-            return await board.log.backup(target, report, overwrite=force)
+            return await board.backup(target, report, overwrite=force)
 
     copy = database.ask(act)
     size = copy.stat().st_size

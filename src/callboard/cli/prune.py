@@ -21,7 +21,6 @@ from callboard.cli.wording import moment, plural
 from callboard.engine.retention import ENDED, Outdated, outdated
 from callboard.errors import SessionNotFound, StoreError, ValidationError
 from callboard.events.moments import from_ms
-from callboard.log.sqlite import SqliteLog
 
 _NOTHING = "There is nothing to remove."
 
@@ -138,9 +137,8 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
 
 
 async def _free(board: Callboard) -> int | None:
-    assert isinstance(board.log, SqliteLog)
     try:
-        return await board.log.compact()
+        return await board.compact()
     except StoreError:
         # The sessions are gone all the same; only the file has not become shorter.
         return None

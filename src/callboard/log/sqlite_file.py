@@ -54,7 +54,9 @@ def recognise(database: sqlite3.Connection, path: Path) -> None:
     if application == APPLICATION_ID:
         return
     (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application or tables:
+    # Another process may have made the file ours in between: it marks it before it fills it.
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID and (application or tables):
         raise StoreForeign(
             f"{path} is a database, but not one of Callboard's; it was left as it is. "
             "Choose another path.",

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import StoreError, StoreTooNew
+from callboard.events.rows import Query
 from callboard.log.migrate import Migration, known_migrations, migrate
 from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import connect
+from callboard.log.sqlite_file import connect, prepare
 from callboard.testing.log_suite_material import several
 
 FIRST = Migration("0001_first.sql", "-- a comment; with a semicolon\nCREATE TABLE a (x);\n")
@@ -116,3 +117,30 @@ async def test_a_log_of_a_newer_callboard_is_left_as_it_is(path: Path):
     assert path.read_bytes() == before
     with pytest.raises(StoreTooNew):
         SqliteLog.open(path)
+
+
+async def test_a_database_of_the_first_version_is_lifted_and_loses_nothing(path):
+    old = sqlite3.connect(path, isolation_level=None)
+    prepare(old, path)
+    migrate(old, path, 1, known_migrations()[:1])
+    old.execute(
+        "INSERT INTO streams (key, id, base, base_position, head, updated_at) "
+        "VALUES (1, 'parent', NULL, 0, 3, 7), (2, 'child', 1, 2, 3, 8)"
+    )
+    old.executemany(
+        "INSERT INTO events (stream, position, id, name, version, at, payload) "
+        "VALUES (?, ?, ?, 'happened', 1, 7, '{}')",
+        [(1, 1, "a"), (1, 2, "b"), (1, 3, "c"), (2, 3, "d")],
+    )
+    old.execute("INSERT INTO sessions (id, workflow, created_at) VALUES ('parent', 'w', 7)")
+    old.execute("INSERT INTO sessions (id, workflow, created_at) VALUES ('child', 'w', 8)")
+    old.close()
+    log = SqliteLog.open(path)
+    try:
+        assert path.with_name(f"{path.name}.before-migration-from-1").exists()
+        assert [row["id"] for row in await log.rows(Query("sessions"))] == ["child", "parent"]
+        await log.delete("parent")
+        assert await log.trim() == 1
+        assert [event.id for event in await log.read("child")] == ["a", "b", "d"]
+    finally:
+        await log.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from callboard.app import Callboard
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, ValidationError
 from callboard.events.rows import Query
 from callboard.log import sqlite_backup
@@ -239,3 +240,10 @@ async def test_a_program_that_locks_the_file_is_waited_for_and_told_of(
     with pytest.raises(StoreBusy):
         await log.compact()
     await log.append("stays", several(1))
+
+
+async def test_what_is_in_memory_has_no_file(tmp_path: Path):
+    async with Callboard.open() as board:
+        for work in (board.backup(tmp_path / "copy.db"), board.compact()):
+            with pytest.raises(ValidationError, match="in memory only"):
+                await work

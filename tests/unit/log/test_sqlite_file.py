@@ -2,13 +2,14 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from callboard.errors import StoreBusy, StoreError, StoreForeign
 from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import APPLICATION_ID, create_private, prepare
+from callboard.log.sqlite_file import APPLICATION_ID, connect, create_private, prepare, recognise
 from callboard.log.sqlite_setup import live_folder
 from callboard.testing.log_suite_material import several
 
@@ -173,3 +174,17 @@ def test_an_error_while_opening_is_told_in_our_words(
     monkeypatch.setattr("callboard.log.sqlite_setup.prepare", fails)
     with pytest.raises(StoreError, match="disk I/O error"):
         SqliteLog.open(tmp_path / "log.db")
+
+
+def test_a_file_that_another_process_makes_ours_meanwhile_is_ours(tmp_path: Path):
+    path = tmp_path / "new.db"
+    with closing(connect(path)) as looking, closing(connect(path)) as making:
+
+        def seen(statement: str) -> None:
+            if "sqlite_master" in statement:
+                making.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                making.execute("CREATE TABLE events (x)")
+
+        looking.set_trace_callback(seen)
+        recognise(looking, path)
+        assert making.execute("SELECT count(*) FROM events").fetchone() == (0,)
