@@ -40,6 +40,7 @@ class Writer:
         self._requests: list[Request] = []
         self._jobs: deque[tuple[Job, asyncio.Future[Any]]] = deque()
         self._scheduled = False
+        self._after_job = False
         self._running: Future[None] | None = None
         self._idle: list[asyncio.Future[None]] = []
 
@@ -80,8 +81,9 @@ class Writer:
     def _flush(self) -> None:
         self._scheduled = False
         try:
-            if self._jobs:
-                # Before the appends: those of a busy log would never leave it a moment.
+            # By turns: neither the appends nor the jobs of a busy log may keep the others waiting.
+            self._after_job = bool(self._jobs) and not (self._after_job and self._requests)
+            if self._after_job:
                 self._running = self._thread.submit(self._run_in_thread, *self._jobs.popleft())
             elif group := self._take():
                 self._write(group)

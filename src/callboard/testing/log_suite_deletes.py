@@ -2,6 +2,7 @@
 """The log's contract: deleting, and removing what nobody can read any more."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -219,6 +220,26 @@ class DeleteContract(Contract):
         removed, _ = await asyncio.gather(trimmed(log, 20), write())
         assert removed == 400
         assert places(await log.read("t")) == list(range(1, 22))
+
+    async def test_one_who_trims_for_long_keeps_nobody_waiting(self, rowed: EventLog) -> None:
+        """Through one handle: each append is written before the next slice but one."""
+        await rowed.append("s", several(100))
+        await rowed.append("t", several(1))
+        await rowed.delete("s")
+        slices = 0
+        seen: list[int] = []
+
+        async def write() -> None:
+            for _ in range(10):
+                await rowed.append("t", several(1))
+                seen.append(slices)
+
+        writing = asyncio.ensure_future(write())
+        while await rowed.trim(1):
+            slices += 1
+        await writing
+        assert slices == 100
+        assert all(later - earlier <= 3 for earlier, later in itertools.pairwise([0, *seen]))
 
 
 class OrphanContract(Contract):
