@@ -72,7 +72,7 @@ $(PEERS)/.requirements: requirements/bench-peers.txt | $(PEERS)/bin/pip
 DEMO := .demo/callboard.db
 
 run: setup ## Start a server with two workflows and a question that waits for you
-	@[ -e $(DEMO) ] || $(BIN)/callboard run examples/trip.py --input Lisbon --db $(DEMO) --json </dev/null >/dev/null || [ $$? = 3 ]
+	@[ -e $(DEMO) ] || $(BIN)/callboard run examples/trip.py --input Lisbon --db $(DEMO) --json </dev/null &>/dev/null || [ $$? = 3 ]
 	@exec $(BIN)/callboard serve examples/trip.py examples/branching_choice.py --db $(DEMO)
 
 check: setup ## Format, lint, types and layers, changing nothing

@@ -74,14 +74,14 @@ def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | N
     screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
     if info is None or info.status in ("completed", "failed", "cancelled"):
         return
-    if info.running and not place.watched:
+    if info.running and not place.served:
         return
     if info.status == "waiting":
         screen.line(
             "The session still waits for a person: " + place.command("why", info.session_id)
         )
-    elif place.watched and info.status != "paused":
-        watch = place.command("resume", info.session_id)
+    elif place.served and info.status != "paused":
+        watch = place.command("resume" if place.watched else "show", info.session_id)
         screen.line("The session goes on there. Watch it: ", (watch, "command"))
     else:
         screen.line(

@@ -11,11 +11,13 @@ from callboard.app import Callboard
 from callboard.cli.history import shapes_of
 from callboard.cli.picture import PhaseShape
 from callboard.cli.places import Startable
+from callboard.cli.program import program
 from callboard.cli.source import load, load_again
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotFound
 from callboard.log.location import database_path, default_path
+from callboard.server.presence import is_served
 
 T = TypeVar("T")
 
@@ -37,6 +39,11 @@ class Database:
         return False
 
     @property
+    def served(self) -> bool:
+        """Whether a server on this machine drives its sessions."""
+        return is_served(self.path)
+
+    @property
     def is_default(self) -> bool:
         """Whether every command finds it without being told."""
         return self.path.absolute() == default_path()
@@ -46,7 +53,7 @@ class Database:
         options = [] if self.is_default else ["--db", str(self.given)]
         # Behind "--" nothing is an option any more.
         end = words.index("--") if "--" in words else len(words)
-        return shlex.join(["callboard", *words[:end], *options, *words[end:]])
+        return shlex.join([program(), *words[:end], *options, *words[end:]])
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> Callboard:
         """Open it. Only the default one, or with `create`, may be new."""

@@ -145,6 +145,11 @@ class Place(Protocol):
         """Whether something there drives sessions by itself, so that nobody here has to."""
         ...
 
+    @property
+    def served(self) -> bool:
+        """Whether sessions go on there by themselves, whoever else could drive them too."""
+        ...
+
     def command(self, *words: str) -> str:
         """A command line of Callboard's on this place, as a shell takes it."""
         ...

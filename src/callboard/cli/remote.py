@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from callboard.cli.picture import PhaseShape
 from callboard.cli.places import Startable
+from callboard.cli.program import program
 from callboard.cli.source import load
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
@@ -32,11 +33,16 @@ class Server:
         """A server drives what it can."""
         return True
 
+    @property
+    def served(self) -> bool:
+        """It is a server."""
+        return True
+
     def command(self, *words: str) -> str:
         """A command line of Callboard's on this server, as a shell takes it."""
         # Behind "--" nothing is an option any more.
         end = words.index("--") if "--" in words else len(words)
-        return shlex.join(["callboard", *words[:end], "--server", self.url, *words[end:]])
+        return shlex.join([program(), *words[:end], "--server", self.url, *words[end:]])
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> "Client":
         """A client of it."""

@@ -131,6 +131,7 @@ def _check_reach(host: str, allowed: bool) -> None:
 async def _serve(
     database: Database, workflows: list[Workflow], settings: "Settings", as_json: bool
 ) -> None:
+    from callboard.server.presence import present
     from callboard.server.running import bind, serve
     from callboard.server.starting import prepare
     from callboard.server.tracing import traced
@@ -148,7 +149,8 @@ async def _serve(
                 _announce(board, database, address, oldest)
 
         async with traced(board.log):
-            await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
+            with present(database.path):
+                await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
 
 
 def _announce(

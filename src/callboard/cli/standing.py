@@ -20,7 +20,7 @@ async def situation(board: Board, place: Place, session_id: str) -> Situation:
         pause=pause,
         now_ms=board.clock.now_ms(),
         command=place.command,
-        watched=place.watched,
+        watched=place.served,
     )
 
 
