@@ -112,9 +112,7 @@ async def asks_within(state: Gate, ctx: Context) -> str:
     return await ctx.choose("Which?", ["left", "right"])
 
 
-within = Workflow(
-    "within", state=Gate, phases=[Phase("ask", agent=asks_within, terminal=True)]
-)
+within = Workflow("within", state=Gate, phases=[Phase("ask", agent=asks_within, terminal=True)])
 
 choice = Workflow(
     "choice",

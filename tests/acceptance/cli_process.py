@@ -158,7 +158,7 @@ class CallboardCommand:
         self.flows = folder / "flows.py"
         self.flows.write_text(WORKFLOWS, encoding="utf-8")
         self.env = {
-            "PATH": os.environ["PATH"],
+            "PATH": f"{Path(SCRIPT).parent}:{os.environ['PATH']}",
             "HOME": str(folder),
             "XDG_DATA_HOME": str(folder / "share"),
             "LANG": "C.UTF-8",
