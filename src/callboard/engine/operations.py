@@ -207,7 +207,7 @@ class Operations:
                     f"callboard fork {session_id} --phase {view.last_phase or 'NAME'}",
                     session_id=session_id,
                 )
-            if not view.paused and view.pausing is None:
+            if not view.paused and view.pausing is None and not _lies_still(view):
                 return False
             batch.add(names.RESUMED, {"by": by} if by else {})
             return True
@@ -323,6 +323,11 @@ class Operations:
     async def _driven(self, session_id: str) -> bool:
         lease = await self._log.lease(session_id)
         return lease is not None and lease.owner is not None and lease.alive
+
+
+def _lies_still(view: SessionView) -> bool:
+    """Whether it is a fork that was not to run, or has not been taken up yet."""
+    return view.fork_position is not None and view.position == view.fork_position + 1
 
 
 def _ended(status: str) -> str:

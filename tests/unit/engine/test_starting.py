@@ -232,3 +232,11 @@ async def test_the_id_of_a_fork_is_taken_once(board: Callboard) -> None:
     original = await board.start(None, "Oslo")
     with pytest.raises(SessionExists):
         await board.fork(original, run=False, session=original)
+
+
+async def test_a_fork_that_was_not_to_run_is_left_until_it_is_resumed(board: Callboard) -> None:
+    original = await board.start(None, "Oslo")
+    forked = await board.fork(original, run=False)
+    assert forked.session_id not in await board.log.unsettled()
+    assert await board.resume(forked.session_id)
+    assert forked.session_id in await board.log.unsettled()
