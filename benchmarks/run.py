@@ -1,8 +1,9 @@
 """Run the benchmarks and write RESULTS.md: `python benchmarks/run.py [name ...] [--quick]`.
 
-Names: workflows, appends, storage, answer, state_at; all of them when none is given. `--quick`
-takes fewer rounds and smaller loads, for a look while working. Only a full run writes RESULTS.md;
-any other goes to RESULTS-partial.md.
+Names: workflows, appends, storage, answer, state_at, and of the server streams, http_answer,
+waiting, recovery, load, help; all of them when none is given. `--quick` takes fewer rounds and
+smaller loads, for a look while working, and leaves out load unless it is named. Only a full run
+writes RESULTS.md; any other goes to RESULTS-partial.md.
 """
 
 import argparse
@@ -19,7 +20,13 @@ from typing import Any
 from common import HERE, Result, call, commit, machine, peers_python, progress, table
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
-PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos"]
+NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help"]
+LONG = {"load"}
+PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
+PICTURES = {
+    "storage": ("Cost per step", "cost_per_step.png"),
+    "load": ("Memory under load", "memory.png"),
+}
 
 
 def page(results: list[Result], about: dict[str, Any], command: str, quick: bool) -> str:
@@ -56,11 +63,9 @@ def page(results: list[Result], about: dict[str, Any], command: str, quick: bool
     ]
     for result in results:
         lines += [f"**{result.name}**", "", *(f"- {note}" for note in result.notes), ""]
-    if (
-        any(result.name == "storage" for result in results)
-        and (HERE / "cost_per_step.png").exists()
-    ):
-        lines += ["![Cost per step](cost_per_step.png)", ""]
+        title, picture = PICTURES.get(result.name, ("", ""))
+        if picture and (HERE / picture).exists():
+            lines += [f"![{title}]({picture})", ""]
     return "\n".join(lines)
 
 
@@ -78,7 +83,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path, help="also write all figures there")
     options = parser.parse_args()
-    names = options.names or NAMES
+    usual = [name for name in NAMES if not (options.quick and name in LONG)]
+    names = options.names or usual
     started = time.perf_counter()
     about = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
