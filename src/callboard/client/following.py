@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-from callboard.engine.ports import HumanInput, NoAnswer, Request
+from callboard.engine.people import handler_failed, request_of
+from callboard.engine.ports import HumanInput, NoAnswer
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import (
     AlreadyAnswered,
-    HandlerFailed,
     InteractionClosed,
     ServerUnreachable,
 )
@@ -153,7 +153,7 @@ class Questions:
 
     async def _ask(self, handler: HumanInput, session_id: str, asked: Asked) -> None:
         try:
-            value = await handler.answer(_request(session_id, asked))
+            value = await handler.answer(request_of(session_id, asked))
             self._sent.add(asked.id)
             await self._answer(asked.id, value)
         except NoAnswer:
@@ -164,7 +164,7 @@ class Questions:
             # Not the handler's failure: whether its answer arrived, the events will tell.
             self.error = error
         except Exception as error:
-            self.error = _failure(asked, error)
+            self.error = handler_failed(asked, error)
         finally:
             self._asking.pop(asked.id, None)
             self.done()
@@ -175,27 +175,3 @@ class Questions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _failure(asked: Asked, error: Exception) -> HandlerFailed:
-    failed = HandlerFailed(
-        f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
-        "The question is still pending.",
-        interaction_id=asked.id,
-    )
-    failed.__cause__ = error
-    return failed
-
-
-def _request(session_id: str, asked: Asked) -> Request:
-    return Request(
-        id=asked.id,
-        session_id=session_id,
-        type=asked.type,
-        prompt=asked.prompt,
-        options=asked.options,
-        other=asked.other,
-        phase=asked.phase,
-        run=asked.run,
-        deadline=asked.deadline,
-    )

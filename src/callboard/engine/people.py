@@ -56,7 +56,7 @@ class People:
 
     async def _ask(self, handler: HumanInput, asked: Asked) -> None:
         try:
-            value = await handler.answer(_request(self._live.session_id, asked))
+            value = await handler.answer(request_of(self._live.session_id, asked))
             self._answering.add(asked.id)
             await self._live.commit(lambda scene: _answer(scene, asked.id, value))
         except NoAnswer:
@@ -67,7 +67,7 @@ class People:
             # Not the handler's failure: it has answered, and that could not be written down.
             self.error = error
         except Exception as error:
-            self.error = _failure(asked, error)
+            self.error = handler_failed(asked, error)
         finally:
             self._asking.pop(asked.id, None)
             self._answering.discard(asked.id)
@@ -94,7 +94,8 @@ def _answer(scene: Scene, question: str, value: object) -> None:
     scene.batch.add(names.RECEIVED, answer_payload(view, question, value, None, via="handler"))
 
 
-def _failure(asked: Asked, error: Exception) -> HandlerFailed:
+def handler_failed(asked: Asked, error: Exception) -> HandlerFailed:
+    """The error for a handler that raised, or whose answer does not fit."""
     failed = HandlerFailed(
         f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
         "The question is still pending.",
@@ -104,7 +105,8 @@ def _failure(asked: Asked, error: Exception) -> HandlerFailed:
     return failed
 
 
-def _request(session_id: str, asked: Asked) -> Request:
+def request_of(session_id: str, asked: Asked) -> Request:
+    """A question as handlers are given it."""
     return Request(
         id=asked.id,
         session_id=session_id,
