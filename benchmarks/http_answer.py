@@ -104,7 +104,7 @@ def measure(quick: bool = False) -> Result:
             f"{rounds} rounds of {count} answers; medians over the rounds. Ours also checks a "
             "token and an origin, and writes the command into the audit; the peer has none of it.",
             f"The reply to the POST: p50 {middle('ours', 'trip_p50'):.2f} ms, the peer "
-            f"{middle('peer', 'trip_p50'):.2f} ms, because its route returns when the run has ended.",
+            f"{middle('peer', 'trip_p50'):.2f} ms: its route returns when the run has ended.",
         ],
         data={"runs": runs},
     )

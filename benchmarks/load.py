@@ -330,7 +330,7 @@ def measure(quick: bool = False) -> Result:
         data={
             "slope": growth,
             "latencies": parts,
-            **{key: value for key, value in found.items() if key not in ("latencies",)},
+            **{key: value for key, value in found.items() if key != "latencies"},
         },
     )
 

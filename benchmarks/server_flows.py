@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from callboard import Approval, Context, Phase, State, Workflow, agent
 
 
@@ -39,7 +41,7 @@ ticks = Workflow(
 
 
 class Letter(State):
-    items: list[str] = []
+    items: list[str] = Field(default_factory=list)
 
 
 def begin(state: Letter, first: str) -> None:
@@ -74,7 +76,7 @@ letter = Workflow(
 class Held(State):
     folder: str = ""
     at: str = ""
-    done: list[str] = []
+    done: list[str] = Field(default_factory=list)
 
 
 def hold(state: Held, given: dict[str, str]) -> None:

@@ -3,8 +3,8 @@ an empty server, ready within 2 s of a restart.
 
 All wait in one SQLite file. One session is run by the engine until it waits; the others are the
 same events under ids of their own, appended through the log with its views, as their drivers would
-have done. Then a server is started on the file, after a shutdown in order and after `kill -9`. Ready
-means: from the start of the process to the whole answer to the first
+have done. Then a server is started on the file, after a shutdown in order and after `kill -9`.
+Ready means: from the start of the process to the whole answer to the first
 `GET /sessions?status=waiting&limit=50`. Memory is RSS, after the same requests as the empty server
 was sent (listings, answers), and a second later.
 
@@ -32,12 +32,11 @@ FIRST = "/sessions?status=waiting&limit=50"
 
 async def fill(path: Path, count: int) -> dict[str, Any]:
     """Make sessions that wait; returns how large the file is, and how long that took."""
-    from server_flows import letter
-
     from callboard import Callboard
     from callboard.events.envelope import NewEvent
     from callboard.ids import event_id, short_id
     from callboard.log.protocol import Writing
+    from server_flows import letter
 
     async with Callboard.open(f"sqlite:///{path}", workflows=[letter]) as board:
         first = await board.run(letter, input="go")
@@ -53,9 +52,7 @@ async def fill(path: Path, count: int) -> dict[str, Any]:
                     payload["id"] = question
                 caused = ids.get(event.caused_by or "")
                 made.append(
-                    NewEvent(
-                        ids[event.id], event.name, payload, event.at_ms, event.version, caused
-                    )
+                    NewEvent(ids[event.id], event.name, payload, event.at_ms, event.version, caused)
                 )
             return made
 
