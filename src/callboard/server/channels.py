@@ -1,7 +1,7 @@
 """One stream of events and everyone who reads it: read once, encoded once, told together."""
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Protocol
 
 from callboard.events.envelope import Event
@@ -34,7 +34,7 @@ class Channel:
     Reading waits for nobody: a reader has a place of its own, and takes what there is behind it.
     """
 
-    def __init__(self, key: Hashable, source: Source, pages: Pages, settings: Settings) -> None:
+    def __init__(self, key: str | None, source: Source, pages: Pages, settings: Settings) -> None:
         self.readers = 0
         self.closed = False
         self._key = key
@@ -110,6 +110,11 @@ class Channel:
         for place, event in await self._source.read(page.last, page.upto):
             page.add(place, event, ends=self._source.ends)
         page.seen = version
+
+    def forget(self) -> None:
+        """Read again what was read: something of it was deleted."""
+        self._pages.forget(self._key)
+        self._live = None
 
     def close(self) -> None:
         """Let go of the log; readers that wait are woken and find the channel closed."""

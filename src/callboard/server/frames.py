@@ -6,7 +6,6 @@ the whole log. A full page never changes, so that readers who come later share i
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Hashable
 from typing import NamedTuple
 
 import orjson
@@ -65,22 +64,26 @@ class Page:
         return Chunk(b"".join(self._frames[first:]), self.last, self.ended)
 
 
+PageKey = tuple[str | None, int]
+"""A channel, by its session or None for everything, and the number of a page."""
+
+
 class Pages:
     """Full pages, the least recently used of which are forgotten when they weigh too much."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
         self._size = 0
-        self._pages: OrderedDict[Hashable, Page] = OrderedDict()
+        self._pages: OrderedDict[PageKey, Page] = OrderedDict()
 
-    def get(self, key: Hashable) -> Page | None:
+    def get(self, key: PageKey) -> Page | None:
         """A page that is still here."""
         page = self._pages.get(key)
         if page is not None:
             self._pages.move_to_end(key)
         return page
 
-    def keep(self, key: Hashable, page: Page) -> None:
+    def keep(self, key: PageKey, page: Page) -> None:
         """Keep a full page for as long as there is room."""
         if key in self._pages:
             return
@@ -89,3 +92,8 @@ class Pages:
         while self._size > self._most and len(self._pages) > 1:
             _, oldest = self._pages.popitem(last=False)
             self._size -= oldest.size
+
+    def forget(self, channel: str | None) -> None:
+        """Let go of a channel's pages: what they hold was deleted."""
+        for key in [key for key in self._pages if key[0] == channel]:
+            self._size -= self._pages.pop(key).size

@@ -1,7 +1,7 @@
 """All channels that somebody reads, and the readers themselves."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator, Hashable
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
 
 from callboard.drivers.execution import with_final_state
@@ -26,7 +26,7 @@ class Streams:
         self._log = log
         self._settings = settings
         self._pages = Pages(settings.cache)
-        self._channels: dict[Hashable, Channel] = {}
+        self._channels: dict[str | None, Channel] = {}
         self._readers: set[Reader] = set()
         self._sweeper: asyncio.TimerHandle | None = None
 
@@ -61,7 +61,8 @@ class Streams:
             channel.readers -= 1
             if not channel.readers:
                 channel.close()
-                self._channels.pop(key, None)
+                if self._channels.get(key) is channel:
+                    del self._channels[key]
 
     def _watch(self) -> None:
         if self._sweeper is None and not self.closed:
@@ -77,6 +78,15 @@ class Streams:
                 reader.cut_off()
         if self._readers:
             self._watch()
+
+    def forget(self, session_id: str) -> None:
+        """End the streams of a session that was deleted, and keep nothing of it."""
+        if everything := self._channels.get(None):
+            everything.forget()
+        if channel := self._channels.pop(session_id, None):
+            channel.close()
+        self._pages.forget(None)
+        self._pages.forget(session_id)
 
     def close(self) -> None:
         """End every stream: the server stops."""

@@ -192,5 +192,22 @@ def test_pages_are_forgotten_by_weight():
     for number in range(5):
         page = Page(number, number + 1)
         page.size = 4
-        pages.keep(number, page)
-    assert [number for number in range(5) if pages.get(number)] == [3, 4]
+        pages.keep(("s", number), page)
+    assert [number for number in range(5) if pages.get(("s", number))] == [3, 4]
+
+
+async def test_nothing_is_kept_of_what_was_deleted(log: MemoryLog):
+    await log.append("s", several(10))
+    streams = Streams(log, QUICK)
+    reading = [
+        asyncio.create_task(take(reader, 100))
+        for reader in (streams.session("s", 0), streams.everything(0))
+    ]
+    await asyncio.sleep(0.01)
+    await log.delete("s")
+    streams.forget("s")
+    assert await reading[0] == list(range(1, 11))
+    await log.append("t", several(1))
+    assert await take(streams.everything(0), 1) == [await log.last_sequence()]
+    streams.close()
+    await reading[1]

@@ -74,6 +74,7 @@ async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> R
 async def delete_session(serving: Serving, caller: Operates, session_id: SessionPath) -> Response:
     """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
     await serving.board.delete(session_id, by=caller.name)
+    serving.streams.forget(session_id)
     return reply({"ok": True})
 
 
