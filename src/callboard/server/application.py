@@ -14,6 +14,7 @@ from callboard.server.routes import (
     metrics,
     sessions,
     streams,
+    ui,
     workflows,
 )
 from callboard.server.service import Service
@@ -35,6 +36,7 @@ ROUTERS = (
     health.router,
     metrics.router,
     docs.router,
+    ui.router,
 )
 
 

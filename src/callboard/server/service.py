@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from callboard.drivers.watching import WatchingDriver
 from callboard.server.access.links import Links
 from callboard.server.access.tokens import Tokens
+from callboard.server.dashboard import Dashboard
 from callboard.server.metrics import Metrics
 from callboard.server.ports import Board
 from callboard.server.settings import Settings
@@ -22,3 +23,4 @@ class Service:
     tokens: Tokens
     driver: WatchingDriver
     metrics: Metrics
+    dashboard: Dashboard

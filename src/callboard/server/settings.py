@@ -1,7 +1,9 @@
 """How a server is set up; the command line and tests make one of these."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from callboard.server.dashboard import BUILT
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +35,5 @@ class Settings:
     """How many wrong tokens a minute one address may send."""
     link_lives: float = 30.0
     """Seconds for which a one-time link can be used."""
-    ui: Path | None = field(default=None)
-    """The built dashboard, when there is one."""
+    ui: Path = BUILT
+    """The folder of the built dashboard; there need not be one."""

@@ -14,6 +14,7 @@ from callboard.server.access.guard import Guard
 from callboard.server.access.links import Links
 from callboard.server.access.tokens import Tokens
 from callboard.server.application import build
+from callboard.server.dashboard import Dashboard
 from callboard.server.measured import Measured, Routed
 from callboard.server.metrics import Metrics
 from callboard.server.ports import Board
@@ -47,6 +48,7 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
         tokens=tokens,
         driver=watching,
         metrics=metrics,
+        dashboard=Dashboard(settings.ui),
     )
     guard = Guard(
         Routed(build(service)),
