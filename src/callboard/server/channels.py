@@ -78,15 +78,9 @@ class Channel:
         while True:
             page = await self._page(place // self._settings.page)
             chunk = page.chunk(place)
-            if chunk.data or page.ended:
-                return chunk
-            if page.last < page.upto and not await self._is_passed(page):
+            if chunk.data or chunk.ended or not chunk.more:
                 return chunk
             place = page.upto
-
-    async def _is_passed(self, page: Page) -> bool:
-        """Whether there is something after this page, though its own end was never written."""
-        return not page.ended and await self._source.head() > page.upto
 
     async def _page(self, index: int) -> Page:
         size = self._settings.page
@@ -99,7 +93,7 @@ class Channel:
                 page = Page(index * size, (index + 1) * size)
             if page.seen != self._version:
                 await self._fill(page)
-            if page.last >= page.upto or page.ended:
+            if page.full or page.ended:
                 self._pages.keep((self._key, index), page)
             elif self._live is None or page.after >= self._live.after:
                 self._live = page
@@ -107,9 +101,11 @@ class Channel:
 
     async def _fill(self, page: Page) -> None:
         version = self._version
+        # Asked before reading: what is written in between may belong to this page.
+        passed = await self._source.head() > page.upto
         for place, event in await self._source.read(page.last, page.upto):
             page.add(place, event, ends=self._source.ends)
-        page.seen = version
+        page.passed, page.seen = passed, version
 
     def forget(self) -> None:
         """Read again what was read: something of it was deleted."""

@@ -23,17 +23,22 @@ def frame(place: int, event: Event) -> bytes:
 
 
 class Chunk(NamedTuple):
-    """Frames that are written together: their bytes, the last place, whether the stream ends."""
+    """Frames that are written together: their bytes, the last place, and what comes then.
+
+    ended: nothing, the stream is over.
+    more: perhaps something that is there already, so that there is nothing to wait for.
+    """
 
     data: bytes
     last: int
     ended: bool
+    more: bool
 
 
 class Page:
     """The frames after one place and up to another, as far as they have happened."""
 
-    __slots__ = ("_frames", "_places", "after", "ended", "seen", "size", "upto")
+    __slots__ = ("_frames", "_places", "after", "ended", "passed", "seen", "size", "upto")
 
     def __init__(self, after: int, upto: int) -> None:
         self.after = after
@@ -42,6 +47,8 @@ class Page:
         """Up to which version of its channel the page has been read."""
         self.size = 0
         self.ended = False
+        self.passed = False
+        """Whether there is something after this page, though its own end was never written."""
         self._places: list[int] = []
         self._frames: list[bytes] = []
 
@@ -49,6 +56,11 @@ class Page:
     def last(self) -> int:
         """The last place that is filled."""
         return self._places[-1] if self._places else self.after
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing can be added any more."""
+        return self.last >= self.upto or self.passed
 
     def add(self, place: int, event: Event, *, ends: bool) -> None:
         """Encode an event and put it behind the others."""
@@ -61,7 +73,7 @@ class Page:
     def chunk(self, after: int) -> Chunk:
         """What comes after a place."""
         first = bisect_right(self._places, after)
-        return Chunk(b"".join(self._frames[first:]), self.last, self.ended)
+        return Chunk(b"".join(self._frames[first:]), self.last, self.ended, self.full)
 
 
 PageKey = tuple[str | None, int]

@@ -118,7 +118,7 @@ class Reader:
             waited = False
             while not channel.closed:
                 news = channel.news
-                data, last, ended = await channel.after(self._after)
+                data, last, ended, more = await channel.after(self._after)
                 if data:
                     yield data
                     self._after = last
@@ -126,7 +126,8 @@ class Reader:
                     yield HEARTBEAT
                 if ended:
                     return
-                if waited := not data:
+                # What has come meanwhile shares a write with what comes until all are told.
+                if waited := not more:
                     await news.wait()
 
 

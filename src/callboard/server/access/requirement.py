@@ -1,6 +1,6 @@
 """What a route needs: a scope, said in its signature and in the OpenAPI document."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -18,10 +18,11 @@ _bearer = HTTPBearer(auto_error=False, description="A token, as `callboard token
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Set by the one-time link.")
 
 
-def needs(scope: Scope) -> Callable[..., Identity]:
+def needs(scope: Scope) -> Callable[..., Awaitable[Identity]]:
     """A dependency that gives the identity of the caller, or refuses it."""
 
-    def identity(
+    # Async, though nothing is awaited: what is not is called in another thread, for each request.
+    async def identity(
         request: Request,
         _bearer: Annotated[object, Security(_bearer)] = None,
         _cookie: Annotated[object, Security(_cookie)] = None,

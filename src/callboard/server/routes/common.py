@@ -8,7 +8,8 @@ from callboard.server.access.identity import Identity
 from callboard.server.service import Service
 
 
-def _service(request: Request) -> Service:
+# Async, so that it is not called in another thread.
+async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
