@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react'
+
+/** A drawing in a box of 16 by 16, in the colour of the text around it. */
+function drawing(name: string, children: ReactNode) {
+  const Icon = () => (
+    <svg
+      className="icon"
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      {children}
+    </svg>
+  )
+  Icon.displayName = name
+  return Icon
+}
+
+export const InboxIcon = drawing(
+  'InboxIcon',
+  <>
+    <path d="M2 9.5 3.6 3.4A1.2 1.2 0 0 1 4.8 2.5h6.4a1.2 1.2 0 0 1 1.2.9L14 9.5v3a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1z" />
+    <path d="M2 9.5h3.4l.8 1.7h3.6l.8-1.7H14" />
+  </>,
+)
+export const SessionsIcon = drawing(
+  'SessionsIcon',
+  <>
+    <path d="M5.5 4H14M5.5 8H14M5.5 12H14" />
+    <path d="M2.2 4h.01M2.2 8h.01M2.2 12h.01" strokeWidth="2" />
+  </>,
+)
+export const BoardIcon = drawing(
+  'BoardIcon',
+  <>
+    <rect x="2" y="3" width="12" height="10.5" rx="1" />
+    <path d="M5 6.5h3v3H5zM10.5 6.5v4" />
+  </>,
+)
+export const LightIcon = drawing(
+  'LightIcon',
+  <>
+    <circle cx="8" cy="8" r="2.8" />
+    <path d="M8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9" />
+  </>,
+)
+export const DarkIcon = drawing('DarkIcon', <path d="M13 9.8A5.6 5.6 0 0 1 6.2 3a5.6 5.6 0 1 0 6.8 6.8z" />)
+export const BellIcon = drawing(
+  'BellIcon',
+  <>
+    <path d="M4 11V7a4 4 0 0 1 8 0v4l1.2 1.5H2.8z" />
+    <path d="M6.8 14.3h2.4" />
+  </>,
+)
+export const HelpIcon = drawing(
+  'HelpIcon',
+  <>
+    <circle cx="8" cy="8" r="6" />
+    <path d="M6.2 6.3a1.8 1.8 0 1 1 2.5 1.7c-.5.2-.7.5-.7 1M8 11.4h.01" />
+  </>,
+)
+export const ForkIcon = drawing(
+  'ForkIcon',
+  <>
+    <circle cx="4" cy="3.5" r="1.5" />
+    <circle cx="12" cy="3.5" r="1.5" />
+    <circle cx="4" cy="12.5" r="1.5" />
+    <path d="M4 5v6M12 5c0 3-3 3.5-8 4" />
+  </>,
+)
+export const PauseIcon = drawing('PauseIcon', <path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
+export const PlayIcon = drawing('PlayIcon', <path d="M5 3.2v9.6L12.5 8z" />)
+export const StopIcon = drawing('StopIcon', <path d="m4 4 8 8M12 4l-8 8" />)
+export const PlusIcon = drawing('PlusIcon', <path d="M8 3v10M3 8h10" />)
+export const CheckIcon = drawing('CheckIcon', <path d="m3 8.5 3.2 3.2L13 4.8" />)
+export const BackIcon = drawing('BackIcon', <path d="M10 3.5 5.5 8l4.5 4.5" />)
+export const PersonIcon = drawing(
+  'PersonIcon',
+  <>
+    <circle cx="8" cy="5.2" r="2.4" />
+    <path d="M3.2 13.5a4.8 4.8 0 0 1 9.6 0" />
+  </>,
+)
