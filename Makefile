@@ -14,12 +14,20 @@ PIP := -m pip --disable-pip-version-check --quiet --quiet
 # How many test processes: a number, or auto for one a core.
 WORKERS ?= auto
 
-.PHONY: help setup run check format system test test-long bench docs wheel lock clean
+# What git ignores and Node makes: the packages, and the dashboard that the server shows.
+PACKAGES := node_modules/.installed
+UI := src/callboard/server/ui/index.html
+UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
+
+.PHONY: help setup python run check check-python check-web format system test test-python test-web test-long \
+  bench docs wheel lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(VENV)/.project ## Make .venv with the pinned tools and Callboard itself, editable
+setup: python $(UI) ## Make .venv with the pinned tools and Callboard itself, and build the dashboard
+
+python: $(VENV)/.project ## The part of setup that needs no Node
 
 # Debian ships Python without the module that gives a new environment its pip.
 define make_venv
@@ -69,29 +77,59 @@ $(PEERS)/.requirements: requirements/bench-peers.txt | $(PEERS)/bin/pip
 	@$(PEERS)/bin/python $(PIP) install -r $<
 	@touch $@
 
+define need_node
+	@node -e 'const [major, minor] = process.versions.node.split(".").map(Number); \
+	  process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null \
+	  || { echo "the dashboard is built with Node 20.19 or later and npm; install them, or set up without: make python" >&2; exit 1; }
+endef
+
+$(PACKAGES): package.json package-lock.json clients/react/package.json web/package.json
+	$(need_node)
+	@echo "installing node packages"
+	@npm ci --silent --no-progress
+	@touch $@
+
+# The React package comes first: the dashboard is made of it.
+$(UI): $(PACKAGES) $(UI_SOURCES)
+	@echo "building the dashboard"
+	@said=$$(npm run --silent build 2>&1) || { echo "$$said" >&2; exit 1; }
+	@touch $@
+
 DEMO := .demo/callboard.db
 
 run: setup ## Start a server with two workflows and a question that waits for you
 	@[ -e $(DEMO) ] || $(BIN)/callboard run examples/trip.py --input Lisbon --db $(DEMO) --json </dev/null &>/dev/null || [ $$? = 3 ]
 	@exec $(BIN)/callboard serve examples/trip.py examples/branching_choice.py --db $(DEMO)
 
-check: setup ## Format, lint, types and layers, changing nothing
+check: check-python check-web ## Format, lint, types and layers, changing nothing
+
+check-python: python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
 
-format: setup ## Format the code and mend what ruff can mend
+check-web: python $(UI)
+	npm run --silent check
+
+format: python $(PACKAGES) ## Format the code and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	npm run --silent format
 
 system: ## Install the Debian packages that tests need, or say which
-	@tools/system-packages nginx=nginx-light
+	@tools/system-packages nginx=nginx-light chromium=chromium
 
-test: check system ## Check, then every quick test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+test: check system test-python test-web ## Check, then every quick test
 
-test-long: setup ## The long soaks
+test-python: python
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and not dashboard"
+
+test-web: python $(UI)
+	npm run --silent test
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard"
+
+test-long: python ## The long soaks
 	$(BIN)/pytest -m long --timeout 3600
 
 bench: $(VENV)/.bench $(PEERS)/.requirements ## Measure against the peers and write benchmarks/RESULTS.md
@@ -106,11 +144,12 @@ wheel: setup ## Build the wheel into dist/
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
   --no-header --no-emit-index-url --no-emit-find-links
 
-lock: setup ## Pin the newest versions into requirements/*.txt
+lock: python ## Pin the newest versions into requirements/*.txt and package-lock.json
 	$(COMPILE) --upgrade --all-extras pyproject.toml requirements/dev.in -o requirements/dev.txt
 	$(COMPILE) --upgrade requirements/bench.in -o requirements/bench.txt
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt
+	npm update --package-lock-only
 
 clean: ## Remove what was built, environments included
-	rm -rf $(VENV) $(PEERS) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) node_modules clients/react/dist $(dir $(UI)) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache

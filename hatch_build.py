@@ -1,0 +1,36 @@
+"""Refuses to pack Callboard without its dashboard: whoever installs a wheel cannot build it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+UI = Path("src", "callboard", "server", "ui")
+
+# What a page refers to, by the address under which the server shows it.
+_REFERENCE = re.compile(r"""(?:src|href)=["']/app/([^"'?#]+)["']""")
+
+
+class DashboardHook(BuildHookInterface):
+    """Looks at what Vite built before anything is packed."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Stop the build unless the dashboard is there, whole. An editable install needs none."""
+        if version == "editable":
+            return
+        folder = Path(self.root, UI)
+        page = folder / "index.html"
+        if not page.is_file():
+            self._refuse(f"{UI / 'index.html'} is missing")
+        missing = [
+            name
+            for name in _REFERENCE.findall(page.read_text(encoding="utf-8"))
+            if not (folder / name).is_file()
+        ]
+        if missing:
+            self._refuse(f"{UI / 'index.html'} refers to {', '.join(missing)}, which is missing")
+
+    def _refuse(self, reason: str) -> None:
+        message = f"{reason}: build the dashboard first, with `make setup` or `npm run build`."
+        raise SystemExit(message)
