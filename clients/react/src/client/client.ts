@@ -1,0 +1,192 @@
+import { NotFound } from './errors.js'
+import type { SerializedEvent } from './events.js'
+import { EventStream, type StreamOptions } from './stream.js'
+import { tailed } from './tail.js'
+import { type ClientOptions, part, Transport } from './transport.js'
+import type * as wire from './wire.js'
+
+/** An answer to a question of a session. */
+export interface InputPayload {
+  /** The question. */
+  readonly id: string
+  readonly value?: unknown
+  readonly approved?: boolean | undefined
+  /** Who answers; without it, the holder of the token. */
+  readonly by?: string | undefined
+}
+
+/** Which sessions to list. */
+export interface SessionFilters {
+  readonly status?: wire.Session['status'] | undefined
+  readonly workflow?: string | undefined
+  /** Only the forks of this session. */
+  readonly parent?: string | undefined
+  /** Text in the id, the workflow or the phase. */
+  readonly q?: string | undefined
+  /** How many a page. */
+  readonly limit?: number | undefined
+}
+
+/** Which questions to list. */
+export interface InteractionFilters {
+  readonly status?: wire.Interaction['status'] | undefined
+  readonly sessionId?: string | undefined
+  readonly type?: wire.Interaction['type'] | undefined
+}
+
+/** What a fork may change. */
+export type ForkOptions = Omit<wire.ForkRequest, 'at'>
+
+/** A coding agent's session on the board. Its shape is the server's. */
+export type Plate = Readonly<Record<string, unknown>>
+
+/** The routes of a server, typed, and its streams. */
+export interface CallboardClient {
+  readonly baseUrl: string
+  createSession(
+    workflowId: string,
+    input?: unknown,
+    options?: { readonly sessionId?: string },
+  ): Promise<string>
+  listSessions(
+    filters?: SessionFilters,
+    cursor?: string | null,
+    signal?: AbortSignal,
+  ): Promise<wire.SessionsPage>
+  getSession(sessionId: string, signal?: AbortSignal): Promise<wire.Session>
+  deleteSession(sessionId: string): Promise<void>
+  /** Events after a position, at most 1000; `nextAfter` when there are more. */
+  getEvents(sessionId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
+  /** The state after the first N events, or now. */
+  getStateAt<S>(sessionId: string, position?: number, signal?: AbortSignal): Promise<S>
+  sendInput(sessionId: string, payload: InputPayload): Promise<void>
+  pause(sessionId: string, options?: wire.PauseRequest): Promise<wire.PauseResult>
+  resume(sessionId: string, options?: wire.ResumeRequest): Promise<wire.ResumeResult>
+  cancel(sessionId: string, options?: wire.CancelRequest): Promise<wire.CancelResult>
+  fork(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
+  listWorkflows(signal?: AbortSignal): Promise<ReadonlyArray<wire.Workflow>>
+  listInteractions(
+    filters?: InteractionFilters,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyArray<wire.Interaction>>
+  getInteraction(id: string, signal?: AbortSignal): Promise<wire.Interaction>
+  ask(question: wire.AskRequest): Promise<wire.Interaction>
+  claim(id: string, claim: wire.ClaimRequest): Promise<wire.Interaction>
+  answer(id: string, answer: wire.AnswerRequest): Promise<wire.Interaction>
+  complete(id: string, end: wire.CompleteRequest): Promise<wire.Interaction>
+  cancelInteraction(id: string): Promise<wire.Interaction>
+  /** The board's plates, or null where the server has no board. */
+  listPlates(signal?: AbortSignal): Promise<ReadonlyArray<Plate> | null>
+  /** Read a session's events until its end, over as many connections as that takes. */
+  follow(sessionId: string, options: StreamOptions): EventStream
+  /** Read every event of every session; without `after`, from now on. */
+  followAll(options: StreamOptions): EventStream
+  /** A session's events as an async iterator, for programs. */
+  tail(sessionId: string, after?: number): AsyncGenerator<SerializedEvent, void, undefined>
+  /** Take the cookie back from this browser. */
+  logOut(): Promise<void>
+}
+
+/** A client of one server. */
+export function createClient(options: ClientOptions): CallboardClient {
+  const http = new Transport(options)
+  const client: CallboardClient = {
+    baseUrl: http.baseUrl,
+    ...sessions(http),
+    ...interactions(http),
+    ...streams(http),
+    tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
+    async listWorkflows(signal) {
+      return (await http.get<wire.Workflows>('/workflows', {}, signal)).workflows
+    },
+    async listPlates(signal) {
+      try {
+        const told = await http.get<unknown>('/plates', {}, signal)
+        return platesOf(told)
+      } catch (error) {
+        if (error instanceof NotFound) return null
+        throw error
+      }
+    },
+    async logOut() {
+      await http.post('/logout')
+    },
+  }
+  return client
+}
+
+function platesOf(told: unknown): ReadonlyArray<Plate> {
+  if (Array.isArray(told)) return told as ReadonlyArray<Plate>
+  return (told as { readonly plates?: ReadonlyArray<Plate> }).plates ?? []
+}
+
+const session = (id: string, what = '') => `/sessions/${part(id)}${what}`
+const interaction = (id: string, what = '') => `/interactions/${part(id)}${what}`
+
+function sessions(http: Transport) {
+  return {
+    async createSession(
+      workflowId: string,
+      input?: unknown,
+      options?: { readonly sessionId?: string },
+    ) {
+      const asked: wire.StartRequest = { workflowId, input, ...options }
+      return (await http.post<wire.Started>('/sessions', asked)).sessionId
+    },
+    listSessions: (filters?: SessionFilters, cursor?: string | null, signal?: AbortSignal) =>
+      http.get<wire.SessionsPage>('/sessions', { ...filters, cursor }, signal),
+    getSession: (id: string, signal?: AbortSignal) =>
+      http.get<wire.Session>(session(id), {}, signal),
+    async deleteSession(id: string) {
+      await http.delete(session(id))
+    },
+    getEvents: (id: string, after?: number, signal?: AbortSignal) =>
+      http.get<wire.EventsPage>(session(id, '/events'), { after }, signal),
+    async getStateAt<S>(id: string, position?: number, signal?: AbortSignal) {
+      const told = await http.get<wire.StateAt>(session(id, '/state'), { position }, signal)
+      return told.state as S
+    },
+    async sendInput(id: string, payload: InputPayload) {
+      await http.post(session(id, '/input'), payload)
+    },
+    pause: (id: string, options?: wire.PauseRequest) =>
+      http.post<wire.PauseResult>(session(id, '/pause'), options),
+    resume: (id: string, options?: wire.ResumeRequest) =>
+      http.post<wire.ResumeResult>(session(id, '/resume'), options),
+    cancel: (id: string, options?: wire.CancelRequest) =>
+      http.post<wire.CancelResult>(session(id, '/cancel'), options),
+    fork: (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
+      http.post<wire.ForkResult>(session(id, '/fork'), { at, ...options }),
+  }
+}
+
+function interactions(http: Transport) {
+  const post = (id: string, what: string, body?: unknown) =>
+    http.post<wire.Interaction>(interaction(id, what), body)
+  return {
+    async listInteractions(filters?: InteractionFilters, signal?: AbortSignal) {
+      const told = await http.get<wire.Interactions>('/interactions', { ...filters }, signal)
+      return told.interactions
+    },
+    getInteraction: (id: string, signal?: AbortSignal) =>
+      http.get<wire.Interaction>(interaction(id), {}, signal),
+    ask: (question: wire.AskRequest) => http.post<wire.Interaction>('/interactions', question),
+    claim: (id: string, claim: wire.ClaimRequest) => post(id, '/claim', claim),
+    answer: (id: string, answer: wire.AnswerRequest) => post(id, '/answer', answer),
+    complete: (id: string, end: wire.CompleteRequest) => post(id, '/complete', end),
+    cancelInteraction: (id: string) => post(id, '/cancel'),
+  }
+}
+
+function streams(http: Transport) {
+  return {
+    follow: (id: string, options: StreamOptions) =>
+      new EventStream(
+        (after, signal) => http.open(session(id, '/events'), {}, after, signal),
+        options,
+        true,
+      ),
+    followAll: (options: StreamOptions) =>
+      new EventStream((after, signal) => http.open('/stream', {}, after, signal), options, false),
+  }
+}

@@ -1,0 +1,29 @@
+export {
+  type CallboardClient,
+  createClient,
+  type ForkOptions,
+  type InputPayload,
+  type InteractionFilters,
+  type Plate,
+  type SessionFilters,
+} from './client.js'
+export { mergeDeltas, type TextOptions, textOf } from './deltas.js'
+export * from './errors.js'
+export {
+  type EventName,
+  type EventOf,
+  type EventPayloads,
+  eventNames,
+  type InputReceivedPayload,
+  type InputRequestedPayload,
+  isEvent,
+  isKnownEvent,
+  isTerminal,
+  type KnownEvent,
+  type Patch,
+  type SerializedEvent,
+} from './events.js'
+export type { EventStream, StreamListener, StreamOptions, StreamStatus } from './stream.js'
+export { type PendingInteraction, type Summary, summarise } from './summary.js'
+export type { ClientOptions } from './transport.js'
+export type * from './wire.js'
