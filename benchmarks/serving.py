@@ -122,7 +122,9 @@ class Caller:
         text = answer.read()
         if answer.status >= 400:
             raise RuntimeError(f"{method} {path}: {answer.status} {text[:500]!r}")
-        return json.loads(text) if text else None
+        if "json" not in (answer.getheader("Content-Type") or ""):
+            return text.decode()
+        return json.loads(text)
 
     def close(self) -> None:
         self._connection.close()
