@@ -83,16 +83,19 @@ define need_node
 	  || { echo "the dashboard is built with Node 20.19 or later and npm; install them, or set up without: make python" >&2; exit 1; }
 endef
 
+# What a command says is shown only when it fails.
+quietly = said=$$($(1) 2>&1) || { echo "$$said" >&2; exit 1; }
+
 $(PACKAGES): package.json package-lock.json clients/react/package.json web/package.json
 	$(need_node)
 	@echo "installing node packages"
-	@npm ci --silent --no-progress
+	@$(call quietly,npm ci --no-progress)
 	@touch $@
 
 # The React package comes first: the dashboard is made of it.
 $(UI): $(PACKAGES) $(UI_SOURCES)
 	@echo "building the dashboard"
-	@said=$$(npm run --silent build 2>&1) || { echo "$$said" >&2; exit 1; }
+	@$(call quietly,npm run --silent build)
 	@touch $@
 
 DEMO := .demo/callboard.db
