@@ -135,7 +135,7 @@ test-web: python $(UI)
 test-long: python ## The long soaks
 	$(BIN)/pytest -m long --timeout 3600
 
-bench: $(VENV)/.bench $(PEERS)/.requirements ## Measure against the peers and write benchmarks/RESULTS.md
+bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) ## Measure against the peers and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs ## Build the documentation into site/
