@@ -1,0 +1,25 @@
+import { createContext, type ReactNode, useContext, useMemo } from 'react'
+import { type CallboardClient, createClient } from './client/client.js'
+
+const ClientContext = createContext<CallboardClient | null>(null)
+
+/** Where the server is, and how it lets this page in. */
+export interface WorkflowClientProviderProps {
+  readonly baseUrl: string
+  /** Without a token the browser's cookie counts, on the same origin. */
+  readonly token?: string | undefined
+  readonly children?: ReactNode
+}
+
+/** Gives the hooks below it their server. It stands inside a `QueryClientProvider`. */
+export function WorkflowClientProvider({ baseUrl, token, children }: WorkflowClientProviderProps) {
+  const client = useMemo(() => createClient({ baseUrl, token }), [baseUrl, token])
+  return <ClientContext.Provider value={client}>{children}</ClientContext.Provider>
+}
+
+/** The client of the nearest provider, for what no hook does. */
+export function useWorkflowClient(): CallboardClient {
+  const client = useContext(ClientContext)
+  if (!client) throw new Error('Put a <WorkflowClientProvider baseUrl="…"> around this component.')
+  return client
+}

@@ -1,0 +1,75 @@
+import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import type { CallboardClient } from '../client/client.js'
+import type { CallboardError } from '../client/errors.js'
+import { isTerminal, type SerializedEvent } from '../client/events.js'
+import type { EventStream, StreamStatus } from '../client/stream.js'
+import { keys } from '../primitives/keys.js'
+import { Batch } from './batch.js'
+import { Feed } from './feed.js'
+
+const INTERVAL_MS = 250
+// What an agent says while it works changes nothing that a list shows.
+const SAID = new Set([
+  'text:delta',
+  'thinking:delta',
+  'tool:called',
+  'tool:result',
+  'agent:emitted',
+])
+
+/** Reads what happens anywhere, and has the lists that it concerns asked for again. */
+export class BoardFeed extends Feed {
+  private readonly dirty = new Batch<QueryKey>(INTERVAL_MS, (found) => this.refresh(found))
+  private readonly readers = new Set<(event: SerializedEvent) => void>()
+
+  constructor(
+    private readonly client: CallboardClient,
+    private readonly cache: QueryClient,
+    forget: () => void,
+  ) {
+    super(forget)
+  }
+
+  /** Be told of each event, for as long as the feed is open. */
+  onEvent(reader: (event: SerializedEvent) => void): () => void {
+    this.readers.add(reader)
+    return () => this.readers.delete(reader)
+  }
+
+  protected open(): EventStream {
+    return this.client.followAll({
+      onEvents: (events) => this.take(events),
+      onStatus: (status, error) => this.stands(status, error),
+    })
+  }
+
+  protected override stands(status: StreamStatus, error: CallboardError | null): void {
+    // What happened before the stream was open, nobody has told.
+    if (status === 'connected') this.dirty.add([keys.inbox, keys.sessions, keys.session])
+    super.stands(status, error)
+    if (status === 'connected' || status === 'error') this.update({ isLoaded: true })
+  }
+
+  protected closed(): void {
+    this.dirty.drop()
+  }
+
+  private take(events: ReadonlyArray<SerializedEvent>): void {
+    for (const event of events) {
+      for (const reader of [...this.readers]) reader(event)
+      if (SAID.has(event.name)) continue
+      this.dirty.add([keys.sessions, [...keys.session, event.sessionId]])
+      if (event.name.startsWith('input:') || isTerminal(event)) this.dirty.add([keys.inbox])
+    }
+  }
+
+  private refresh(found: ReadonlyArray<QueryKey>): void {
+    const distinct = new Map(found.map((key) => [JSON.stringify(key), key]))
+    for (const key of distinct.values()) {
+      // A request that is under way may be too early; one that is cut off each time never ends.
+      const busy = this.cache.isFetching({ queryKey: key }) > 0
+      if (busy) this.dirty.add([key])
+      else void this.cache.invalidateQueries({ queryKey: key })
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { CallboardClient } from '../client/client.js'
+import { isPassing } from '../client/errors.js'
+import type { Interaction } from '../client/wire.js'
+import type { BoardFeed } from './boardFeed.js'
+
+/** Wait until a question has its end. Rejects only when it cannot be looked at any more. */
+export function ending(
+  client: CallboardClient,
+  feed: BoardFeed,
+  id: string,
+  signal: AbortSignal,
+): Promise<Interaction> {
+  return new Promise((resolve, reject) => {
+    const stop: Array<() => void> = []
+    const leave = () => {
+      for (const one of stop) one()
+    }
+    const look = async () => {
+      try {
+        const found = await client.getInteraction(id, signal)
+        if (found.status === 'pending') return
+        resolve(found)
+        leave()
+      } catch (error) {
+        // When the server is back, the feed says so and the question is looked at again.
+        if (signal.aborted || isPassing(error)) return
+        reject(error)
+        leave()
+      }
+    }
+    signal.addEventListener('abort', leave)
+    stop.push(() => signal.removeEventListener('abort', leave))
+    stop.push(feed.subscribe(() => feed.state.status === 'connected' && void look()))
+    stop.push(feed.onEvent((event) => event.payload.id === id && void look()))
+    if (signal.aborted) leave()
+    else void look()
+  })
+}

@@ -1,0 +1,86 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
+import type { AnswerRequest, ClaimRequest, Interaction } from '../client/wire.js'
+import type { ConnectionStatus } from '../feeds/feed.js'
+import { keys } from '../primitives/keys.js'
+import { retry } from '../primitives/queries.js'
+import { useBoardSubscription } from '../primitives/subscription.js'
+import { useWorkflowClient } from '../WorkflowClientProvider.js'
+
+/** Every question that waits for a person. */
+export interface UseInboxResult {
+  /** Those with a deadline first, the next one leading; then the oldest. */
+  readonly interactions: ReadonlyArray<Interaction>
+  readonly status: ConnectionStatus
+  readonly isLoading: boolean
+  readonly error: Error | null
+  /** Answer one. Rejects with `AlreadyAnswered` when somebody else was first. */
+  readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
+  /** See to one: for a while nobody else can. Rejects with `Claimed` when somebody does. */
+  readonly claim: (id: string, claim: ClaimRequest) => Promise<Interaction>
+  /** Take one back. */
+  readonly cancel: (id: string) => Promise<Interaction>
+  readonly isAnswering: boolean
+}
+
+const NONE: ReadonlyArray<Interaction> = []
+
+/** The inbox, kept current. */
+export function useInbox(): UseInboxResult {
+  const client = useWorkflowClient()
+  const feed = useBoardSubscription()
+  const { data, isLoading, error } = useQuery({
+    queryKey: keys.inbox,
+    queryFn: ({ signal }) => client.listInteractions({ status: 'pending' }, signal),
+    retry,
+  })
+  const interactions = useMemo(() => (data ? [...data].sort(byUrgency) : NONE), [data])
+  return {
+    interactions,
+    status: feed.status,
+    isLoading,
+    error: error ?? feed.error,
+    ...useInboxActions(),
+  }
+}
+
+function useInboxActions() {
+  const client = useWorkflowClient()
+  const cache = useQueryClient()
+  // Also after an error: somebody else was first, and the list is old.
+  const onSettled = () => void cache.invalidateQueries({ queryKey: keys.inbox })
+  const answering = useMutation({
+    mutationFn: ({ id, answer }: { id: string; answer: AnswerRequest }) =>
+      client.answer(id, answer),
+    onSettled,
+  })
+  const claiming = useMutation({
+    mutationFn: ({ id, claim }: { id: string; claim: ClaimRequest }) => client.claim(id, claim),
+    onSettled,
+  })
+  const cancelling = useMutation({
+    mutationFn: (id: string) => client.cancelInteraction(id),
+    onSettled,
+  })
+  const { mutateAsync: doAnswer } = answering
+  const { mutateAsync: doClaim } = claiming
+  const { mutateAsync: doCancel } = cancelling
+  return {
+    answer: useCallback(
+      (id: string, answer: AnswerRequest) => doAnswer({ id, answer }),
+      [doAnswer],
+    ),
+    claim: useCallback((id: string, claim: ClaimRequest) => doClaim({ id, claim }), [doClaim]),
+    cancel: useCallback((id: string) => doCancel(id), [doCancel]),
+    isAnswering: answering.isPending,
+  }
+}
+
+function byUrgency(a: Interaction, b: Interaction): number {
+  return order(a).localeCompare(order(b))
+}
+
+/** Moments are written so that they sort as text. */
+function order({ deadline, createdAt }: Interaction): string {
+  return `${deadline ? `0${deadline}` : '1'} ${createdAt}`
+}

@@ -1,0 +1,41 @@
+import { useCallback } from 'react'
+import type { InputPayload } from '../client/client.js'
+import {
+  useCreateSessionMutation,
+  useDeleteSessionMutation,
+  useSendInputMutation,
+} from '../primitives/mutations.js'
+
+/** What one can do without a session of one's own at hand. */
+export interface WorkflowActionsResult {
+  /** Begin a session; gives its id. */
+  readonly create: (
+    workflowId: string,
+    input?: unknown,
+    options?: { readonly sessionId?: string },
+  ) => Promise<string>
+  /** Answer a question of a session. */
+  readonly send: (sessionId: string, payload: InputPayload) => Promise<void>
+  /** Forget a session for good. */
+  readonly remove: (sessionId: string) => Promise<void>
+  readonly isCreating: boolean
+  readonly isSending: boolean
+  readonly isRemoving: boolean
+}
+
+/** Begin, answer and forget sessions. */
+export function useWorkflowActions(): WorkflowActionsResult {
+  const { mutateAsync: begin, isPending: isCreating } = useCreateSessionMutation()
+  const { mutateAsync: sendInput, isPending: isSending } = useSendInputMutation()
+  const { mutateAsync: forget, isPending: isRemoving } = useDeleteSessionMutation()
+  const create: WorkflowActionsResult['create'] = useCallback(
+    (workflowId, input, options) => begin({ workflowId, input, ...options }),
+    [begin],
+  )
+  const send: WorkflowActionsResult['send'] = useCallback(
+    (sessionId, payload) => sendInput({ sessionId, payload }),
+    [sendInput],
+  )
+  const remove = useCallback((sessionId: string) => forget(sessionId), [forget])
+  return { create, send, remove, isCreating, isSending, isRemoving }
+}

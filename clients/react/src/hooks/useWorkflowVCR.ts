@@ -1,0 +1,53 @@
+import { useCallback } from 'react'
+import type { ForkOptions } from '../client/client.js'
+import type {
+  CancelRequest,
+  CancelResult,
+  ForkAt,
+  ForkResult,
+  PauseRequest,
+  PauseResult,
+  ResumeResult,
+} from '../client/wire.js'
+import {
+  useCancelMutation,
+  useForkMutation,
+  usePauseMutation,
+  useResumeMutation,
+} from '../primitives/mutations.js'
+
+/** The buttons of a recorder. */
+export interface WorkflowVCRResult {
+  readonly pause: (sessionId: string, options?: PauseRequest) => Promise<PauseResult>
+  readonly resume: (sessionId: string) => Promise<ResumeResult>
+  /** Begin a new session from a point of this one, with edits of its state if wanted. */
+  readonly fork: (sessionId: string, at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
+  /** End a session for good. */
+  readonly cancel: (sessionId: string, options?: CancelRequest) => Promise<CancelResult>
+  readonly isPausing: boolean
+  readonly isResuming: boolean
+  readonly isForking: boolean
+  readonly isCancelling: boolean
+}
+
+/** Pause, resume, fork and cancel sessions. */
+export function useWorkflowVCR(): WorkflowVCRResult {
+  const { mutateAsync: askPause, isPending: isPausing } = usePauseMutation()
+  const { mutateAsync: askResume, isPending: isResuming } = useResumeMutation()
+  const { mutateAsync: askFork, isPending: isForking } = useForkMutation()
+  const { mutateAsync: askCancel, isPending: isCancelling } = useCancelMutation()
+  const pause: WorkflowVCRResult['pause'] = useCallback(
+    (sessionId, options) => askPause(options ? { sessionId, options } : { sessionId }),
+    [askPause],
+  )
+  const resume = useCallback((sessionId: string) => askResume(sessionId), [askResume])
+  const fork: WorkflowVCRResult['fork'] = useCallback(
+    (sessionId, at, options) => askFork({ sessionId, at, options }),
+    [askFork],
+  )
+  const cancel: WorkflowVCRResult['cancel'] = useCallback(
+    (sessionId, options) => askCancel(options ? { sessionId, options } : { sessionId }),
+    [askCancel],
+  )
+  return { pause, resume, fork, cancel, isPausing, isResuming, isForking, isCancelling }
+}

@@ -1,0 +1,25 @@
+export * from './client/index.js'
+export type { ConnectionStatus } from './feeds/feed.js'
+export type {
+  AskInteractiveOptions,
+  InteractiveSessionResult,
+  Schema,
+} from './hooks/interactive.js'
+export { type UseBoardResult, useBoard } from './hooks/useBoard.js'
+export { type AskOptions, type UseHumanResult, useHuman } from './hooks/useHuman.js'
+export { type UseHumanInteractiveResult, useHumanInteractive } from './hooks/useHumanInteractive.js'
+export { type UseInboxResult, useInbox } from './hooks/useInbox.js'
+export { type UseSessionResult, useSession } from './hooks/useSession.js'
+export { type UseSessionsResult, useSessions } from './hooks/useSessions.js'
+export { useText } from './hooks/useText.js'
+export { type UseWorkflowResult, useWorkflow } from './hooks/useWorkflow.js'
+export { useWorkflowActions, type WorkflowActionsResult } from './hooks/useWorkflowActions.js'
+export { useWorkflowData, type WorkflowDataResult } from './hooks/useWorkflowData.js'
+export { useWorkflowHITL, type WorkflowHITLResult } from './hooks/useWorkflowHITL.js'
+export { type UseWorkflowsResult, useWorkflows } from './hooks/useWorkflows.js'
+export { useWorkflowVCR, type WorkflowVCRResult } from './hooks/useWorkflowVCR.js'
+export {
+  useWorkflowClient,
+  WorkflowClientProvider,
+  type WorkflowClientProviderProps,
+} from './WorkflowClientProvider.js'

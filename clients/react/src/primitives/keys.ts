@@ -1,0 +1,11 @@
+/** The keys under which everything stands in the query cache. */
+export const keys = {
+  session: ['session'] as const,
+  sessions: ['sessions'] as const,
+  inbox: ['inbox'] as const,
+  board: ['board'] as const,
+  workflows: ['workflows'] as const,
+  events: (sessionId: string) => ['events', sessionId] as const,
+  states: (sessionId: string) => ['state', sessionId] as const,
+  state: (sessionId: string, position: number) => ['state', sessionId, position] as const,
+}
