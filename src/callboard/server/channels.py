@@ -84,6 +84,9 @@ class Channel:
 
     async def _page(self, index: int) -> Page:
         size = self._settings.page
+        live = self._live
+        if live is not None and live.after == index * size and live.seen == self._version:
+            return live
         found = self._pages.get((self._key, index))
         if found is not None:
             return found

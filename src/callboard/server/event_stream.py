@@ -6,6 +6,7 @@ from contextlib import aclosing, suppress
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from callboard.server.measured import OUTERMOST
 from callboard.server.streams import Reader
 
 HEADERS = {
@@ -47,7 +48,7 @@ class EventStream(Response):
         if abort is not None:
             self._reader.cut_off = abort
         try:
-            await self._write(send)
+            await self._write(send, scope.get(OUTERMOST, send))
         except asyncio.CancelledError:
             if not left:
                 raise
@@ -57,7 +58,8 @@ class EventStream(Response):
             with suppress(asyncio.CancelledError):
                 await watching
 
-    async def _write(self, send: Send) -> None:
+    async def _write(self, send: Send, past_all: Send) -> None:
+        """Begin and end as any answer; in between nobody has to see what is written."""
         loop, reader = asyncio.get_running_loop(), self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         greeting = reader.greeting + _RETRY
@@ -65,6 +67,6 @@ class EventStream(Response):
         async with aclosing(reader.chunks()) as chunks:
             async for data in chunks:
                 reader.writing_since = loop.time()
-                await send({"type": "http.response.body", "body": data, "more_body": True})
+                await past_all({"type": "http.response.body", "body": data, "more_body": True})
                 reader.writing_since = None
         await send({"type": "http.response.body", "body": b"", "more_body": False})

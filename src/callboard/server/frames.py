@@ -38,7 +38,9 @@ class Chunk(NamedTuple):
 class Page:
     """The frames after one place and up to another, as far as they have happened."""
 
-    __slots__ = ("_frames", "_places", "after", "ended", "passed", "seen", "size", "upto")
+    __slots__ = (  # many are kept
+        "_chunks", "_frames", "_places", "after", "ended", "passed", "seen", "size", "upto",
+    )  # fmt: skip
 
     def __init__(self, after: int, upto: int) -> None:
         self.after = after
@@ -51,6 +53,8 @@ class Page:
         """Whether there is something after this page, though its own end was never written."""
         self._places: list[int] = []
         self._frames: list[bytes] = []
+        # Readers mostly stand at the same place, and take the same.
+        self._chunks: dict[int, Chunk] = {}
 
     @property
     def last(self) -> int:
@@ -65,6 +69,7 @@ class Page:
     def add(self, place: int, event: Event, *, ends: bool) -> None:
         """Encode an event and put it behind the others."""
         encoded = frame(place, event)
+        self._chunks.clear()
         self._places.append(place)
         self._frames.append(encoded)
         self.size += len(encoded)
@@ -72,8 +77,12 @@ class Page:
 
     def chunk(self, after: int) -> Chunk:
         """What comes after a place."""
-        first = bisect_right(self._places, after)
-        return Chunk(b"".join(self._frames[first:]), self.last, self.ended, self.full)
+        known = self._chunks.get(after)
+        if known is None or known.more is not self.full:
+            first = bisect_right(self._places, after)
+            data = b"".join(self._frames[first:])
+            known = self._chunks[after] = Chunk(data, self.last, self.ended, self.full)
+        return known
 
 
 PageKey = tuple[str | None, int]

@@ -17,6 +17,8 @@ NO_STATUS: Final = 0
 """The status of a request whose sender left before it was answered."""
 
 _SEEN: Final = "callboard.seen"
+OUTERMOST: Final = "callboard.send"
+"""Where the way out lies past everything that is put around the routes."""
 
 
 class Served(NamedTuple):
@@ -76,6 +78,7 @@ class Measured:
             await self._app(scope, receive, send)
             return
         seen = scope[_SEEN] = _Seen(scope)
+        scope[OUTERMOST] = send
         start = self._clock.monotonic()
         status, began = NO_STATUS, start
 

@@ -29,7 +29,7 @@ class Settings:
     """Seconds after which a reader that takes nothing is cut off."""
     page: int = 256
     """How many events are read and encoded at once."""
-    cache: int = 64 * 1_048_576
+    cache: int = 16 * 1_048_576
     """Bytes of encoded events kept for further readers."""
     wrong_tokens: int = 10
     """How many wrong tokens a minute one address may send."""
