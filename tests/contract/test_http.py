@@ -345,7 +345,7 @@ async def test_delete_forgets_a_session(http: httpx.AsyncClient):
     assert (await http.delete(f"/sessions/{session}")).json() == {"ok": True}
     error(await http.get(f"/sessions/{session}"), 404, "SESSION_NOT_FOUND")
     inbox = (await http.get("/interactions", params={"sessionId": session})).json()
-    assert inbox == {"interactions": []}
+    assert inbox == {"interactions": [], "nextCursor": None}
 
 
 async def test_input_in_its_three_forms(http: httpx.AsyncClient):
@@ -432,6 +432,23 @@ async def test_a_question_of_its_own(http: httpx.AsyncClient):
 )
 async def test_a_question_that_cannot_be_asked(http: httpx.AsyncClient, body: dict[str, Any]):
     error(await http.post("/interactions", json=body), 400, "VALIDATION_ERROR")
+
+
+async def test_questions_come_in_pages_oldest_first(http: httpx.AsyncClient):
+    body = {"type": "input", "prompt": "Which one?"}
+    made = [(await http.post("/interactions", json=body)).json()["id"] for _ in range(5)]
+    seen: list[str] = []
+    params: dict[str, Any] = {"type": "input", "limit": 2}
+    while True:
+        page = (await http.get("/interactions", params=params)).json()
+        assert len(page["interactions"]) <= 2
+        seen += [one["id"] for one in page["interactions"]]
+        if page["nextCursor"] is None:
+            break
+        params["cursor"] = page["nextCursor"]
+    assert sorted(seen) == sorted(made)
+    odd = await http.get("/interactions", params={"cursor": "x"})
+    assert error(odd, 400, "VALIDATION_ERROR")["field"] == "cursor"
 
 
 async def test_claims_expire_and_renew(http: httpx.AsyncClient):

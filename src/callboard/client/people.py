@@ -23,11 +23,16 @@ class RemoteInbox:
         limit: int | None = None,
     ) -> list[Interaction]:
         """Questions, oldest first; of every status unless one is given."""
-        answer = await self._transport.get(
-            "/interactions", status=status, sessionId=session_id, type=type
-        )
-        found = [Interaction.from_wire(one) for one in answer["interactions"]]
-        return found if limit is None else found[:limit]
+        sought = {"status": status, "sessionId": session_id, "type": type}
+        found: list[Interaction] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            answer = await self._transport.get("/interactions", **sought, cursor=cursor)
+            found += map(Interaction.from_wire, answer["interactions"])
+            cursor = answer["nextCursor"]
+            if cursor is None:
+                break
+        return found[:limit]
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""

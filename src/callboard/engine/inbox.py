@@ -5,9 +5,11 @@ waits for a person but does not go on with the answer, or standing alone.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from callboard.clock import Clock
+from callboard.engine.cursors import cursor_of, place_of
 from callboard.engine.loading import not_found
 from callboard.engine.operations import Operations
 from callboard.engine.resolving import Questions, Told, unmoved
@@ -30,6 +32,14 @@ from callboard.interactions.requests import request_payload
 from callboard.log.protocol import EventLog, Writing
 
 
+@dataclass(frozen=True, slots=True)
+class InteractionPage:
+    """Some questions, and where the next page begins, if there is one."""
+
+    interactions: list[Interaction]
+    next_cursor: str | None
+
+
 class Inbox:
     """Find, ask, claim, release, complete, cancel; `Operations.answer` answers."""
 
@@ -50,16 +60,27 @@ class Inbox:
         """Questions, oldest first: in any status unless told, of all sessions or of one."""
         if limit is not None and limit < 0:
             raise ValidationError("limit must be a number from 0.", field="limit")
-        where: dict[str, Cell] = {}
-        if status is not None:
-            where["status"] = status
-        if session_id != "*":
-            where["execution_id"] = session_id
-        if type is not None:
-            where["type"] = type
-        query = Query("human_interactions", where, order="created_at", limit=limit)
+        query = replace(_sought(status, session_id, type), limit=limit)
         now = self._clock.now_ms()
         return [interaction(row, now) for row in await self._log.rows(query)]
+
+    async def page(
+        self,
+        *,
+        status: str | None = None,
+        session_id: str = "*",
+        type: str | None = None,
+        limit: int = 1000,
+        cursor: str | None = None,
+    ) -> InteractionPage:
+        """As many questions as told, from the oldest or from where a page before ended."""
+        place = None if cursor is None else place_of(cursor)
+        # One more than is shown tells whether there is another page.
+        sought = replace(_sought(status, session_id, type), limit=limit + 1, beyond=place)
+        rows = await self._log.rows(sought)
+        now = self._clock.now_ms()
+        following = cursor_of(rows[limit - 1]) if len(rows) > limit else None
+        return InteractionPage([interaction(row, now) for row in rows[:limit]], following)
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""
@@ -207,3 +228,13 @@ class Inbox:
 
 def _who(by: str | None, via: str | None) -> dict[str, str]:
     return {key: name for key, name in {"by": by, "via": via}.items() if name is not None}
+
+
+def _sought(status: str | None, session_id: str, type: str | None) -> Query:
+    given: Mapping[str, Cell] = {
+        "status": status,
+        "execution_id": None if session_id == "*" else session_id,
+        "type": type,
+    }
+    where = {column: value for column, value in given.items() if value is not None}
+    return Query("human_interactions", where, order="created_at")

@@ -1,14 +1,11 @@
 """Sessions in a list: newest first, page by page, each with what is open in it."""
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from callboard.engine.cursors import cursor_of, place_of
 from callboard.engine.sessions import SessionInfo, SessionPage, session_info
 from callboard.errors import ValidationError
-from callboard.events.codec import dump_json, load_json
 from callboard.events.rows import Cell, Query, Row
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog
@@ -59,11 +56,11 @@ async def session_page(
     """The newest sessions that fit, or those after the place that a cursor tells."""
     if limit < 1:
         raise ValidationError(f"limit must be 1 or more, not {limit}.", field="limit")
-    place = None if cursor is None else _place(cursor)
+    place = None if cursor is None else place_of(cursor)
     # One more than is shown tells whether there is another page.
     rows = await log.rows(replace(sought.query(), limit=limit + 1, beyond=place))
     shown = rows[:limit]
-    following = _cursor(shown[-1]) if len(rows) > limit else None
+    following = cursor_of(shown[-1]) if len(rows) > limit else None
     return SessionPage(await _described(log, shown, now_ms), following)
 
 
@@ -92,27 +89,3 @@ async def _pending(
 async def _is_driven(log: EventLog, session_id: str) -> bool:
     lease = await log.lease(session_id)
     return lease is not None and lease.owner is not None and lease.alive
-
-
-def _cursor(row: Row) -> str:
-    return base64.urlsafe_b64encode(dump_json([row["created_at"], row["id"]])).decode()
-
-
-def _place(cursor: str) -> tuple[int, str]:
-    try:
-        place: Any = load_json(base64.b64decode(cursor.encode(), altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError):
-        place = None
-    match place:
-        case [int(created_at), str(session_id)] if _is_moment(created_at):
-            return created_at, session_id
-        case _:
-            raise ValidationError(
-                "The cursor is none that a page of sessions gave. Begin again without one.",
-                field="cursor",
-            )
-
-
-def _is_moment(value: int) -> bool:
-    # True and False are numbers too, and SQLite has only 64 bits for one.
-    return not isinstance(value, bool) and abs(value) < 2**63

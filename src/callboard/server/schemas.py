@@ -95,9 +95,10 @@ class InteractionOut(Wire):
 
 
 class InteractionsOut(Wire):
-    """Questions, oldest first."""
+    """Questions, oldest first; `nextCursor` when there are more."""
 
     interactions: list[InteractionOut]
+    next_cursor: str | None
 
 
 class SessionOut(Wire):

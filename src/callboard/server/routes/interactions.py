@@ -23,6 +23,8 @@ from callboard.server.service import Service
 
 router = routing.router("interactions", "/interactions")
 
+LARGEST_PAGE = 1000
+
 
 @router.get("", responses=gives(InteractionsOut) | failures())
 async def list_interactions(
@@ -31,10 +33,19 @@ async def list_interactions(
     status: InteractionStatus | None = None,
     session_id: Annotated[str, Query(alias="sessionId", description="`*` means all.")] = "*",
     type: InteractionType | None = None,
+    limit: Annotated[int, Query(ge=1)] = LARGEST_PAGE,
+    cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
     """Questions, oldest first."""
-    found = await serving.board.people.find(status=status, session_id=session_id, type=type)
-    return reply({"interactions": [one.to_wire() for one in found]})
+    page = await serving.board.people.page(
+        status=status,
+        session_id=session_id,
+        type=type,
+        limit=min(limit, LARGEST_PAGE),
+        cursor=cursor,
+    )
+    listed = [one.to_wire() for one in page.interactions]
+    return reply({"interactions": listed, "nextCursor": page.next_cursor})
 
 
 @router.post(
