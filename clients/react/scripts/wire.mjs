@@ -22,6 +22,7 @@ const RENAMED = {
   EventOut: 'EventEnvelope',
   EventsOut: 'EventsPage',
   ForkOut: 'ForkResult',
+  InteractionsOut: 'InteractionsPage',
   PausedOut: 'PauseResult',
   ResumedOut: 'ResumeResult',
   SessionsOut: 'SessionsPage',

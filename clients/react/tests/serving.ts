@@ -5,10 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 
 export const TOKEN = 'cb_a-token-for-tests'
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = join(import.meta.dirname, '../../..')
 
 export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), 'callboard-react-'))

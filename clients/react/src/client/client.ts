@@ -32,6 +32,8 @@ export interface InteractionFilters {
   readonly status?: wire.Interaction['status'] | undefined
   readonly sessionId?: string | undefined
   readonly type?: wire.Interaction['type'] | undefined
+  /** How many a page. */
+  readonly limit?: number | undefined
 }
 
 /** What a fork may change. */
@@ -65,10 +67,12 @@ export interface CallboardClient {
   cancel(sessionId: string, options?: wire.CancelRequest): Promise<wire.CancelResult>
   fork(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
   listWorkflows(signal?: AbortSignal): Promise<ReadonlyArray<wire.Workflow>>
+  /** Questions, oldest first, at most 1000; `nextCursor` when there are more. */
   listInteractions(
     filters?: InteractionFilters,
+    cursor?: string | null,
     signal?: AbortSignal,
-  ): Promise<ReadonlyArray<wire.Interaction>>
+  ): Promise<wire.InteractionsPage>
   getInteraction(id: string, signal?: AbortSignal): Promise<wire.Interaction>
   ask(question: wire.AskRequest): Promise<wire.Interaction>
   claim(id: string, claim: wire.ClaimRequest): Promise<wire.Interaction>
@@ -164,10 +168,11 @@ function interactions(http: Transport) {
   const post = (id: string, what: string, body?: unknown) =>
     http.post<wire.Interaction>(interaction(id, what), body)
   return {
-    async listInteractions(filters?: InteractionFilters, signal?: AbortSignal) {
-      const told = await http.get<wire.Interactions>('/interactions', { ...filters }, signal)
-      return told.interactions
-    },
+    listInteractions: (
+      filters?: InteractionFilters,
+      cursor?: string | null,
+      signal?: AbortSignal,
+    ) => http.get<wire.InteractionsPage>('/interactions', { ...filters, cursor }, signal),
     getInteraction: (id: string, signal?: AbortSignal) =>
       http.get<wire.Interaction>(interaction(id), {}, signal),
     ask: (question: wire.AskRequest) => http.post<wire.Interaction>('/interactions', question),

@@ -147,9 +147,10 @@ export interface Interaction {
   readonly resolvedAt: string | null
 }
 
-/** Questions, oldest first. */
-export interface Interactions {
+/** Questions, oldest first; `nextCursor` when there are more. */
+export interface InteractionsPage {
   readonly interactions: ReadonlyArray<Interaction>
+  readonly nextCursor: string | null
 }
 
 /** A code that opens the dashboard once. */

@@ -11,6 +11,8 @@ import { useWorkflowClient } from '../WorkflowClientProvider.js'
 export interface UseInboxResult {
   /** Those with a deadline first, the next one leading; then the oldest. */
   readonly interactions: ReadonlyArray<Interaction>
+  /** Whether more wait than are listed: the 1000 oldest are. */
+  readonly hasMore: boolean
   readonly status: ConnectionStatus
   readonly isLoading: boolean
   readonly error: Error | null
@@ -31,12 +33,13 @@ export function useInbox(): UseInboxResult {
   const feed = useBoardSubscription()
   const { data, isLoading, error } = useQuery({
     queryKey: keys.inbox,
-    queryFn: ({ signal }) => client.listInteractions({ status: 'pending' }, signal),
+    queryFn: ({ signal }) => client.listInteractions({ status: 'pending' }, null, signal),
     retry,
   })
-  const interactions = useMemo(() => (data ? [...data].sort(byUrgency) : NONE), [data])
+  const interactions = useMemo(() => (data ? [...data.interactions].sort(byUrgency) : NONE), [data])
   return {
     interactions,
+    hasMore: Boolean(data?.nextCursor),
     status: feed.status,
     isLoading,
     error: error ?? feed.error,

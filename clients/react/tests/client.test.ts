@@ -1,0 +1,103 @@
+// @vitest-environment node
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, inject, it } from 'vitest'
+import {
+  AlreadyAnswered,
+  createClient,
+  NotFound,
+  ServerUnreachable,
+  SessionNotFound,
+  type StreamStatus,
+  Unauthenticated,
+  ValidationError,
+} from '../src/client/index'
+import { client } from './page'
+
+it('runs a session to its end in Node', async () => {
+  const board = client()
+  const id = await board.createSession('trip', 'Oslo')
+  const names: string[] = []
+  for await (const event of board.tail(id)) {
+    names.push(event.name)
+    if (event.name !== 'input:requested') continue
+    await board.sendInput(id, { id: String(event.payload.id), value: 'yes', approved: true })
+  }
+  expect(names.at(-1)).toBe('workflow:completed')
+  expect(await board.getStateAt(id)).toMatchObject({ city: 'Oslo', plan: ['See Oslo', 'Eat'] })
+  expect(await board.getStateAt(id, 0)).not.toMatchObject({ city: 'Oslo' })
+  // Nothing comes after the end: the server says so, and the iterator ends.
+  for await (const event of board.tail(id, names.length)) expect.fail(event.name)
+})
+
+it('tells errors apart by their code', async () => {
+  const board = client()
+  const id = await board.createSession('choice')
+  let asked = (await board.getSession(id)).pending
+  while (asked.length === 0) asked = (await board.getSession(id)).pending
+  const question = asked[0]?.id ?? ''
+  await expect(board.answer(question, { value: 'up' })).rejects.toThrow(ValidationError)
+  await board.answer(question, { value: 'left' })
+  await expect(board.answer(question, { value: 'right' })).rejects.toThrow(AlreadyAnswered)
+  await expect(board.getSession('nobody')).rejects.toMatchObject({
+    constructor: SessionNotFound,
+    code: 'SESSION_NOT_FOUND',
+    status: 404,
+  })
+  await expect(board.getSession('nobody')).rejects.toThrow(NotFound)
+  const stranger = createClient({ baseUrl: inject('url'), token: 'cb_of-somebody-else' })
+  await expect(stranger.listWorkflows()).rejects.toThrow(Unauthenticated)
+  const nowhere = createClient({ baseUrl: 'http://127.0.0.1:1' })
+  await expect(nowhere.listWorkflows()).rejects.toThrow(ServerUnreachable)
+})
+
+it('says that something else answered in place of a server', async () => {
+  const other = createServer((_, answer) => answer.end('<html>'))
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+  const { port } = other.address() as AddressInfo
+  const board = createClient({ baseUrl: `http://127.0.0.1:${port}` })
+  await expect(board.listWorkflows()).rejects.toThrow('no Callboard server')
+  await expect(board.tail('x').next()).rejects.toThrow('is that the Callboard server?')
+  other.close()
+})
+
+it('comes back to a server that has fallen silent', async () => {
+  let connections = 0
+  const places: Array<string | undefined> = []
+  const mute = createServer((request, answer) => {
+    connections += 1
+    places.push(request.headers['last-event-id']?.toString())
+    answer.writeHead(200, { 'content-type': 'text/event-stream' })
+    answer.write(`id: ${connections}\ndata: {"name":"n","position":${connections}}\n\n`)
+    answer.write('id: 1\ndata: {"name":"again","position":1}\n\n')
+  })
+  await new Promise<void>((done) => mute.listen(0, '127.0.0.1', done))
+  const { port } = mute.address() as AddressInfo
+  const board = createClient({ baseUrl: `http://127.0.0.1:${port}` })
+  const seen: number[] = []
+  const statuses: StreamStatus[] = []
+  await new Promise<void>((done) => {
+    const stream = board.follow('x', {
+      quietMs: 50,
+      onEvents(events) {
+        seen.push(...events.map((event) => event.position))
+        if (seen.length < 3) return
+        stream.close()
+        done()
+      },
+      onStatus: (status) => statuses.push(status),
+    })
+  })
+  mute.closeAllConnections()
+  mute.close()
+  expect(seen).toEqual([1, 2, 3])
+  expect(places).toEqual([undefined, '1', '1'])
+  expect(statuses).toEqual([
+    'connecting',
+    'connected',
+    'disconnected',
+    'connected',
+    'disconnected',
+    'connected',
+  ])
+})

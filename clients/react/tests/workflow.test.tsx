@@ -1,0 +1,147 @@
+import { QueryClient } from '@tanstack/react-query'
+import { act, renderHook, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import {
+  AlreadyAnswered,
+  SessionNotFound,
+  Unauthenticated,
+  useText,
+  useWorkflow,
+  useWorkflowActions,
+  useWorkflowHITL,
+} from '../src/index'
+import { client, page } from './page'
+
+interface Trip {
+  readonly city: string
+  readonly plan: ReadonlyArray<string>
+}
+
+async function tripTo(city: string) {
+  const id = await client().createSession('trip', city)
+  const shown = renderHook(() => useWorkflow<Trip>(id), { wrapper: page() })
+  await waitFor(() => expect(shown.result.current.pendingInteractions).toHaveLength(1))
+  return { id, ...shown }
+}
+
+describe('useWorkflow', () => {
+  it('shows the state as it is, without an envelope', async () => {
+    const { result } = await tripTo('Rome')
+    await waitFor(() => expect(result.current.state?.plan).toEqual(['See Rome', 'Eat']))
+    expect(result.current.state).toMatchObject({ city: 'Rome', approved: null })
+    expect(result.current).toMatchObject({ status: 'connected', isConnected: true, error: null })
+    expect(result.current.events.map((event) => event.position)).toEqual(
+      Array.from({ length: result.current.position }, (_, at) => at + 1),
+    )
+  })
+
+  it('runs again after a pause and a resume', async () => {
+    const { result } = await tripTo('Bern')
+    expect(result.current).toMatchObject({ isRunning: true, isPaused: false })
+    await act(() => result.current.pause())
+    await waitFor(() => expect(result.current).toMatchObject({ isRunning: false, isPaused: true }))
+    await act(() => result.current.resume())
+    await waitFor(() => expect(result.current).toMatchObject({ isRunning: true, isPaused: false }))
+  })
+
+  it('stops running when it is cancelled', async () => {
+    const { result } = await tripTo('Ulm')
+    await act(() => result.current.cancel('changed our minds'))
+    await waitFor(() =>
+      expect(result.current).toMatchObject({ isRunning: false, isCancelled: true }),
+    )
+    expect(result.current.pendingInteractions).toEqual([])
+    expect(result.current.events.at(-1)?.payload).toMatchObject({ reason: 'changed our minds' })
+  })
+
+  it('stops running when it fails', async () => {
+    const id = await client().createSession('broken')
+    const { result } = renderHook(() => useWorkflow(id), { wrapper: page() })
+    await waitFor(() => expect(result.current.isFailed).toBe(true))
+    expect(result.current).toMatchObject({ isRunning: false, isCompleted: false })
+  })
+
+  it('gives the state at any position and forks there with an edit', async () => {
+    const { id, result } = await tripTo('Nice')
+    expect(await result.current.stateAt(1)).toMatchObject({ plan: [] })
+    const forked = await act(() =>
+      result.current.fork(
+        { position: result.current.position },
+        { edits: [{ op: 'replace', path: '/city', value: 'Cannes' }] },
+      ),
+    )
+    expect(forked.originalSessionId).toBe(id)
+    const child = renderHook(() => useWorkflow<Trip>(forked.sessionId), { wrapper: page() })
+    await waitFor(() => expect(child.result.current.state?.city).toBe('Cannes'))
+    expect(result.current.state?.city).toBe('Nice')
+  })
+
+  it('tells who comes second that the question was answered', async () => {
+    const { id, result } = await tripTo('Kiel')
+    const question = result.current.pendingInteractions[0]?.id ?? ''
+    const second = result.current.send
+    await client().sendInput(id, { id: question, value: 'yes' })
+    await expect(act(() => second({ id: question, value: 'no' }))).rejects.toThrow(AlreadyAnswered)
+    await waitFor(() => expect(result.current.isCompleted).toBe(true))
+  })
+
+  it('says so when there is no such session', async () => {
+    const { result } = renderHook(() => useWorkflow('nobody'), { wrapper: page() })
+    await waitFor(() => expect(result.current.error).toBeInstanceOf(SessionNotFound))
+    expect(result.current).toMatchObject({ status: 'error', isLoading: false, isRunning: false })
+  })
+
+  it('says so when the token is refused', async () => {
+    const wrapper = page({ token: 'cb_of-somebody-else' })
+    const { result } = renderHook(() => useWorkflow('any'), { wrapper })
+    await waitFor(() => expect(result.current.error).toBeInstanceOf(Unauthenticated))
+    expect(result.current.status).toBe('error')
+  })
+
+  it('is idle without a session', () => {
+    const { result } = renderHook(() => useWorkflow(null), { wrapper: page() })
+    expect(result.current).toMatchObject({ status: 'disconnected', isLoading: false, position: 0 })
+    expect(() => result.current.pause()).toThrow('No session connected')
+  })
+
+  it('shows nothing of one session while it shows another', async () => {
+    const [one, two] = [await tripTo('Oslo'), await tripTo('Lima')]
+    await waitFor(() => expect(two.result.current.state?.plan).toHaveLength(2))
+    const seen: Array<[string, string | undefined]> = []
+    const shown = renderHook(
+      ({ id }: { id: string }) => {
+        const { state } = useWorkflow<Trip>(id)
+        seen.push([id, state?.city])
+      },
+      { wrapper: page(), initialProps: { id: one.id } },
+    )
+    await waitFor(() => expect(seen).toContainEqual([one.id, 'Oslo']))
+    shown.rerender({ id: two.id })
+    await waitFor(() => expect(seen).toContainEqual([two.id, 'Lima']))
+    const wrong = seen.filter(([id, city]) => city && (id === one.id) !== (city === 'Oslo'))
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('the groups', () => {
+  it('begin, answer and forget a session', async () => {
+    const wrapper = page({ queries: new QueryClient() })
+    const actions = renderHook(() => useWorkflowActions(), { wrapper })
+    const id = await act(() => actions.result.current.create('choice', undefined))
+    const { result } = renderHook(() => useWorkflowHITL(id), { wrapper })
+    await waitFor(() => expect(result.current.pending).toHaveLength(1))
+    const [question] = result.current.pending
+    expect(question).toMatchObject({ type: 'choice', options: ['left', 'right'] })
+    expect(question?.timestamp).toBeInstanceOf(Date)
+    await act(() => result.current.respond(id, question?.id ?? '', 'left'))
+    await waitFor(() => expect(result.current.pending).toEqual([]))
+    await act(() => actions.result.current.remove(id))
+    await expect(client().getSession(id)).rejects.toThrow(SessionNotFound)
+  })
+
+  it('show what an agent says', async () => {
+    const id = await client().createSession('talk', 5)
+    const { result } = renderHook(() => useText(id), { wrapper: page() })
+    await waitFor(() => expect(result.current).toBe('0 1 2 3 4 '))
+  })
+})
