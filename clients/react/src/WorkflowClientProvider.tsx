@@ -5,15 +5,19 @@ const ClientContext = createContext<CallboardClient | null>(null)
 
 /** Where the server is, and how it lets this page in. */
 export interface WorkflowClientProviderProps {
+  /** Such as `http://127.0.0.1:4100`, or empty for the server that the page came from. */
   readonly baseUrl: string
   /** Without a token the browser's cookie counts, on the same origin. */
   readonly token?: string | undefined
+  /** A client that is made already; then the others do not count. */
+  readonly client?: CallboardClient | undefined
   readonly children?: ReactNode
 }
 
 /** Gives the hooks below it their server. It stands inside a `QueryClientProvider`. */
-export function WorkflowClientProvider({ baseUrl, token, children }: WorkflowClientProviderProps) {
-  const client = useMemo(() => createClient({ baseUrl, token }), [baseUrl, token])
+export function WorkflowClientProvider(props: WorkflowClientProviderProps) {
+  const { baseUrl, token, client: given, children } = props
+  const client = useMemo(() => given ?? createClient({ baseUrl, token }), [given, baseUrl, token])
   return <ClientContext.Provider value={client}>{children}</ClientContext.Provider>
 }
 

@@ -67,8 +67,13 @@ export interface CallboardClient {
   cancel(sessionId: string, options?: wire.CancelRequest): Promise<wire.CancelResult>
   fork(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
   listWorkflows(signal?: AbortSignal): Promise<ReadonlyArray<wire.Workflow>>
-  /** Questions, oldest first, at most 1000; `nextCursor` when there are more. */
+  /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
+    filters?: InteractionFilters,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyArray<wire.Interaction>>
+  /** The same a page at a time; `nextCursor` when there are more. */
+  pageInteractions(
     filters?: InteractionFilters,
     cursor?: string | null,
     signal?: AbortSignal,
@@ -167,12 +172,13 @@ function sessions(http: Transport) {
 function interactions(http: Transport) {
   const post = (id: string, what: string, body?: unknown) =>
     http.post<wire.Interaction>(interaction(id, what), body)
+  const page = (filters?: InteractionFilters, cursor?: string | null, signal?: AbortSignal) =>
+    http.get<wire.InteractionsPage>('/interactions', { ...filters, cursor }, signal)
   return {
-    listInteractions: (
-      filters?: InteractionFilters,
-      cursor?: string | null,
-      signal?: AbortSignal,
-    ) => http.get<wire.InteractionsPage>('/interactions', { ...filters, cursor }, signal),
+    async listInteractions(filters?: InteractionFilters, signal?: AbortSignal) {
+      return (await page(filters, null, signal)).interactions
+    },
+    pageInteractions: page,
     getInteraction: (id: string, signal?: AbortSignal) =>
       http.get<wire.Interaction>(interaction(id), {}, signal),
     ask: (question: wire.AskRequest) => http.post<wire.Interaction>('/interactions', question),

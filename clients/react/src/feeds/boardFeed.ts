@@ -17,6 +17,8 @@ const SAID = new Set([
   'agent:emitted',
 ])
 
+const LISTS = [keys.inbox, keys.sessions, keys.session, keys.interaction]
+
 /** Reads what happens anywhere, and has the lists that it concerns asked for again. */
 export class BoardFeed extends Feed {
   private readonly dirty = new Batch<QueryKey>(INTERVAL_MS, (found) => this.refresh(found))
@@ -45,7 +47,7 @@ export class BoardFeed extends Feed {
 
   protected override stands(status: StreamStatus, error: CallboardError | null): void {
     // What happened before the stream was open, nobody has told.
-    if (status === 'connected') this.dirty.add([keys.inbox, keys.sessions, keys.session])
+    if (status === 'connected') this.dirty.add(LISTS)
     super.stands(status, error)
     if (status === 'connected' || status === 'error') this.update({ isLoaded: true })
   }
@@ -58,8 +60,7 @@ export class BoardFeed extends Feed {
     for (const event of events) {
       for (const reader of [...this.readers]) reader(event)
       if (SAID.has(event.name)) continue
-      this.dirty.add([keys.sessions, [...keys.session, event.sessionId]])
-      if (event.name.startsWith('input:') || isTerminal(event)) this.dirty.add([keys.inbox])
+      this.dirty.add(concerned(event))
     }
   }
 
@@ -72,4 +73,13 @@ export class BoardFeed extends Feed {
       else void this.cache.invalidateQueries({ queryKey: key })
     }
   }
+}
+
+/** What an event may have changed. */
+function concerned(event: SerializedEvent): QueryKey[] {
+  const found: QueryKey[] = [keys.sessions, [...keys.session, event.sessionId]]
+  if (event.name.startsWith('input:')) {
+    found.push(keys.inbox, [...keys.interaction, event.payload.id])
+  } else if (isTerminal(event)) found.push(keys.inbox)
+  return found
 }

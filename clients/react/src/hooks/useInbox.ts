@@ -16,6 +16,8 @@ export interface UseInboxResult {
   readonly status: ConnectionStatus
   readonly isLoading: boolean
   readonly error: Error | null
+  /** Ask the server again. */
+  readonly refetch: () => void
   /** Answer one. Rejects with `AlreadyAnswered` when somebody else was first. */
   readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
   /** See to one: for a while nobody else can. Rejects with `Claimed` when somebody does. */
@@ -31,9 +33,9 @@ const NONE: ReadonlyArray<Interaction> = []
 export function useInbox(): UseInboxResult {
   const client = useWorkflowClient()
   const feed = useBoardSubscription()
-  const { data, isLoading, error } = useQuery({
+  const { data, isLoading, error, refetch } = useQuery({
     queryKey: keys.inbox,
-    queryFn: ({ signal }) => client.listInteractions({ status: 'pending' }, null, signal),
+    queryFn: ({ signal }) => client.pageInteractions({ status: 'pending' }, null, signal),
     retry,
   })
   const interactions = useMemo(() => (data ? [...data.interactions].sort(byUrgency) : NONE), [data])
@@ -43,6 +45,7 @@ export function useInbox(): UseInboxResult {
     status: feed.status,
     isLoading,
     error: error ?? feed.error,
+    refetch: useCallback(() => void refetch(), [refetch]),
     ...useInboxActions(),
   }
 }

@@ -1,3 +1,4 @@
+import { useCallback } from 'react'
 import type { Session } from '../client/wire.js'
 import type { ConnectionStatus } from '../feeds/feed.js'
 import { useSessionQuery } from '../primitives/queries.js'
@@ -9,11 +10,19 @@ export interface UseSessionResult {
   readonly status: ConnectionStatus
   readonly isLoading: boolean
   readonly error: Error | null
+  /** Ask the server again. */
+  readonly refetch: () => void
 }
 
 /** How a session stands, kept current, without its events. */
 export function useSession(sessionId: string | null): UseSessionResult {
   const feed = useBoardSubscription()
-  const { data, isLoading, error } = useSessionQuery(sessionId)
-  return { session: data, status: feed.status, isLoading, error: error ?? feed.error }
+  const { data, isLoading, error, refetch } = useSessionQuery(sessionId)
+  return {
+    session: data,
+    status: feed.status,
+    isLoading,
+    error: error ?? feed.error,
+    refetch: useCallback(() => void refetch(), [refetch]),
+  }
 }

@@ -19,6 +19,8 @@ export interface UseSessionsResult {
   /** Whether what is shown still belongs to the filters of before. */
   readonly isPlaceholderData: boolean
   readonly error: Error | null
+  /** Ask the server again. */
+  readonly refetch: () => void
 }
 
 /** The sessions that fit the filters, a page at a time, kept current. */
@@ -35,16 +37,17 @@ export function useSessions(filters: SessionFilters = {}): UseSessionsResult {
   })
   const { data, hasNextPage, isFetchingNextPage, isLoading, isPlaceholderData, error } = query
   const sessions = useMemo(() => distinct(data?.pages.flatMap((page) => page.sessions)), [data])
-  const more = query.fetchNextPage
+  const { fetchNextPage, refetch } = query
   return {
     sessions,
     status: feed.status,
     hasNextPage,
-    fetchNextPage: useCallback(() => void more(), [more]),
+    fetchNextPage: useCallback(() => void fetchNextPage(), [fetchNextPage]),
     isFetchingNextPage,
     isLoading,
     isPlaceholderData,
     error: error ?? feed.error,
+    refetch: useCallback(() => void refetch(), [refetch]),
   }
 }
 

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useCallback } from 'react'
 import type { Workflow } from '../client/wire.js'
 import { keys } from '../primitives/keys.js'
 import { retry } from '../primitives/queries.js'
@@ -9,6 +10,8 @@ export interface UseWorkflowsResult {
   readonly workflows: ReadonlyArray<Workflow>
   readonly isLoading: boolean
   readonly error: Error | null
+  /** Ask the server again. */
+  readonly refetch: () => void
 }
 
 const NONE: ReadonlyArray<Workflow> = []
@@ -16,10 +19,15 @@ const NONE: ReadonlyArray<Workflow> = []
 /** What can be started, with its phases and the ways between them. */
 export function useWorkflows(): UseWorkflowsResult {
   const client = useWorkflowClient()
-  const { data, isLoading, error } = useQuery({
+  const { data, isLoading, error, refetch } = useQuery({
     queryKey: keys.workflows,
     queryFn: ({ signal }) => client.listWorkflows(signal),
     retry,
   })
-  return { workflows: data ?? NONE, isLoading, error }
+  return {
+    workflows: data ?? NONE,
+    isLoading,
+    error,
+    refetch: useCallback(() => void refetch(), [refetch]),
+  }
 }

@@ -3,6 +3,7 @@ export const keys = {
   session: ['session'] as const,
   sessions: ['sessions'] as const,
   inbox: ['inbox'] as const,
+  interaction: ['interaction'] as const,
   board: ['board'] as const,
   workflows: ['workflows'] as const,
   events: (sessionId: string) => ['events', sessionId] as const,
