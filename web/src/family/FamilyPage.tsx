@@ -1,0 +1,111 @@
+import { useState } from 'react'
+import { Ago } from '../parts/Ago'
+import { Problem } from '../parts/Problem'
+import { Status } from '../parts/Status'
+import { Link } from '../router/Link'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import type { Branch, Family } from './tree'
+import { MOST, useFamily } from './useFamily'
+
+/** The forks of a session and of its ancestors, drawn along their positions. */
+export function FamilyPage({ id }: { readonly id: string }) {
+  const family = useFamily(id)
+  return (
+    <div className="page">
+      <header>
+        <div>
+          <h1>Family</h1>
+          <p className="quiet">
+            Every session that shares its beginning with <Link to={to.session(id)}>{id}</Link>. Choose
+            two to see them side by side.
+          </p>
+        </div>
+      </header>
+      {family.error && <Problem error={family.error} onRetry={() => void family.refetch()} />}
+      {family.data && <Tree id={id} family={family.data} />}
+    </div>
+  )
+}
+
+function Tree({ id, family }: { readonly id: string; readonly family: Family }) {
+  const [chosen, setChosen] = useState<ReadonlyArray<string>>([])
+  const [left, right] = chosen
+  const choose = (one: string) =>
+    setChosen((before) =>
+      before.includes(one) ? before.filter((other) => other !== one) : [...before, one].slice(-2),
+    )
+  return (
+    <>
+      <div className="row family__bar">
+        <button
+          type="button"
+          className="button button--lamp"
+          disabled={!left || !right}
+          onClick={() => left && right && navigate(to.compare(left, right))}
+        >
+          Compare
+        </button>
+        <span className="quiet">
+          {chosen.length === 0 ? 'None chosen' : `${chosen.length} of 2 chosen`}
+        </span>
+      </div>
+      <ul className="panel family">
+        {family.branches.map((branch) => (
+          <li key={branch.session.sessionId} className={branch.session.sessionId === id ? 'is-here' : ''}>
+            <BranchLine
+              branch={branch}
+              longest={family.longest}
+              chosen={chosen.includes(branch.session.sessionId)}
+              onChoose={choose}
+            />
+          </li>
+        ))}
+      </ul>
+      {family.branches.length >= MOST && (
+        <p className="quiet">Only the first {MOST} sessions of this family are shown.</p>
+      )}
+    </>
+  )
+}
+
+interface LineProps {
+  readonly branch: Branch
+  readonly longest: number
+  readonly chosen: boolean
+  readonly onChoose: (id: string) => void
+}
+
+function BranchLine({ branch, longest, chosen, onChoose }: LineProps) {
+  const { session, depth, from } = branch
+  const share = (at: number) => (at / longest) * 100
+  return (
+    <div className="branch">
+      <input
+        type="checkbox"
+        aria-label={`Compare ${session.sessionId}`}
+        checked={chosen}
+        onChange={() => onChoose(session.sessionId)}
+      />
+      <span className="branch__name" style={{ paddingLeft: `${Math.min(depth, 8) * 0.9}rem` }}>
+        {depth > 0 && <span aria-hidden="true">└ </span>}
+        <Link className="mono" to={to.session(session.sessionId)}>
+          {session.sessionId}
+        </Link>
+      </span>
+      <Status status={session.status} />
+      <span className="branch__track" aria-hidden="true">
+        <span className="branch__shared" style={{ width: `${share(from)}%` }} />
+        <span
+          className={`branch__own branch__own--${session.status}`}
+          style={{ left: `${share(from)}%`, width: `${share(session.position - from)}%` }}
+        />
+      </span>
+      <span className="branch__about quiet">
+        {session.parent ? `from ${from} to ${session.position}` : `${session.position} events`}
+        {' · '}
+        <Ago moment={session.updatedAt} />
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import { useMemo } from 'react'
+import { Ago } from '../parts/Ago'
+import { Empty } from '../parts/Empty'
+import { BackIcon } from '../parts/icons'
+import { Problem } from '../parts/Problem'
+import { useNow } from '../parts/useNow'
+import { Link } from '../router/Link'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import type { Interaction } from '../server/types'
+import { useInbox } from '../server/useInbox'
+import { useQuestion } from '../server/useQuestion'
+import { useShortcut } from '../shell/shortcuts'
+import { NotificationSwitch } from '../shell/NotificationSwitch'
+import { QuestionDetail } from './QuestionDetail'
+import { byUrgency, holder, isPressing } from './urgency'
+
+/** Every question that waits for a person, the most urgent first. */
+export function InboxPage({ question: chosen }: { readonly question: string | null }) {
+  const { questions, isLoading, error, retry } = useInbox()
+  const minute = Math.floor(useNow() / 60_000)
+  const sorted = useMemo(() => byUrgency(questions, minute * 60_000), [questions, minute])
+  const id = chosen ?? sorted[0]?.id ?? null
+  const index = sorted.findIndex((one) => one.id === id)
+  const closed = useQuestion(index < 0 ? id : null)
+  const shown = sorted[index] ?? closed.data
+  const next = sorted[index + 1] ?? (index < 0 ? sorted[0] : undefined)
+  const move = (step: number) => {
+    const target = index < 0 ? sorted[0] : sorted[index + step]
+    if (target) navigate(to.inbox(target.id), { replace: true })
+  }
+  useShortcut('Inbox', 'j', 'Next question', () => move(1))
+  useShortcut('Inbox', 'k', 'Question before', () => move(-1))
+  return (
+    <div className="page" data-chosen={chosen !== null}>
+      <header>
+        <div>
+          <h1>Inbox</h1>
+          <p className="quiet">{isLoading ? 'Looking …' : summary(sorted.length)}</p>
+        </div>
+        <NotificationSwitch />
+      </header>
+      {error && <Problem error={error} onRetry={retry} />}
+      {!isLoading && sorted.length === 0 && !shown && !error && <NothingWaits />}
+      {(sorted.length > 0 || shown) && (
+        <div className="inbox">
+          <QuestionList questions={sorted} chosen={id} />
+          <div className="inbox__detail">
+            <Link className="button button--plain inbox__back" to={to.inbox()}>
+              <BackIcon /> All questions
+            </Link>
+            {shown && (
+              <QuestionDetail key={shown.id} question={shown} onNext={next ? () => move(1) : null} />
+            )}
+            {closed.error && <Problem error={closed.error} />}
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function summary(count: number): string {
+  if (count === 0) return 'Nobody waits for you.'
+  return count === 1 ? 'One question waits.' : `${count} questions wait.`
+}
+
+interface ListProps {
+  readonly questions: ReadonlyArray<Interaction>
+  readonly chosen: string | null
+}
+
+function QuestionList({ questions, chosen }: ListProps) {
+  const now = useNow()
+  return (
+    <nav className="inbox__list" aria-label="Questions">
+      <ul>
+        {questions.map((question) => (
+          <li key={question.id}>
+            <Link
+              to={to.inbox(question.id)}
+              className="slip"
+              aria-current={question.id === chosen ? 'true' : undefined}
+            >
+              <span className="slip__prompt">{question.prompt.split('\n')[0]}</span>
+              <span className="slip__about">
+                {question.phase ?? question.type}
+                {' · '}
+                <Ago moment={question.createdAt} />
+                {isPressing(question, now) && question.deadline && (
+                  <span className="due is-pressing">
+                    due <Ago moment={question.deadline} />
+                  </span>
+                )}
+                {holder(question, now) && <span>{holder(question, now)} sees to it</span>}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {questions.length === 0 && <p className="quiet slip">Nothing else waits.</p>}
+    </nav>
+  )
+}
+
+function NothingWaits() {
+  return (
+    <Empty title="The board is clear">
+      <p>
+        When a session needs a person, its question is pinned here. Leave this page open and let it
+        call you, or <Link to={`${to.sessions()}?start=1`}>start a session</Link>.
+      </p>
+    </Empty>
+  )
+}

@@ -1,0 +1,66 @@
+import { textOf } from '@callboard/react/client'
+import { useMemo } from 'react'
+import { Changes } from '../parts/Changes'
+import { JsonTree } from '../parts/JsonTree'
+import type { Interaction, SerializedEvent } from '../server/types'
+import { useEvents } from '../server/useEvents'
+import { useStateAt } from '../server/useStateAt'
+
+/** What a person needs to know to answer: what was said, what changed, and the state. */
+export function QuestionContext({ question }: { readonly question: Interaction }) {
+  return (
+    <div className="context">
+      {question.config !== null && question.config !== undefined && (
+        <section>
+          <h2>What was sent along</h2>
+          <JsonTree value={question.config} label="What was sent along" height={240} />
+        </section>
+      )}
+      {question.sessionId && (
+        <SessionContext sessionId={question.sessionId} questionId={question.id} />
+      )}
+    </div>
+  )
+}
+
+function SessionContext(props: { readonly sessionId: string; readonly questionId: string }) {
+  const { sessionId, questionId } = props
+  const { events } = useEvents(sessionId)
+  const { asked, entered } = useMemo(() => places(events, questionId), [events, questionId])
+  const text = useMemo(() => textOf(events.slice(0, asked)), [events, asked])
+  const before = useStateAt(sessionId, entered)
+  const after = useStateAt(sessionId, asked)
+  if (asked === 0) return null
+  return (
+    <>
+      {text && (
+        <section>
+          <h2>What was said</h2>
+          <pre className="speech">{text}</pre>
+        </section>
+      )}
+      {before.isSuccess && after.isSuccess && (
+        <section>
+          <h2>What changed in this phase</h2>
+          <Changes before={before.data} after={after.data} empty="Nothing changed." />
+        </section>
+      )}
+      {after.isSuccess && (
+        <details>
+          <summary>The whole state</summary>
+          <JsonTree value={after.data} label="The whole state" height={360} />
+        </details>
+      )}
+    </>
+  )
+}
+
+/** Where the question was asked, and where the phase before it began; 0 while that is unknown. */
+function places(events: ReadonlyArray<SerializedEvent>, questionId: string) {
+  let entered = 0
+  for (const { name, payload, position } of events) {
+    if (name === 'phase:entered') entered = position
+    if (name === 'input:requested' && payload.id === questionId) return { asked: position, entered }
+  }
+  return { asked: 0, entered: 0 }
+}

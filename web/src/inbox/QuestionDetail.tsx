@@ -1,0 +1,131 @@
+import { CheckIcon, PersonIcon } from '../parts/icons'
+import { Ago } from '../parts/Ago'
+import { Problem } from '../parts/Problem'
+import { useNow } from '../parts/useNow'
+import { Link } from '../router/Link'
+import { to } from '../router/route'
+import type { Interaction } from '../server/types'
+import { useClaim } from '../server/useClaim'
+import { useShortcut } from '../shell/shortcuts'
+import { AnswerForm } from './AnswerForm'
+import { verdictOf } from './manner'
+import { QuestionContext } from './QuestionContext'
+import { holder, isPressing } from './urgency'
+
+interface Props {
+  readonly question: Interaction
+  readonly onNext: (() => void) | null
+}
+
+/** One question, with all that it takes to answer it. */
+export function QuestionDetail({ question, onNext }: Props) {
+  const isOpen = question.status === 'pending'
+  return (
+    <article className="question" aria-labelledby="prompt">
+      <About question={question} />
+      <Prompt text={question.prompt} />
+      {isOpen ? (
+        <>
+          <AnswerForm question={question} keys />
+          <ClaimLine question={question} />
+        </>
+      ) : (
+        <Closed question={question} onNext={onNext} />
+      )}
+      <QuestionContext question={question} />
+    </article>
+  )
+}
+
+/** The first line is what is asked; what follows is often a plan or a list, and keeps its lines. */
+function Prompt({ text }: { readonly text: string }) {
+  const [first, ...rest] = text.split('\n')
+  return (
+    <>
+      <h2 className="question__prompt" id="prompt">
+        {first}
+      </h2>
+      {rest.length > 0 && <pre className="question__rest">{rest.join('\n').trim()}</pre>}
+    </>
+  )
+}
+
+function About({ question }: Pick<Props, 'question'>) {
+  const now = useNow()
+  return (
+    <p className="question__about row">
+      {question.sessionId ? (
+        <span>
+          asked by session <Link to={to.session(question.sessionId)}>{question.sessionId}</Link>
+        </span>
+      ) : (
+        <span>asked from outside</span>
+      )}
+      {question.phase && <span>in {question.phase}</span>}
+      <Ago moment={question.createdAt} />
+      {question.deadline && (
+        <span className={isPressing(question, now) ? 'due is-pressing' : 'due'}>
+          due <Ago moment={question.deadline} />
+        </span>
+      )}
+    </p>
+  )
+}
+
+function ClaimLine({ question }: Pick<Props, 'question'>) {
+  const now = useNow()
+  const { mutate, isPending, error } = useClaim()
+  const held = holder(question, now)
+  useShortcut('This question', 'c', 'Claim it', () => mutate(question.id))
+  return (
+    <div className="claim">
+      <p className="row">
+        <PersonIcon />
+        {held ? (
+          <span>
+            <strong>{held}</strong> sees to this. It can still be answered by anyone.
+          </span>
+        ) : (
+          <>
+            <span className="quiet">Nobody sees to this yet.</span>
+            <button
+              type="button"
+              className="button button--plain"
+              disabled={isPending}
+              onClick={() => mutate(question.id)}
+            >
+              I will <kbd aria-hidden="true">c</kbd>
+            </button>
+          </>
+        )}
+      </p>
+      {error && <Problem error={error} />}
+    </div>
+  )
+}
+
+function Closed({ question, onNext }: Props) {
+  return (
+    <div className="closed" role="status">
+      <p className="closed__verdict">
+        <CheckIcon /> <strong>{verdictOf(question)}</strong>
+        <span className="quiet">
+          {question.answeredBy && `by ${question.answeredBy} `}
+          {question.resolvedAt && <Ago moment={question.resolvedAt} />}
+        </span>
+      </p>
+      <div className="row">
+        {onNext && (
+          <button type="button" className="button button--lamp" onClick={onNext}>
+            Next question <kbd aria-hidden="true">j</kbd>
+          </button>
+        )}
+        {question.sessionId && (
+          <Link className="button" to={to.session(question.sessionId)}>
+            See how it goes on
+          </Link>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './App'
+import { applyTheme } from './shell/useTheme'
+import './styles/fonts.css'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/shell.css'
+import './styles/inbox.css'
+import './styles/sessions.css'
+import './styles/session.css'
+import './styles/family.css'
+
+applyTheme()
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no element with the id "root".')
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

@@ -1,0 +1,135 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useId, useMemo, useState } from 'react'
+import { Changes } from '../parts/Changes'
+import { Dialog } from '../parts/Dialog'
+import { Problem } from '../parts/Problem'
+import { say } from '../parts/Toasts'
+import { Link } from '../router/Link'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import { client, queryClient } from '../server/client'
+import type { Edit } from '../server/types'
+import { useStateAt } from '../server/useStateAt'
+import { editsBetween } from './edits'
+import { FieldEdits, type FieldEdit, patchesOf } from './FieldEdits'
+
+interface Props {
+  readonly sessionId: string
+  readonly position: number
+  readonly onClose: () => void
+}
+
+/** Larger states are edited field by field: a text of megabytes is no place to write in. */
+const WHOLE_UP_TO = 100_000
+
+/** Begin anew from a position, with the state as it should have been. */
+export function ForkDialog({ sessionId, position, onClose }: Props) {
+  const state = useStateAt(sessionId, position)
+  const text = useMemo(
+    () => (state.isSuccess ? JSON.stringify(state.data, null, 2) : null),
+    [state.isSuccess, state.data],
+  )
+  return (
+    <Dialog title={`Fork at ${position}`} onClose={onClose}>
+      <p className="quiet">
+        A new session begins with the first {position} events of this one. This one stays as it is.
+      </p>
+      {state.error && <Problem error={state.error} />}
+      {text !== null && !state.isPlaceholderData && (
+        <ForkForm {...{ sessionId, position, onClose, before: state.data, text }} />
+      )}
+    </Dialog>
+  )
+}
+
+interface FormProps extends Props {
+  readonly before: unknown
+  readonly text: string
+}
+
+function ForkForm({ sessionId, position, onClose, before, text }: FormProps) {
+  const byField = text.length > WHOLE_UP_TO
+  const [draft, setDraft] = useState(byField ? '' : text)
+  const [fields, setFields] = useState<ReadonlyArray<FieldEdit>>([{ id: 0, path: '', value: '' }])
+  const [run, setRun] = useState(true)
+  const id = useId()
+  const edited = useMemo(() => parsed(draft), [draft])
+  const fork = useMutation({
+    mutationFn: async () => {
+      const edits: Edit[] = byField ? patchesOf(fields) : editsBetween(before, valid(edited))
+      return client.fork(sessionId, { position }, { edits, run })
+    },
+    onSuccess: (forked) => {
+      void queryClient.invalidateQueries({ queryKey: ['sessions'] })
+      onClose()
+      navigate(to.session(forked.sessionId))
+      say(
+        <>
+          This is the fork. <Link to={to.compare(sessionId, forked.sessionId)}>Compare both</Link>
+        </>,
+      )
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    fork.mutate()
+  }
+  return (
+    <form className="startform" onSubmit={submit}>
+      {byField ? (
+        <FieldEdits fields={fields} onChange={setFields} />
+      ) : (
+        <div className="field">
+          <label htmlFor={id}>State</label>
+          <textarea
+            id={id}
+            className="input mono"
+            rows={Math.min(16, text.split('\n').length + 1)}
+            spellCheck={false}
+            value={draft}
+            onChange={(event) => setDraft(event.target.value)}
+          />
+          {edited.error && <span className="field__hint is-wrong">{edited.error}</span>}
+        </div>
+      )}
+      {!byField && !edited.error && (
+        <Changes before={before} after={edited.value} empty="No edit: the fork goes on from here as it was." />
+      )}
+      <label className="row">
+        <input type="checkbox" checked={run} onChange={(event) => setRun(event.target.checked)} />
+        Run it at once
+      </label>
+      {fork.error && <Problem error={fork.error} />}
+      <div className="dialog__foot">
+        <button type="button" className="button" onClick={onClose}>
+          Not now
+        </button>
+        <button
+          type="submit"
+          className="button button--lamp"
+          disabled={fork.isPending || (!byField && edited.error !== null)}
+        >
+          Fork
+        </button>
+      </div>
+    </form>
+  )
+}
+
+interface Parsed {
+  readonly value: unknown
+  readonly error: string | null
+}
+
+function parsed(draft: string): Parsed {
+  try {
+    return { value: JSON.parse(draft) as unknown, error: null }
+  } catch (error) {
+    return { value: undefined, error: `This is no JSON yet: ${(error as Error).message}` }
+  }
+}
+
+function valid({ value, error }: Parsed): unknown {
+  if (error) throw new Error(error)
+  return value
+}

@@ -1,0 +1,123 @@
+import { SessionNotFound } from '@callboard/react/client'
+import { useState } from 'react'
+import { AnswerForm } from '../inbox/AnswerForm'
+import { Empty } from '../parts/Empty'
+import { Problem } from '../parts/Problem'
+import { Link } from '../router/Link'
+import { useParameter } from '../router/navigation'
+import { to } from '../router/route'
+import type { Session } from '../server/types'
+import { useEvents } from '../server/useEvents'
+import { useSession } from '../server/useSession'
+import { useWorkflows } from '../server/useWorkflows'
+import { ForkDialog } from './ForkDialog'
+import { Graph } from './Graph'
+import { LedgerPanel } from './LedgerPanel'
+import { Scrubber } from './Scrubber'
+import { SessionHeader } from './SessionHeader'
+import { Speech } from './Speech'
+import { StatePanel } from './StatePanel'
+import { Timeline } from './Timeline'
+
+/** One session: where it is, how it got there, and every state on the way. */
+export function SessionPage({ id }: { readonly id: string }) {
+  const session = useSession(id)
+  const { events, error } = useEvents(id)
+  const gone = [session.error, error].find((one) => one instanceof SessionNotFound)
+  if (gone) return <Gone id={id} deleted={session.data !== undefined} />
+  if (!session.data) {
+    return (
+      <div className="page">
+        <header>
+          <h1>Session {id}</h1>
+        </header>
+        {session.error && <Problem error={session.error} onRetry={() => void session.refetch()} />}
+      </div>
+    )
+  }
+  return <Opened session={session.data} events={events} error={error} />
+}
+
+interface OpenedProps {
+  readonly session: Session
+  readonly events: ReturnType<typeof useEvents>['events']
+  readonly error: Error | null
+}
+
+function Opened({ session, events, error }: OpenedProps) {
+  const [at, setAt] = useParameter('at')
+  const [forking, setForking] = useState(false)
+  const { data: workflows } = useWorkflows()
+  const { sessionId } = session
+  const end = events.at(-1)?.position ?? 0
+  const position = at === null ? end : Math.min(Math.max(1, Number(at) || 1), end)
+  const live = at === null || position === end
+  const workflow = workflows?.find((one) => one.id === session.workflow)
+  const move = (wanted: number | null) =>
+    setAt(wanted === null || wanted >= end ? null : String(wanted))
+  return (
+    <div className="page session">
+      <SessionHeader session={session} position={position} onFork={() => setForking(true)} />
+      {error && <Problem error={error} />}
+      <Questions session={session} />
+      {end > 0 && (
+        <>
+          <Scrubber {...{ events, position, end, live }} onMove={move} />
+          <div className="session__columns">
+            <div className="session__column">
+              {workflow && (
+                <section className="panel" aria-label="Workflow">
+                  <Graph
+                    workflow={workflow}
+                    events={events}
+                    position={position}
+                    waiting={live && session.status === 'waiting'}
+                  />
+                </section>
+              )}
+              <Timeline {...{ events, position, live }} onMove={move} />
+            </div>
+            <div className="session__column">
+              <Speech events={events} position={position} speaking={live && session.running} />
+              <StatePanel sessionId={sessionId} position={position} end={end} />
+              <LedgerPanel events={events} position={position} />
+            </div>
+          </div>
+        </>
+      )}
+      {forking && (
+        <ForkDialog sessionId={sessionId} position={position} onClose={() => setForking(false)} />
+      )}
+    </div>
+  )
+}
+
+function Questions({ session }: { readonly session: Session }) {
+  if (session.pending.length === 0) return null
+  return (
+    <ul className="asks">
+      {session.pending.map((question, index) => (
+        <li className="ask" key={question.id}>
+          <p className="ask__prompt">{question.prompt}</p>
+          <AnswerForm question={question} keys={index === 0} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Gone({ id, deleted }: { readonly id: string; readonly deleted: boolean }) {
+  return (
+    <div className="page">
+      <header>
+        <h1>Session {id}</h1>
+      </header>
+      <Empty title={deleted ? 'This session was deleted' : 'There is no such session'}>
+        <p>
+          {deleted ? 'Somebody deleted it while it was open here. ' : 'It may have been deleted. '}
+          Go to <Link to={to.sessions()}>all sessions</Link>.
+        </p>
+      </Empty>
+    </div>
+  )
+}

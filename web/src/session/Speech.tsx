@@ -1,0 +1,35 @@
+import { textOf } from '@callboard/react/client'
+import { useEffect, useMemo, useRef } from 'react'
+import type { SerializedEvent } from '../server/types'
+
+interface Props {
+  readonly events: ReadonlyArray<SerializedEvent>
+  readonly position: number
+  readonly speaking: boolean
+}
+
+/** What the agent that spoke last has said, as it comes in. */
+export function Speech({ events, position, speaking }: Props) {
+  const text = useMemo(
+    () => textOf(events.filter((event) => event.position <= position)),
+    [events, position],
+  )
+  const ref = useRef<HTMLPreElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new text is what scrolls it
+  useEffect(() => {
+    if (ref.current) ref.current.scrollTop = ref.current.scrollHeight
+  }, [text])
+  if (!text) return null
+  return (
+    <section className="panel" aria-label="What the agent says">
+      <header>
+        <h2 className="grow">What the agent says</h2>
+        {speaking && <span className="quiet">speaking …</span>}
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
+      <pre className="panel__body speech speech--panel" ref={ref} tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  )
+}

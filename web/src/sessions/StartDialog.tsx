@@ -1,0 +1,120 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useId, useState } from 'react'
+import { Dialog } from '../parts/Dialog'
+import { Problem } from '../parts/Problem'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import { client, queryClient } from '../server/client'
+import type { Workflow } from '../server/types'
+import { type Field, fieldsOf, inputOf } from './fields'
+
+interface Props {
+  readonly workflows: ReadonlyArray<Workflow>
+  readonly onClose: () => void
+}
+
+/** The form that starts a session, made from what the workflow says it takes. */
+export function StartDialog({ workflows, onClose }: Props) {
+  const [name, setName] = useState<string | null>(null)
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const id = useId()
+  const workflow = workflows.find((one) => one.id === name) ?? workflows[0]
+  const fields = fieldsOf(workflow?.inputSchema ?? null)
+  const filled = Object.fromEntries(fields.map((one) => [one.name, values[one.name] ?? one.initial]))
+  const start = useMutation({
+    mutationFn: async () => client.createSession(workflow?.id ?? '', inputOf(fields, filled)),
+    onSuccess: (sessionId) => {
+      void queryClient.invalidateQueries({ queryKey: ['sessions'] })
+      navigate(to.session(sessionId))
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    start.mutate()
+  }
+  if (!workflow) {
+    return (
+      <Dialog title="Start a session" onClose={onClose}>
+        <p>
+          This server runs no workflow. Name a file when you start it:{' '}
+          <code>callboard serve trip.py</code>.
+        </p>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="Start a session" onClose={onClose}>
+      <form className="startform" aria-label="Start a session" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor={id}>Workflow</label>
+          <select
+            id={id}
+            className="input"
+            value={workflow.id}
+            onChange={(event) => {
+              setName(event.target.value)
+              setValues({})
+            }}
+          >
+            {workflows.map((one) => (
+              <option key={one.id}>{one.id}</option>
+            ))}
+          </select>
+          <span className="field__hint">{workflow.phases.map((phase) => phase.name).join(' → ')}</span>
+        </div>
+        {fields.map((field) => (
+          <FieldInput
+            key={`${workflow.id} ${field.name}`}
+            field={field}
+            value={filled[field.name] ?? ''}
+            onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+          />
+        ))}
+        {start.error && <Problem error={start.error} />}
+        <div className="dialog__foot">
+          <button type="button" className="button" onClick={onClose}>
+            Not now
+          </button>
+          <button type="submit" className="button button--lamp" disabled={start.isPending}>
+            Start
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+interface FieldProps {
+  readonly field: Field
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+function FieldInput({ field, value, onChange }: FieldProps) {
+  const id = useId()
+  const options = field.kind === 'boolean' ? ['true', 'false'] : field.options
+  const common = { id, className: 'input', value, required: field.required }
+  return (
+    <div className="field">
+      <label htmlFor={id}>{field.label}</label>
+      {options ? (
+        <select {...common} onChange={(event) => onChange(event.target.value)}>
+          <option value="">{field.required ? 'Choose …' : 'Not given'}</option>
+          {options.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      ) : (
+        <textarea
+          {...common}
+          rows={field.kind === 'json' ? 5 : 1}
+          inputMode={field.kind === 'number' || field.kind === 'integer' ? 'decimal' : 'text'}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+      {(field.hint || field.kind === 'json') && (
+        <span className="field__hint">{field.hint ?? 'As JSON'}</span>
+      )}
+    </div>
+  )
+}

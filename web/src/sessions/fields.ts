@@ -1,0 +1,96 @@
+/** A field of the form that starts a session. */
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly kind: 'text' | 'number' | 'integer' | 'boolean' | 'json'
+  readonly options: ReadonlyArray<string> | null
+  readonly required: boolean
+  readonly hint: string | null
+  readonly initial: string
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What is asked for when an input is one value and not several. */
+const ONLY = ''
+
+/**
+ * The fields for an input. An object has a field for each of its members; anything else is one
+ * field; and what a form cannot ask for is asked for as JSON.
+ */
+export function fieldsOf(schema: Schema | null): Field[] {
+  if (schema === null) return [field(ONLY, {}, false)]
+  const properties = schema.properties as Record<string, Schema> | undefined
+  if (schema.type !== 'object' || !properties) return [field(ONLY, schema, true)]
+  const required = new Set(schema.required as ReadonlyArray<string> | undefined)
+  return Object.entries(properties).map(([name, member]) => field(name, member, required.has(name)))
+}
+
+function field(name: string, schema: Schema, required: boolean): Field {
+  const options = schema.enum as ReadonlyArray<unknown> | undefined
+  const initial = schema.default
+  return {
+    name,
+    label: name === ONLY ? 'Input' : String(schema.title ?? name),
+    kind: kindOf(schema),
+    options: options?.every((one) => typeof one === 'string') ? (options as string[]) : null,
+    required: required && initial === undefined,
+    hint: typeof schema.description === 'string' ? schema.description : null,
+    initial: initial === undefined || initial === null ? '' : asText(initial),
+  }
+}
+
+const KINDS = { string: 'text', number: 'number', integer: 'integer', boolean: 'boolean' } as const
+
+function kindOf(schema: Schema): Field['kind'] {
+  const known = KINDS[schema.type as keyof typeof KINDS]
+  if (known) return known
+  // A workflow that does not say what it takes is given text, or JSON if that is what is written.
+  return Object.keys(schema).length === 0 ? 'text' : 'json'
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The input that a filled form means; raises an error that names the field. */
+export function inputOf(fields: ReadonlyArray<Field>, values: Readonly<Record<string, string>>): unknown {
+  const [first] = fields
+  if (fields.length === 1 && first?.name === ONLY) return valueOf(first, values[ONLY] ?? '')
+  const input: Record<string, unknown> = {}
+  for (const one of fields) {
+    const value = valueOf(one, values[one.name] ?? '')
+    if (value !== undefined) input[one.name] = value
+  }
+  return input
+}
+
+function valueOf({ kind, label, required }: Field, text: string): unknown {
+  if (text.trim() === '') {
+    if (required && kind !== 'text') throw new Error(`${label}: fill this in.`)
+    return required ? '' : undefined
+  }
+  switch (kind) {
+    case 'text':
+      return text
+    case 'boolean':
+      return text === 'true'
+    case 'number':
+    case 'integer':
+      return numberOf(label, text, kind === 'integer')
+    case 'json':
+      try {
+        return JSON.parse(text) as unknown
+      } catch {
+        throw new Error(`${label}: this is no JSON. Text needs quotes: "like this".`)
+      }
+  }
+}
+
+function numberOf(label: string, text: string, whole: boolean): number {
+  const value = Number(text)
+  if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
+    throw new Error(`${label}: give a ${whole ? 'whole ' : ''}number.`)
+  }
+  return value
+}

@@ -1,0 +1,109 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { BoardIcon, DarkIcon, HelpIcon, InboxIcon, LightIcon, SessionsIcon } from '../parts/icons'
+import { Toasts } from '../parts/Toasts'
+import { Link } from '../router/Link'
+import { navigate } from '../router/navigation'
+import { type Route, to } from '../router/route'
+import { useInbox } from '../server/useInbox'
+import { ConnectionBanner } from './ConnectionBanner'
+import { ShortcutHelp } from './ShortcutHelp'
+import { listen, useShortcut } from './shortcuts'
+import { useNotifications } from './useNotifications'
+import { useTheme } from './useTheme'
+import { useTitle } from './useTitle'
+
+interface Props {
+  readonly route: Route
+  readonly children: ReactNode
+}
+
+/** What stands around every page. */
+export function Shell({ route, children }: Props) {
+  const { questions, isLoading } = useInbox()
+  const [helping, setHelping] = useState(false)
+  const { theme, toggle } = useTheme()
+  const main = useRef<HTMLElement>(null)
+  useEffect(listen, [])
+  useTitle(route, questions.length)
+  useNotifications(questions, isLoading)
+  useShortcut('Everywhere', '?', 'List the keys', () => setHelping(true))
+  useShortcut('Everywhere', 't', 'Switch light and dark', toggle)
+  useShortcut('Everywhere', 'g i', 'Go to the inbox', () => navigate(to.inbox()))
+  useShortcut('Everywhere', 'g s', 'Go to the sessions', () => navigate(to.sessions()))
+  useShortcut('Everywhere', 'g b', 'Go to the board', () => navigate(to.board()))
+  useShortcut('Everywhere', 's', 'Start a session', () => navigate(`${to.sessions()}?start=1`))
+  return (
+    <div className="shell">
+      <a className="skip" href="#content" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </a>
+      <div className="rail">
+        <Link className="brand" to={to.inbox()}>
+          <Mark />
+          Callboard
+        </Link>
+        <Navigation route={route} waiting={questions.length} />
+        <div className="rail__foot">
+          <button type="button" onClick={toggle}>
+            {theme === 'dark' ? <LightIcon /> : <DarkIcon />}
+            {theme === 'dark' ? 'Light' : 'Dark'}
+          </button>
+          <button type="button" onClick={() => setHelping(true)}>
+            <HelpIcon /> Keys <kbd aria-hidden="true">?</kbd>
+          </button>
+        </div>
+      </div>
+      <main className="main skip-target" id="content" ref={main} tabIndex={-1}>
+        <ConnectionBanner />
+        {children}
+      </main>
+      <Toasts />
+      {helping && <ShortcutHelp onClose={() => setHelping(false)} />}
+    </div>
+  )
+}
+
+function Navigation({ route, waiting }: { readonly route: Route; readonly waiting: number }) {
+  const { page } = route
+  const current = (here: boolean) => (here ? 'page' : undefined)
+  const isSessions = ['sessions', 'session', 'family', 'compare'].includes(page)
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        <li>
+          <Link to={to.inbox()} aria-current={current(page === 'inbox')}>
+            <InboxIcon /> Inbox
+            {waiting > 0 && (
+              <span className="count">
+                {waiting > 999 ? '999+' : waiting}
+                <span className="hidden"> waiting</span>
+              </span>
+            )}
+          </Link>
+        </li>
+        <li>
+          <Link to={to.sessions()} aria-current={current(isSessions)}>
+            <SessionsIcon /> Sessions
+          </Link>
+        </li>
+        <li>
+          <Link to={to.board()} aria-current={current(page === 'board')}>
+            <BoardIcon /> Board
+          </Link>
+        </li>
+      </ul>
+    </nav>
+  )
+}
+
+/** A notice on a board, and the lamp over it. */
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="#1b2233" />
+      <rect x="7" y="8" width="18" height="17" rx="2" fill="#e9edf6" />
+      <path d="M11 14h10M11 18h7" stroke="#1b2233" strokeWidth="2" strokeLinecap="round" />
+      <circle cx="16" cy="8" r="3.6" fill="#ffb938" stroke="#1b2233" strokeWidth="1.6" />
+    </svg>
+  )
+}
