@@ -1,3 +1,4 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { type CallboardClient, createClient } from './client/client.js'
 
@@ -17,8 +18,25 @@ export interface WorkflowClientProviderProps {
 /** Gives the hooks below it their server. It stands inside a `QueryClientProvider`. */
 export function WorkflowClientProvider(props: WorkflowClientProviderProps) {
   const { baseUrl, token, client: given, children } = props
-  const client = useMemo(() => given ?? createClient({ baseUrl, token }), [given, baseUrl, token])
+  const cache = useQueryClient()
+  const client = useMemo(
+    () => given ?? clientFor(cache, baseUrl, token),
+    [given, cache, baseUrl, token],
+  )
   return <ClientContext.Provider value={client}>{children}</ClientContext.Provider>
+}
+
+// Two roots of one page that share a cache share their streams too: two streams that write into
+// one cache would show now the one's events and now the other's.
+const made = new WeakMap<QueryClient, Map<string, CallboardClient>>()
+
+function clientFor(cache: QueryClient, baseUrl: string, token: string | undefined) {
+  const clients = made.get(cache) ?? new Map<string, CallboardClient>()
+  made.set(cache, clients)
+  const key = `${baseUrl} ${token ?? ''}`
+  const client = clients.get(key) ?? createClient({ baseUrl, token })
+  clients.set(key, client)
+  return client
 }
 
 /** The client of the nearest provider, for what no hook does. */

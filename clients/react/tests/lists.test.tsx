@@ -1,0 +1,98 @@
+import { act, renderHook, waitFor } from '@testing-library/react'
+import { describe, expect, it } from 'vitest'
+import {
+  AlreadyAnswered,
+  Claimed,
+  SessionNotFound,
+  useBoard,
+  useInbox,
+  useInteraction,
+  useSession,
+  useSessions,
+  useWorkflows,
+} from '../src/index'
+import { client, page } from './page'
+
+describe('useInbox', () => {
+  it('shows questions as they come and go', async () => {
+    const board = client()
+    const { result } = renderHook(() => useInbox(), { wrapper: page() })
+    await waitFor(() => expect(result.current.status).toBe('connected'))
+    const { id } = await board.ask({ type: 'confirmation', prompt: 'Is it so?' })
+    const here = () => result.current.interactions.find((one) => one.id === id)
+    await waitFor(() => expect(here()?.prompt).toBe('Is it so?'))
+
+    await act(() => result.current.claim(id, { by: 'ann' }))
+    await waitFor(() => expect(here()?.claimedBy).toBe('ann'))
+    await expect(act(() => result.current.claim(id, { by: 'bob' }))).rejects.toThrow(Claimed)
+
+    const one = renderHook(() => useInteraction(id), { wrapper: page() })
+    await waitFor(() => expect(one.result.current.interaction?.status).toBe('pending'))
+    await board.answer(id, { approved: true, by: 'ann' })
+    await waitFor(() => expect(here()).toBeUndefined())
+    await waitFor(() => expect(one.result.current.interaction?.answeredBy).toBe('ann'))
+    await expect(act(() => result.current.answer(id, { approved: false }))).rejects.toThrow(
+      AlreadyAnswered,
+    )
+  })
+
+  it('takes a question back', async () => {
+    const { id } = await client().ask({ type: 'input', prompt: 'What now?' })
+    const { result } = renderHook(() => useInbox(), { wrapper: page() })
+    await waitFor(() => expect(result.current.interactions.map((one) => one.id)).toContain(id))
+    const cancelled = await act(() => result.current.cancel(id))
+    expect(cancelled.status).toBe('cancelled')
+    await waitFor(() => expect(result.current.interactions.map((one) => one.id)).not.toContain(id))
+  })
+})
+
+describe('useSessions', () => {
+  it('reads page by page, and shows a new session by itself', async () => {
+    const board = client()
+    const ids: string[] = []
+    for (let at = 0; at < 3; at += 1) ids.push(await board.createSession('within'))
+    const filters = { workflow: 'within', limit: 2 }
+    const { result } = renderHook(() => useSessions(filters), { wrapper: page() })
+    await waitFor(() => expect(result.current.sessions).toHaveLength(2))
+    expect(result.current.hasNextPage).toBe(true)
+    act(() => result.current.fetchNextPage())
+    await waitFor(() => expect(result.current.sessions).toHaveLength(3))
+    expect(result.current.sessions.map((one) => one.sessionId)).toEqual([...ids].reverse())
+    await waitFor(() => expect(result.current.status).toBe('connected'))
+    const fresh = await board.createSession('within')
+    await waitFor(() => expect(result.current.sessions[0]?.sessionId).toBe(fresh))
+  })
+})
+
+describe('the others', () => {
+  it('keep a session current', async () => {
+    const board = client()
+    const id = await board.createSession('choice')
+    const { result } = renderHook(() => useSession(id), { wrapper: page() })
+    await waitFor(() => expect(result.current.session?.status).toBe('waiting'))
+    await waitFor(() => expect(result.current.status).toBe('connected'))
+    await board.answer(result.current.session?.pending[0]?.id ?? '', { value: 'left' })
+    await waitFor(() => expect(result.current.session?.status).toBe('completed'))
+    await board.deleteSession(id)
+    act(() => result.current.refetch())
+    await waitFor(() => expect(result.current.error).toBeInstanceOf(SessionNotFound))
+  })
+
+  it('list the workflows', async () => {
+    const { result } = renderHook(() => useWorkflows(), { wrapper: page() })
+    await waitFor(() => expect(result.current.workflows.map((one) => one.id)).toContain('trip'))
+    const trip = result.current.workflows.find((one) => one.id === 'trip')
+    expect(trip?.edges).toContainEqual({ from: 'plan', to: 'book', taken: 'sometimes' })
+  })
+
+  it('know whether the server has a board', async () => {
+    const known = await client().listPlates()
+    const { result } = renderHook(() => useBoard(), { wrapper: page() })
+    await waitFor(() => expect(result.current.isLoading).toBe(false))
+    expect(result.current).toMatchObject({
+      isAvailable: known !== null,
+      plates: known ?? [],
+      error: null,
+    })
+  })
+})
