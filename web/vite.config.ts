@@ -1,5 +1,5 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig } from 'vitest/config'
 
 /** The routes of the server; everything else belongs to the dashboard. */
 const ROUTES = /^\/(sessions|interactions|workflows|stream|plates|login|logout|health)(\/|\?|$)/

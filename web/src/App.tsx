@@ -1,4 +1,4 @@
-import { WorkflowClientProvider } from '@callboard/react'
+import { useInbox, WorkflowClientProvider } from '@callboard/react'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { BoardPage } from './board/BoardPage'
 import { ComparePage } from './family/ComparePage'
@@ -8,9 +8,7 @@ import { Empty } from './parts/Empty'
 import { Link } from './router/Link'
 import { useRoute } from './router/navigation'
 import { type Route, to } from './router/route'
-import { isSignedOut, queryClient } from './server/client'
-import { useConnection, useLive } from './server/live'
-import { useInbox } from './server/useInbox'
+import { isSignedOut, queryClient } from './server/queries'
 import { SessionPage } from './session/SessionPage'
 import { SessionsPage } from './sessions/SessionsPage'
 import { ErrorBoundary } from './shell/ErrorBoundary'
@@ -30,10 +28,8 @@ export function App() {
 
 function Pages() {
   const route = useRoute()
-  const connection = useConnection()
   const { error } = useInbox()
-  useLive()
-  if (isSignedOut(connection.error) || isSignedOut(error)) return <SignedOut />
+  if (isSignedOut(error)) return <SignedOut />
   return (
     <Shell route={route}>
       <ErrorBoundary resetKey={JSON.stringify(route)}>

@@ -1,14 +1,13 @@
+import { useSession, useWorkflowData } from '@callboard/react'
 import { useMemo } from 'react'
 import { Changes } from '../parts/Changes'
 import { Problem } from '../parts/Problem'
 import { Status } from '../parts/Status'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
-import { story } from '../session/story'
 import type { SerializedEvent } from '../server/types'
-import { useEvents } from '../server/useEvents'
-import { useSession } from '../server/useSession'
 import { useStateAt } from '../server/useStateAt'
+import { story } from '../session/story'
 
 interface Props {
   readonly left: string
@@ -17,8 +16,8 @@ interface Props {
 
 /** Two sessions side by side, from where they part. */
 export function ComparePage({ left, right }: Props) {
-  const one = useEvents(left)
-  const other = useEvents(right)
+  const one = useWorkflowData(left)
+  const other = useWorkflowData(right)
   const shared = useMemo(() => sharedBy(one.events, other.events), [one.events, other.events])
   const before = useStateAt(left, one.events.at(-1)?.position ?? 0)
   const after = useStateAt(right, other.events.at(-1)?.position ?? 0)
@@ -41,7 +40,11 @@ export function ComparePage({ left, right }: Props) {
         </header>
         <div className="panel__body">
           {before.isSuccess && after.isSuccess && (
-            <Changes before={before.data} after={after.data} empty="Both ended with the same state." />
+            <Changes
+              before={before.data}
+              after={after.data}
+              empty="Both ended with the same state."
+            />
           )}
         </div>
       </section>
@@ -72,7 +75,7 @@ interface SideProps {
 const MOST = 500
 
 function Side({ id, events, shared }: SideProps) {
-  const { data: session } = useSession(id)
+  const { session } = useSession(id)
   const beats = useMemo(() => story(events.slice(shared)), [events, shared])
   return (
     <section className="panel" aria-label={`Session ${id}`}>

@@ -17,8 +17,8 @@ export function FamilyPage({ id }: { readonly id: string }) {
         <div>
           <h1>Family</h1>
           <p className="quiet">
-            Every session that shares its beginning with <Link to={to.session(id)}>{id}</Link>. Choose
-            two to see them side by side.
+            Every session that shares its beginning with <Link to={to.session(id)}>{id}</Link>.
+            Choose two to see them side by side.
           </p>
         </div>
       </header>
@@ -52,7 +52,10 @@ function Tree({ id, family }: { readonly id: string; readonly family: Family }) 
       </div>
       <ul className="panel family">
         {family.branches.map((branch) => (
-          <li key={branch.session.sessionId} className={branch.session.sessionId === id ? 'is-here' : ''}>
+          <li
+            key={branch.session.sessionId}
+            className={branch.session.sessionId === id ? 'is-here' : ''}
+          >
             <BranchLine
               branch={branch}
               longest={family.longest}

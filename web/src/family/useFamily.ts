@@ -1,5 +1,5 @@
+import { type CallboardClient, useWorkflowClient } from '@callboard/react'
 import { useQuery } from '@tanstack/react-query'
-import { client } from '../server/client'
 import type { Session } from '../server/types'
 import { type Family, familyOf } from './tree'
 
@@ -8,13 +8,14 @@ export const MOST = 300
 
 /** The whole family of a session: its first ancestor, and all that was forked from there. */
 export function useFamily(id: string) {
+  const client = useWorkflowClient()
   return useQuery({
     queryKey: ['sessions', 'family', id],
-    queryFn: ({ signal }) => read(id, signal),
+    queryFn: ({ signal }) => read(client, id, signal),
   })
 }
 
-async function read(id: string, signal: AbortSignal): Promise<Family> {
+async function read(client: CallboardClient, id: string, signal: AbortSignal): Promise<Family> {
   let root = await client.getSession(id, signal)
   while (root.parent) {
     // An ancestor may have been deleted; its forks stay whole, and the family begins below it.

@@ -1,4 +1,5 @@
 import { type FormEvent, useId, useState } from 'react'
+import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
@@ -56,7 +57,7 @@ function Verdict({ keys, disabled, answer }: WaysProps) {
         disabled={disabled}
         onClick={() => answer({ approved: true })}
       >
-        Approve {keys && <kbd aria-hidden="true">y</kbd>}
+        Approve {keys && <KeyHint>y</KeyHint>}
       </button>
       <button
         type="button"
@@ -64,7 +65,7 @@ function Verdict({ keys, disabled, answer }: WaysProps) {
         disabled={disabled}
         onClick={() => answer({ approved: false })}
       >
-        Reject {keys && <kbd aria-hidden="true">n</kbd>}
+        Reject {keys && <KeyHint>n</KeyHint>}
       </button>
       {keys && <Key name="y" label="Approve" run={() => answer({ approved: true })} />}
       {keys && <Key name="n" label="Reject" run={() => answer({ approved: false })} />}
@@ -86,7 +87,7 @@ function Options(props: WaysProps) {
               onClick={() => answer({ value: option })}
             >
               <span className="grow">{option}</span>
-              {keys && index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
+              {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
             </button>
             {keys && index < 9 && (
               <Key name={`${index + 1}`} label={option} run={() => answer({ value: option })} />

@@ -1,3 +1,4 @@
+import { useInbox, useInteraction } from '@callboard/react'
 import { useMemo } from 'react'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
@@ -7,24 +8,24 @@ import { useNow } from '../parts/useNow'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
+import { problemOf } from '../server/queries'
 import type { Interaction } from '../server/types'
-import { useInbox } from '../server/useInbox'
-import { useQuestion } from '../server/useQuestion'
-import { useShortcut } from '../shell/shortcuts'
 import { NotificationSwitch } from '../shell/NotificationSwitch'
+import { useShortcut } from '../shell/shortcuts'
 import { QuestionDetail } from './QuestionDetail'
 import { byUrgency, holder, isPressing } from './urgency'
 
 /** Every question that waits for a person, the most urgent first. */
 export function InboxPage({ question: chosen }: { readonly question: string | null }) {
-  const { questions, isLoading, error, retry } = useInbox()
+  const { interactions, hasMore, isLoading, error, refetch } = useInbox()
   const minute = Math.floor(useNow() / 60_000)
-  const sorted = useMemo(() => byUrgency(questions, minute * 60_000), [questions, minute])
+  const sorted = useMemo(() => byUrgency(interactions, minute * 60_000), [interactions, minute])
   const id = chosen ?? sorted[0]?.id ?? null
   const index = sorted.findIndex((one) => one.id === id)
-  const closed = useQuestion(index < 0 ? id : null)
-  const shown = sorted[index] ?? closed.data
+  const closed = useInteraction(index < 0 ? id : null)
+  const shown = sorted[index] ?? closed.interaction
   const next = sorted[index + 1] ?? (index < 0 ? sorted[0] : undefined)
+  const problem = problemOf(error, sorted.length > 0)
   const move = (step: number) => {
     const target = index < 0 ? sorted[0] : sorted[index + step]
     if (target) navigate(to.inbox(target.id), { replace: true })
@@ -36,11 +37,11 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
       <header>
         <div>
           <h1>Inbox</h1>
-          <p className="quiet">{isLoading ? 'Looking …' : summary(sorted.length)}</p>
+          <p className="quiet">{isLoading ? 'Looking …' : summary(sorted.length, hasMore)}</p>
         </div>
         <NotificationSwitch />
       </header>
-      {error && <Problem error={error} onRetry={retry} />}
+      {problem && <Problem error={problem} onRetry={refetch} />}
       {!isLoading && sorted.length === 0 && !shown && !error && <NothingWaits />}
       {(sorted.length > 0 || shown) && (
         <div className="inbox">
@@ -50,9 +51,13 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
               <BackIcon /> All questions
             </Link>
             {shown && (
-              <QuestionDetail key={shown.id} question={shown} onNext={next ? () => move(1) : null} />
+              <QuestionDetail
+                key={shown.id}
+                question={shown}
+                onNext={next ? () => move(1) : null}
+              />
             )}
-            {closed.error && <Problem error={closed.error} />}
+            {!shown && closed.error && <Problem error={closed.error} />}
           </div>
         </div>
       )}
@@ -60,9 +65,9 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
   )
 }
 
-function summary(count: number): string {
+function summary(count: number, more: boolean): string {
   if (count === 0) return 'Nobody waits for you.'
-  return count === 1 ? 'One question waits.' : `${count} questions wait.`
+  return count === 1 ? 'One question waits.' : `${more ? 'More than ' : ''}${count} questions wait.`
 }
 
 interface ListProps {

@@ -1,9 +1,8 @@
-import { textOf } from '@callboard/react/client'
+import { textOf, useWorkflowData } from '@callboard/react'
 import { useMemo } from 'react'
 import { Changes } from '../parts/Changes'
 import { JsonTree } from '../parts/JsonTree'
 import type { Interaction, SerializedEvent } from '../server/types'
-import { useEvents } from '../server/useEvents'
 import { useStateAt } from '../server/useStateAt'
 
 /** What a person needs to know to answer: what was said, what changed, and the state. */
@@ -25,7 +24,7 @@ export function QuestionContext({ question }: { readonly question: Interaction }
 
 function SessionContext(props: { readonly sessionId: string; readonly questionId: string }) {
   const { sessionId, questionId } = props
-  const { events } = useEvents(sessionId)
+  const { events } = useWorkflowData(sessionId)
   const { asked, entered } = useMemo(() => places(events, questionId), [events, questionId])
   const text = useMemo(() => textOf(events.slice(0, asked)), [events, asked])
   const before = useStateAt(sessionId, entered)

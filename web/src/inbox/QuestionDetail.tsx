@@ -1,5 +1,6 @@
-import { CheckIcon, PersonIcon } from '../parts/icons'
 import { Ago } from '../parts/Ago'
+import { CheckIcon, PersonIcon } from '../parts/icons'
+import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
 import { Link } from '../router/Link'
@@ -94,7 +95,7 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
               disabled={isPending}
               onClick={() => mutate(question.id)}
             >
-              I will <kbd aria-hidden="true">c</kbd>
+              I will <KeyHint>c</KeyHint>
             </button>
           </>
         )}
@@ -117,7 +118,7 @@ function Closed({ question, onNext }: Props) {
       <div className="row">
         {onNext && (
           <button type="button" className="button button--lamp" onClick={onNext}>
-            Next question <kbd aria-hidden="true">j</kbd>
+            Next question <KeyHint>j</KeyHint>
           </button>
         )}
         {question.sessionId && (

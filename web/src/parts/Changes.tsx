@@ -28,7 +28,9 @@ export function Changes({ before, after, empty = 'No difference.' }: Props) {
           </li>
         ))}
       </ul>
-      {found.length >= MOST && <p className="quiet">Only the first {MOST} differences are shown.</p>}
+      {found.length >= MOST && (
+        <p className="quiet">Only the first {MOST} differences are shown.</p>
+      )}
     </>
   )
 }

@@ -30,7 +30,13 @@ export function JsonTree({ value, label, height = 420 }: Props) {
     })
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
-    <section className="tree" ref={ref} style={{ maxHeight: height }} aria-label={label} tabIndex={0}>
+    <section
+      className="tree"
+      ref={ref}
+      style={{ maxHeight: height }}
+      aria-label={label}
+      tabIndex={0}
+    >
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {virtual.getVirtualItems().map((item) => {
           const row = rows[item.index]
@@ -60,7 +66,13 @@ function firstOpen(value: unknown): ReadonlySet<string> {
   )
 }
 
-function TreeRow({ row, onToggle }: { readonly row: Row; readonly onToggle: (id: string) => void }) {
+function TreeRow({
+  row,
+  onToggle,
+}: {
+  readonly row: Row
+  readonly onToggle: (id: string) => void
+}) {
   const { id, depth, label, value, open } = row
   return (
     <div className="tree__row" style={{ paddingLeft: depth * 16 }}>
@@ -77,7 +89,9 @@ function TreeRow({ row, onToggle }: { readonly row: Row; readonly onToggle: (id:
           {open ? '▾' : '▸'}
         </button>
       )}
-      {label !== '' && <span className="tree__key">{value === undefined ? label : `${label}:`}</span>}
+      {label !== '' && (
+        <span className="tree__key">{value === undefined ? label : `${label}:`}</span>
+      )}
       <Leaf value={value} />
     </div>
   )

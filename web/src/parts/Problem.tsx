@@ -1,4 +1,4 @@
-import { CallboardError, ServerUnreachable, SessionNotFound } from '@callboard/react/client'
+import { CallboardError, ServerUnreachable, SessionNotFound } from '@callboard/react'
 
 interface Props {
   readonly error: unknown

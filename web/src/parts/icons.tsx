@@ -48,7 +48,10 @@ export const LightIcon = drawing(
     <path d="M8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9" />
   </>,
 )
-export const DarkIcon = drawing('DarkIcon', <path d="M13 9.8A5.6 5.6 0 0 1 6.2 3a5.6 5.6 0 1 0 6.8 6.8z" />)
+export const DarkIcon = drawing(
+  'DarkIcon',
+  <path d="M13 9.8A5.6 5.6 0 0 1 6.2 3a5.6 5.6 0 1 0 6.8 6.8z" />,
+)
 export const BellIcon = drawing(
   'BellIcon',
   <>

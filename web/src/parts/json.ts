@@ -1,5 +1,11 @@
 /** Anything that JSON can say. */
-export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | ReadonlyArray<Json>
+  | { readonly [key: string]: Json }
 
 export function isBranch(value: unknown): value is object {
   return typeof value === 'object' && value !== null

@@ -21,7 +21,13 @@ export function rowsOf(value: unknown, open: ReadonlySet<string>): Row[] {
   return rows
 }
 
-function inside(value: object, id: string, depth: number, open: ReadonlySet<string>, rows: Row[]): void {
+function inside(
+  value: object,
+  id: string,
+  depth: number,
+  open: ReadonlySet<string>,
+  rows: Row[],
+): void {
   const count = size(value)
   if (count <= SLICE) {
     for (const [key, member] of members(value)) one(key, member, `${id}/${key}`, depth, open, rows)

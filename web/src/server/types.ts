@@ -1,4 +1,4 @@
-import type { Session } from '@callboard/react/client'
+import type { Session } from '@callboard/react'
 
 export type {
   Edge,
@@ -8,6 +8,6 @@ export type {
   SerializedEvent,
   Session,
   Workflow,
-} from '@callboard/react/client'
+} from '@callboard/react'
 
 export type SessionStatus = Session['status']

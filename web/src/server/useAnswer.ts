@@ -1,6 +1,5 @@
+import { useInbox } from '@callboard/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { client } from './client'
-import type { Interaction } from './types'
 
 export interface Answer {
   readonly id: string
@@ -10,16 +9,14 @@ export interface Answer {
 
 /** Answer a question. Whoever was first counts; the error says so to the second. */
 export function useAnswer() {
-  const queries = useQueryClient()
+  const { answer } = useInbox()
+  const cache = useQueryClient()
   return useMutation({
-    mutationFn: ({ id, ...answer }: Answer) => client.answer(id, answer),
-    onSuccess: (closed: Interaction) => {
-      queries.setQueryData(['interaction', closed.id], closed)
-      return queries.invalidateQueries({ queryKey: ['inbox'] })
-    },
-    onError: (_error, { id }) => {
-      void queries.invalidateQueries({ queryKey: ['interaction', id] })
-      return queries.invalidateQueries({ queryKey: ['inbox'] })
+    mutationFn: ({ id, ...given }: Answer) => answer(id, given),
+    onSettled: (closed, _error, { id }) => {
+      // How it ended is shown in place of the buttons, whoever ended it.
+      if (closed) cache.setQueryData(['interaction', id], closed)
+      else void cache.invalidateQueries({ queryKey: ['interaction', id] })
     },
   })
 }

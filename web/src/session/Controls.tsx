@@ -1,12 +1,13 @@
+import { useWorkflowActions, useWorkflowVCR } from '@callboard/react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Dialog } from '../parts/Dialog'
 import { ForkIcon, PauseIcon, PlayIcon, StopIcon } from '../parts/icons'
+import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { say } from '../parts/Toasts'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
-import { client, queryClient } from '../server/client'
 import type { Session } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
 
@@ -24,10 +25,9 @@ export function Controls({ session, position, onFork }: Props) {
   const { sessionId, status } = session
   const ended = ENDED.has(status)
   const paused = status === 'paused'
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['session', sessionId] })
+  const { pause, resume } = useWorkflowVCR()
   const turn = useMutation({
-    mutationFn: async () => (paused ? client.resume(sessionId) : client.pause(sessionId)),
-    onSettled: refresh,
+    mutationFn: async () => void (await (paused ? resume(sessionId) : pause(sessionId))),
   })
   useShortcut('Session', 'p', 'Pause or resume', () => {
     if (!ended) turn.mutate()
@@ -43,17 +43,25 @@ export function Controls({ session, position, onFork }: Props) {
           onClick={() => turn.mutate()}
         >
           {paused ? <PlayIcon /> : <PauseIcon />}
-          {paused ? 'Resume' : 'Pause'} <kbd aria-hidden="true">p</kbd>
+          {paused ? 'Resume' : 'Pause'} <KeyHint>p</KeyHint>
         </button>
         <button type="button" className="button" onClick={onFork} title={`Fork at ${position}`}>
-          <ForkIcon /> Fork here <kbd aria-hidden="true">f</kbd>
+          <ForkIcon /> Fork here <KeyHint>f</KeyHint>
         </button>
         {ended ? (
-          <button type="button" className="button button--danger" onClick={() => setAsking('delete')}>
+          <button
+            type="button"
+            className="button button--danger"
+            onClick={() => setAsking('delete')}
+          >
             Delete
           </button>
         ) : (
-          <button type="button" className="button button--danger" onClick={() => setAsking('cancel')}>
+          <button
+            type="button"
+            className="button button--danger"
+            onClick={() => setAsking('cancel')}
+          >
             <StopIcon /> Cancel
           </button>
         )}
@@ -84,18 +92,19 @@ const ENDS = {
 } as const
 
 function EndDialog({ what, sessionId, onClose }: EndProps) {
+  const { cancel } = useWorkflowVCR()
+  const { remove } = useWorkflowActions()
   const end = useMutation({
     mutationFn: async () => {
-      if (what === 'cancel') await client.cancel(sessionId)
-      else await client.deleteSession(sessionId)
+      if (what === 'cancel') await cancel(sessionId)
+      else await remove(sessionId)
     },
-    onSuccess: async () => {
+    onSuccess: () => {
       if (what === 'delete') {
         say(`Session ${sessionId} is deleted.`)
         navigate(to.sessions())
       }
       onClose()
-      await queryClient.invalidateQueries({ queryKey: ['session', sessionId] })
     },
   })
   const { title, text, yes } = ENDS[what]

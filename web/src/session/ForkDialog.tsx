@@ -1,3 +1,4 @@
+import { useWorkflowVCR } from '@callboard/react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { Changes } from '../parts/Changes'
@@ -7,11 +8,10 @@ import { say } from '../parts/Toasts'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
-import { client, queryClient } from '../server/client'
 import type { Edit } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
 import { editsBetween } from './edits'
-import { FieldEdits, type FieldEdit, patchesOf } from './FieldEdits'
+import { type FieldEdit, FieldEdits, patchesOf } from './FieldEdits'
 
 interface Props {
   readonly sessionId: string
@@ -54,13 +54,13 @@ function ForkForm({ sessionId, position, onClose, before, text }: FormProps) {
   const [run, setRun] = useState(true)
   const id = useId()
   const edited = useMemo(() => parsed(draft), [draft])
+  const { fork: forkAt } = useWorkflowVCR()
   const fork = useMutation({
     mutationFn: async () => {
       const edits: Edit[] = byField ? patchesOf(fields) : editsBetween(before, valid(edited))
-      return client.fork(sessionId, { position }, { edits, run })
+      return forkAt(sessionId, { position }, { edits, run })
     },
     onSuccess: (forked) => {
-      void queryClient.invalidateQueries({ queryKey: ['sessions'] })
       onClose()
       navigate(to.session(forked.sessionId))
       say(
@@ -93,7 +93,11 @@ function ForkForm({ sessionId, position, onClose, before, text }: FormProps) {
         </div>
       )}
       {!byField && !edited.error && (
-        <Changes before={before} after={edited.value} empty="No edit: the fork goes on from here as it was." />
+        <Changes
+          before={before}
+          after={edited.value}
+          empty="No edit: the fork goes on from here as it was."
+        />
       )}
       <label className="row">
         <input type="checkbox" checked={run} onChange={(event) => setRun(event.target.checked)} />

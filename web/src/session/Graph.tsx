@@ -26,7 +26,15 @@ export function Graph({ workflow, events, position, waiting }: Props) {
         aria-label={inWords(workflow, path)}
       >
         <defs>
-          <marker id="tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
+          <marker
+            id="tip"
+            viewBox="0 0 8 8"
+            refX="6"
+            refY="4"
+            markerWidth="7"
+            markerHeight="7"
+            orient="auto-start-reverse"
+          >
             <path d="M0 0 8 4 0 8z" fill="context-stroke" />
           </marker>
         </defs>
@@ -87,7 +95,9 @@ function shorten(text: string, most: number): string {
 
 /** What the picture shows, for those who do not see it. */
 function inWords(workflow: Workflow, path: Path): string {
-  const visited = [...path.visits].map(([name, times]) => (times > 1 ? `${name} ${times} times` : name))
+  const visited = [...path.visits].map(([name, times]) =>
+    times > 1 ? `${name} ${times} times` : name,
+  )
   const sofar = visited.length ? `entered ${visited.join(', ')}` : 'nothing entered yet'
   const now = path.current ? `; now in ${path.current}` : ''
   return `${workflow.id}, ${workflow.phases.length} phases: ${sofar}${now}`

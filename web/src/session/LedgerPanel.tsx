@@ -38,7 +38,9 @@ export function LedgerPanel({ events, position }: Props) {
             ))}
           </dl>
         )}
-        {ledger.usage.size === 0 && <p className="quiet">The agents did not tell what they used.</p>}
+        {ledger.usage.size === 0 && (
+          <p className="quiet">The agents did not tell what they used.</p>
+        )}
       </div>
     </section>
   )

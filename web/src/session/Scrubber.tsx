@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { KeyHint } from '../parts/KeyHint'
 import type { SerializedEvent } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
 import { cuesOf } from './cues'
@@ -43,7 +44,9 @@ export function Scrubber({ events, position, end, live, onMove }: Props) {
         {cues.questions.map((at) => (
           <span key={at} className="scrubber__question" style={{ left: share(at) }} />
         ))}
-        {cues.fork !== null && <span className="scrubber__fork" style={{ left: share(cues.fork) }} />}
+        {cues.fork !== null && (
+          <span className="scrubber__fork" style={{ left: share(cues.fork) }} />
+        )}
       </div>
       <input
         type="range"
@@ -62,7 +65,7 @@ export function Scrubber({ events, position, end, live, onMove }: Props) {
           <span className="quiet">following</span>
         ) : (
           <button type="button" className="button" onClick={() => onMove(null)}>
-            Back to now <kbd aria-hidden="true">l</kbd>
+            Back to now <KeyHint>l</KeyHint>
           </button>
         )}
       </p>

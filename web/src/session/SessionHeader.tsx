@@ -1,10 +1,10 @@
+import { useSessions } from '@callboard/react'
 import { Ago } from '../parts/Ago'
 import { ForkIcon } from '../parts/icons'
 import { Status } from '../parts/Status'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Session } from '../server/types'
-import { useSessions } from '../server/useSessions'
 import { Controls } from './Controls'
 
 interface Props {
@@ -34,8 +34,8 @@ export function SessionHeader({ session, position, onFork }: Props) {
           <Status status={session.status} />
           {parent && (
             <span>
-              forked from <Link to={to.session(parent, forkPosition ?? undefined)}>{parent}</Link> at{' '}
-              {forkPosition}
+              forked from <Link to={to.session(parent, forkPosition ?? undefined)}>{parent}</Link>{' '}
+              at {forkPosition}
             </span>
           )}
           {(parent || forks.length > 0) && (

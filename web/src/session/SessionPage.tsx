@@ -1,15 +1,13 @@
-import { SessionNotFound } from '@callboard/react/client'
-import { useState } from 'react'
+import { SessionNotFound, useSession, useWorkflowData, useWorkflows } from '@callboard/react'
+import { useEffect, useState } from 'react'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
 import { Link } from '../router/Link'
 import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
-import type { Session } from '../server/types'
-import { useEvents } from '../server/useEvents'
-import { useSession } from '../server/useSession'
-import { useWorkflows } from '../server/useWorkflows'
+import { problemOf } from '../server/queries'
+import type { SerializedEvent, Session } from '../server/types'
 import { ForkDialog } from './ForkDialog'
 import { Graph } from './Graph'
 import { LedgerPanel } from './LedgerPanel'
@@ -19,40 +17,47 @@ import { Speech } from './Speech'
 import { StatePanel } from './StatePanel'
 import { Timeline } from './Timeline'
 
+const LOOKS_EVERY = 15_000
+
 /** One session: where it is, how it got there, and every state on the way. */
 export function SessionPage({ id }: { readonly id: string }) {
-  const session = useSession(id)
-  const { events, error } = useEvents(id)
-  const gone = [session.error, error].find((one) => one instanceof SessionNotFound)
-  if (gone) return <Gone id={id} deleted={session.data !== undefined} />
-  if (!session.data) {
+  const { session, error: refused, refetch } = useSession(id)
+  const { events, error } = useWorkflowData(id)
+  const gone = [refused, error].find((one) => one instanceof SessionNotFound)
+  useEffect(() => {
+    // A session that has ended tells nothing any more, not even that somebody deleted it.
+    const timer = window.setInterval(refetch, LOOKS_EVERY)
+    return () => window.clearInterval(timer)
+  }, [refetch])
+  if (gone) return <Gone id={id} deleted={session !== undefined} />
+  if (!session) {
     return (
       <div className="page">
         <header>
           <h1>Session {id}</h1>
         </header>
-        {session.error && <Problem error={session.error} onRetry={() => void session.refetch()} />}
+        {refused && <Problem error={refused} onRetry={refetch} />}
       </div>
     )
   }
-  return <Opened session={session.data} events={events} error={error} />
+  return <Opened session={session} events={events} error={problemOf(error, events.length > 0)} />
 }
 
 interface OpenedProps {
   readonly session: Session
-  readonly events: ReturnType<typeof useEvents>['events']
+  readonly events: ReadonlyArray<SerializedEvent>
   readonly error: Error | null
 }
 
 function Opened({ session, events, error }: OpenedProps) {
   const [at, setAt] = useParameter('at')
   const [forking, setForking] = useState(false)
-  const { data: workflows } = useWorkflows()
+  const { workflows } = useWorkflows()
   const { sessionId } = session
   const end = events.at(-1)?.position ?? 0
   const position = at === null ? end : Math.min(Math.max(1, Number(at) || 1), end)
   const live = at === null || position === end
-  const workflow = workflows?.find((one) => one.id === session.workflow)
+  const workflow = workflows.find((one) => one.id === session.workflow)
   const move = (wanted: number | null) =>
     setAt(wanted === null || wanted >= end ? null : String(wanted))
   return (

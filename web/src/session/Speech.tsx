@@ -1,4 +1,4 @@
-import { textOf } from '@callboard/react/client'
+import { textOf } from '@callboard/react'
 import { useEffect, useMemo, useRef } from 'react'
 import type { SerializedEvent } from '../server/types'
 

@@ -60,7 +60,13 @@ export function Timeline({ events, position, live, onMove }: Props) {
                 data-index={item.index}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <BeatLine beat={beat} raw={raw} isAt={item.index === at} position={position} onMove={onMove} />
+                <BeatLine
+                  beat={beat}
+                  raw={raw}
+                  isAt={item.index === at}
+                  position={position}
+                  onMove={onMove}
+                />
               </li>
             ) : null
           })}
@@ -123,5 +129,7 @@ const LONGEST = 20_000
 function rawText(beat: Beat): string {
   const shown = beat.events.length === 1 ? beat.events[0] : beat.events
   const text = JSON.stringify(shown, null, 2)
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}\n… and ${text.length - LONGEST} more` : text
+  return text.length > LONGEST
+    ? `${text.slice(0, LONGEST)}\n… and ${text.length - LONGEST} more`
+    : text
 }

@@ -1,4 +1,4 @@
-import { isKnownEvent } from '@callboard/react/client'
+import { isKnownEvent } from '@callboard/react'
 import { length } from '../parts/times'
 import type { SerializedEvent } from '../server/types'
 
@@ -56,7 +56,11 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'phase:failed': (p) =>
     line('bad', `${p.phase} failed, attempt ${p.attempt}${retry(p)}`, messageOf(p.error)),
   'agent:started': (p) =>
-    line('agent', `${p.agent} starts${Number(p.attempt) > 1 ? `, attempt ${p.attempt}` : ''}`, p.model),
+    line(
+      'agent',
+      `${p.agent} starts${Number(p.attempt) > 1 ? `, attempt ${p.attempt}` : ''}`,
+      p.model,
+    ),
   'agent:completed': (p) =>
     line('agent', `${p.agent} is done in ${length(Number(p.durationMs))}`, p.output),
   'agent:interrupted': (p) => line('agent', `${p.agent} was taken off`, p.reason),

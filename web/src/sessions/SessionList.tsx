@@ -10,15 +10,15 @@ import { useShortcut } from '../shell/shortcuts'
 
 interface Props {
   readonly sessions: ReadonlyArray<Session>
-  readonly hasMore: boolean
-  readonly isLoadingMore: boolean
-  readonly loadMore: () => void
+  readonly hasNextPage: boolean
+  readonly isFetchingNextPage: boolean
+  readonly fetchNextPage: () => void
 }
 
 const ROW = 60
 
 /** A list of sessions. Only what is seen is drawn, and the next page comes before it is needed. */
-export function SessionList({ sessions, hasMore, isLoadingMore, loadMore }: Props) {
+export function SessionList({ sessions, hasNextPage, isFetchingNextPage, fetchNextPage }: Props) {
   const list = useRef<HTMLUListElement>(null)
   const [chosen, setChosen] = useState(-1)
   const virtual = useWindowVirtualizer({
@@ -30,8 +30,8 @@ export function SessionList({ sessions, hasMore, isLoadingMore, loadMore }: Prop
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
-    if (hasMore && !isLoadingMore && last >= sessions.length - 20) loadMore()
-  }, [hasMore, isLoadingMore, last, sessions.length, loadMore])
+    if (hasNextPage && !isFetchingNextPage && last >= sessions.length - 20) fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, last, sessions.length, fetchNextPage])
   const move = (step: number) => {
     const next = Math.max(0, Math.min(sessions.length - 1, chosen + step))
     setChosen(next)
@@ -52,7 +52,7 @@ export function SessionList({ sessions, hasMore, isLoadingMore, loadMore }: Prop
           <li
             key={session.sessionId}
             style={{ height: item.size, transform: `translateY(${top}px)` }}
-            aria-setsize={hasMore ? -1 : sessions.length}
+            aria-setsize={hasNextPage ? -1 : sessions.length}
             aria-posinset={item.index + 1}
           >
             <SessionRow session={session} chosen={item.index === chosen} />
@@ -76,7 +76,10 @@ function SessionRow({ session, chosen }: { readonly session: Session; readonly c
         <span className="mono quiet">{session.sessionId}</span>
       </span>
       <span className="sessions__what">
-        {question?.prompt.split('\n')[0] ?? session.error?.message ?? session.held ?? inPhase(session)}
+        {question?.prompt.split('\n')[0] ??
+          session.error?.message ??
+          session.held ??
+          inPhase(session)}
       </span>
       <span className="sessions__when quiet">
         {session.parent && <span className="sessions__fork">fork</span>}

@@ -1,13 +1,14 @@
+import { useSessions, useWorkflows } from '@callboard/react'
 import { useDeferredValue, useRef } from 'react'
 import { Empty } from '../parts/Empty'
 import { PlusIcon } from '../parts/icons'
+import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
-import { useParameter } from '../router/navigation'
-import type { SessionStatus } from '../server/types'
-import { useSessions } from '../server/useSessions'
-import { useWorkflows } from '../server/useWorkflows'
-import { useShortcut } from '../shell/shortcuts'
 import { wordFor } from '../parts/Status'
+import { useParameter } from '../router/navigation'
+import { problemOf } from '../server/queries'
+import type { SessionStatus } from '../server/types'
+import { useShortcut } from '../shell/shortcuts'
 import { SessionList } from './SessionList'
 import { StartDialog } from './StartDialog'
 
@@ -28,12 +29,13 @@ export function SessionsPage() {
   const [start, setStart] = useParameter('start')
   const text = useDeferredValue(q ?? '')
   const search = useRef<HTMLInputElement>(null)
-  const { data: workflows = [] } = useWorkflows()
+  const { workflows } = useWorkflows()
   const found = useSessions({
     ...(text && { q: text }),
     ...(status && { status: status as SessionStatus }),
     ...(workflow && { workflow }),
   })
+  const problem = problemOf(found.error, found.sessions.length > 0)
   const filtered = Boolean(q || status || workflow)
   useShortcut('Sessions', '/', 'Search', () => search.current?.focus())
   return (
@@ -41,7 +43,7 @@ export function SessionsPage() {
       <header>
         <h1>Sessions</h1>
         <button type="button" className="button button--lamp" onClick={() => setStart('1')}>
-          <PlusIcon /> Start a session <kbd aria-hidden="true">s</kbd>
+          <PlusIcon /> Start a session <KeyHint>s</KeyHint>
         </button>
       </header>
       <search className="filters">
@@ -89,7 +91,7 @@ export function SessionsPage() {
           ))}
         </fieldset>
       </search>
-      {found.error && <Problem error={found.error} onRetry={found.retry} />}
+      {problem && <Problem error={problem} onRetry={found.refetch} />}
       {found.sessions.length > 0 && <SessionList {...found} />}
       {!found.isLoading && !found.error && found.sessions.length === 0 && (
         <NoSessions filtered={filtered} />

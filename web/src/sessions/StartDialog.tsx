@@ -1,10 +1,10 @@
+import { useWorkflowActions } from '@callboard/react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { Dialog } from '../parts/Dialog'
 import { Problem } from '../parts/Problem'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
-import { client, queryClient } from '../server/client'
 import type { Workflow } from '../server/types'
 import { type Field, fieldsOf, inputOf } from './fields'
 
@@ -17,16 +17,16 @@ interface Props {
 export function StartDialog({ workflows, onClose }: Props) {
   const [name, setName] = useState<string | null>(null)
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const { create } = useWorkflowActions()
   const id = useId()
   const workflow = workflows.find((one) => one.id === name) ?? workflows[0]
   const fields = fieldsOf(workflow?.inputSchema ?? null)
-  const filled = Object.fromEntries(fields.map((one) => [one.name, values[one.name] ?? one.initial]))
+  const filled = Object.fromEntries(
+    fields.map((one) => [one.name, values[one.name] ?? one.initial]),
+  )
   const start = useMutation({
-    mutationFn: async () => client.createSession(workflow?.id ?? '', inputOf(fields, filled)),
-    onSuccess: (sessionId) => {
-      void queryClient.invalidateQueries({ queryKey: ['sessions'] })
-      navigate(to.session(sessionId))
-    },
+    mutationFn: async () => create(workflow?.id ?? '', inputOf(fields, filled)),
+    onSuccess: (sessionId) => navigate(to.session(sessionId)),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -60,7 +60,9 @@ export function StartDialog({ workflows, onClose }: Props) {
               <option key={one.id}>{one.id}</option>
             ))}
           </select>
-          <span className="field__hint">{workflow.phases.map((phase) => phase.name).join(' → ')}</span>
+          <span className="field__hint">
+            {workflow.phases.map((phase) => phase.name).join(' → ')}
+          </span>
         </div>
         {fields.map((field) => (
           <FieldInput

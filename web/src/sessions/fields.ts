@@ -54,18 +54,21 @@ function asText(value: unknown): string {
 }
 
 /** The input that a filled form means; raises an error that names the field. */
-export function inputOf(fields: ReadonlyArray<Field>, values: Readonly<Record<string, string>>): unknown {
+export function inputOf(
+  fields: ReadonlyArray<Field>,
+  values: Readonly<Record<string, string>>,
+): unknown {
   const [first] = fields
-  if (fields.length === 1 && first?.name === ONLY) return valueOf(first, values[ONLY] ?? '')
+  if (fields.length === 1 && first?.name === ONLY) return meantBy(first, values[ONLY] ?? '')
   const input: Record<string, unknown> = {}
   for (const one of fields) {
-    const value = valueOf(one, values[one.name] ?? '')
+    const value = meantBy(one, values[one.name] ?? '')
     if (value !== undefined) input[one.name] = value
   }
   return input
 }
 
-function valueOf({ kind, label, required }: Field, text: string): unknown {
+function meantBy({ kind, label, required }: Field, text: string): unknown {
   if (text.trim() === '') {
     if (required && kind !== 'text') throw new Error(`${label}: fill this in.`)
     return required ? '' : undefined

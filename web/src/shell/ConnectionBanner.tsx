@@ -1,10 +1,10 @@
 import { length } from '../parts/times'
 import { useNow } from '../parts/useNow'
-import { useConnection } from '../server/live'
+import { useConnection } from '../server/useConnection'
 
 /** Says so when what is on the screen may no longer be true. */
 export function ConnectionBanner() {
-  const { status, error, heard } = useConnection()
+  const { status, error, lostAt } = useConnection()
   if (status === 'error') {
     return (
       <div className="banner" role="alert">
@@ -12,14 +12,14 @@ export function ConnectionBanner() {
       </div>
     )
   }
-  return status === 'disconnected' ? <Reconnecting heard={heard} /> : null
+  return status === 'disconnected' && lostAt ? <Reconnecting lostAt={lostAt} /> : null
 }
 
-function Reconnecting({ heard }: { readonly heard: number }) {
+function Reconnecting({ lostAt }: { readonly lostAt: number }) {
   const now = useNow()
   return (
     <div className="banner" role="alert">
-      The server does not answer. Last update {length(Math.max(1000, now - heard))} ago,
+      The server does not answer. Last update {length(Math.max(1000, now - lostAt))} ago,
       reconnecting …
     </div>
   )

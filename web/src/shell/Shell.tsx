@@ -1,10 +1,11 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useInbox } from '@callboard/react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { BoardIcon, DarkIcon, HelpIcon, InboxIcon, LightIcon, SessionsIcon } from '../parts/icons'
+import { KeyHint } from '../parts/KeyHint'
 import { Toasts } from '../parts/Toasts'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { type Route, to } from '../router/route'
-import { useInbox } from '../server/useInbox'
 import { ConnectionBanner } from './ConnectionBanner'
 import { ShortcutHelp } from './ShortcutHelp'
 import { listen, useShortcut } from './shortcuts'
@@ -19,10 +20,9 @@ interface Props {
 
 /** What stands around every page. */
 export function Shell({ route, children }: Props) {
-  const { questions, isLoading } = useInbox()
+  const { interactions: questions, isLoading } = useInbox()
   const [helping, setHelping] = useState(false)
   const { theme, toggle } = useTheme()
-  const main = useRef<HTMLElement>(null)
   useEffect(listen, [])
   useTitle(route, questions.length)
   useNotifications(questions, isLoading)
@@ -34,7 +34,7 @@ export function Shell({ route, children }: Props) {
   useShortcut('Everywhere', 's', 'Start a session', () => navigate(`${to.sessions()}?start=1`))
   return (
     <div className="shell">
-      <a className="skip" href="#content" onClick={() => main.current?.focus()}>
+      <a className="skip" href="#content">
         Skip to the content
       </a>
       <div className="rail">
@@ -49,11 +49,11 @@ export function Shell({ route, children }: Props) {
             {theme === 'dark' ? 'Light' : 'Dark'}
           </button>
           <button type="button" onClick={() => setHelping(true)}>
-            <HelpIcon /> Keys <kbd aria-hidden="true">?</kbd>
+            <HelpIcon /> Keys <KeyHint>?</KeyHint>
           </button>
         </div>
       </div>
-      <main className="main skip-target" id="content" ref={main} tabIndex={-1}>
+      <main className="main skip-target" id="content" tabIndex={-1}>
         <ConnectionBanner />
         {children}
       </main>

@@ -15,14 +15,18 @@ let first: { key: string; at: number } | null = null
 /** Whether the person is writing, so that letters are letters. */
 function isWriting(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
-  return target.isContentEditable || target.matches('textarea, select, input:not([type=range], [type=checkbox], [type=radio])')
+  return (
+    target.isContentEditable ||
+    target.matches('textarea, select, input:not([type=range], [type=checkbox], [type=radio])')
+  )
 }
 
 /** Enter and Space belong to the control that has the focus. */
 function belongsToControl(event: KeyboardEvent): boolean {
   const { target, key } = event
   if (!(target instanceof HTMLElement)) return false
-  if (key === 'Enter' || key === ' ') return target.matches('a, button, summary, [role=option], [role=slider]')
+  if (key === 'Enter' || key === ' ')
+    return target.matches('a, button, summary, [role=option], [role=slider]')
   return key.startsWith('Arrow') && target.matches('input')
 }
 

@@ -1,15 +1,11 @@
-import { createClient, isPassing, Unauthenticated } from '@callboard/react/client'
+import { isPassing, Unauthenticated } from '@callboard/react'
 import { QueryClient } from '@tanstack/react-query'
-
-/** The server that this page came from. The browser's cookie lets us in; no token is here. */
-export const client = createClient({ baseUrl: '' })
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: 60_000,
+      staleTime: 10_000,
       retry: (failures, error) => isPassing(error) && failures < 3,
-      refetchOnWindowFocus: false,
     },
   },
 })
@@ -17,4 +13,12 @@ export const queryClient = new QueryClient({
 /** Whether the server does not know this browser, or no longer. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof Unauthenticated
+}
+
+/**
+ * What a page has to say of an error itself: while something is shown and the server is only
+ * away, the banner says it for all.
+ */
+export function problemOf(error: Error | null, isShown: boolean): Error | null {
+  return error && isShown && isPassing(error) ? null : error
 }
