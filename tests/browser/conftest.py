@@ -14,7 +14,7 @@ from tests.browser.people import Person, at_a_browser
 from tests.servers import Server, serving
 
 HERE = Path(__file__).parent
-FLOWS = HERE.parent / "server_flows.py"
+FLOWS = (HERE / "flows.py", HERE.parent / "server_flows.py")
 PATIENCE_MS = 15_000
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -42,7 +42,7 @@ async def browser() -> AsyncGenerator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def server(tmp_path: Path) -> AsyncGenerator[Server]:
-    async with serving(tmp_path / "x.db", FLOWS) as running:
+    async with serving(tmp_path / "x.db", *FLOWS) as running:
         yield running
 
 

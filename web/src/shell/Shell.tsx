@@ -37,7 +37,7 @@ export function Shell({ route, children }: Props) {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <div className="rail">
+      <header className="rail">
         <Link className="brand" to={to.inbox()}>
           <Mark />
           Callboard
@@ -52,7 +52,7 @@ export function Shell({ route, children }: Props) {
             <HelpIcon /> Keys <KeyHint>?</KeyHint>
           </button>
         </div>
-      </div>
+      </header>
       <main className="main skip-target" id="content" tabIndex={-1}>
         <ConnectionBanner />
         {children}

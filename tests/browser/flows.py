@@ -1,0 +1,80 @@
+"""Workflows for tests of the dashboard, with something to look at and nothing that takes time."""
+
+from callboard import Approval, Choice, Context, Phase, State, Text, Workflow, agent
+
+
+class Release(State):
+    title: str = ""
+    notes: list[str] = []
+    audience: str = ""
+    published: str = ""
+
+
+def begin(state: Release, title: str) -> None:
+    state.title = title
+
+
+@agent
+async def writer(state: Release, ctx: Context) -> list[str]:
+    """Writes the notes, others at each visit, and says each line as it comes."""
+    verbs = ["Adds", "Mends", "Speeds up"] if ctx.visit == 1 else ["Brings", "Repairs", "Quickens"]
+    parts = ["the fork dialog", "late answers", "the event stream"]
+    lines = [f"{verb} {part}" for verb, part in zip(verbs, parts, strict=True)]
+    for line in lines:
+        await ctx.emit(Text(f"{line}\n"))
+    return lines
+
+
+def keep_notes(state: Release, notes: list[str]) -> None:
+    state.notes = notes
+
+
+@agent
+async def publisher(state: Release, ctx: Context) -> str:
+    await ctx.emit(Text(f"Publishing {state.title} …\n"))
+    return f"{state.title} is out"
+
+
+def keep_published(state: Release, said: str) -> None:
+    state.published = said
+
+
+release = Workflow(
+    "release",
+    state=Release,
+    start=begin,
+    phases=[
+        Phase(
+            "write",
+            agent=writer,
+            update=keep_notes,
+            human=Approval(lambda s: f"Publish {s.title}?\n" + "\n".join(s.notes)),
+            next=lambda s: "tell" if s.approved else "write",
+            to=["tell", "write"],
+        ),
+        Phase(
+            "tell",
+            human=Choice("Who should hear of it?", ["everyone", "testers", "nobody yet"]),
+            next="publish",
+        ),
+        Phase("publish", agent=publisher, update=keep_published, terminal=True),
+    ],
+)
+
+
+class Repair(State):
+    file: str = ""
+
+
+def look_at(state: Repair, file: str) -> None:
+    state.file = file
+
+
+@agent
+async def mechanic(state: Repair) -> str:
+    raise RuntimeError(f"{state.file} cannot be read")
+
+
+repair = Workflow(
+    "repair", state=Repair, start=look_at, phases=[Phase("mend", agent=mechanic, terminal=True)]
+)
