@@ -6,15 +6,19 @@ from callboard import Context, Phase, State, Text, Workflow, agent
 
 
 class Talk(State):
+    """How much is to be said."""
+
     words: int = 0
 
 
 def talk_of(state: Talk, words: int = 3) -> None:
+    """Begin."""
     state.words = words
 
 
 @agent
 async def talker(state: Talk) -> AsyncIterator[Text]:
+    """Say it in pieces."""
     for number in range(state.words):
         yield Text(f"{number} ")
 
