@@ -1,4 +1,7 @@
-import { cleanup } from '@testing-library/react'
+import { cleanup, configure } from '@testing-library/react'
 import { afterEach } from 'vitest'
+
+// A machine that is busy with other tests may take its time; whoever waits goes on at once.
+configure({ asyncUtilTimeout: 20_000 })
 
 afterEach(cleanup)

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { QueryClient } from '@tanstack/react-query'
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import {
   AlreadyAnswered,
+  ServerUnreachable,
   SessionNotFound,
   Unauthenticated,
   useText,
@@ -80,8 +83,10 @@ describe('useWorkflow', () => {
     const { id, result } = await tripTo('Kiel')
     const question = result.current.pendingInteractions[0]?.id ?? ''
     const second = result.current.send
-    await client().sendInput(id, { id: question, value: 'yes' })
-    await expect(act(() => second({ id: question, value: 'no' }))).rejects.toThrow(AlreadyAnswered)
+    await act(async () => {
+      await client().sendInput(id, { id: question, value: 'yes' })
+      await expect(second({ id: question, value: 'no' })).rejects.toThrow(AlreadyAnswered)
+    })
     await waitFor(() => expect(result.current.isCompleted).toBe(true))
   })
 
@@ -96,6 +101,45 @@ describe('useWorkflow', () => {
     const { result } = renderHook(() => useWorkflow('any'), { wrapper })
     await waitFor(() => expect(result.current.error).toBeInstanceOf(Unauthenticated))
     expect(result.current.status).toBe('error')
+  })
+
+  it('says so when no server answers, and goes on trying', async () => {
+    const wrapper = page({ url: 'http://127.0.0.1:1' })
+    const { result } = renderHook(() => useWorkflow('any'), { wrapper })
+    await waitFor(() => expect(result.current.error).toBeInstanceOf(ServerUnreachable))
+    expect(result.current).toMatchObject({ status: 'connecting', isLoading: true })
+  })
+
+  it('shows events of a newer server whose names it does not know', async () => {
+    const known = { id: 'a', sessionId: 's', causedBy: null, timestamp: '2026-01-31T12:00:00.000Z' }
+    const events = ['workflow:started', 'moon:risen', 'workflow:completed'].map((name, at) => ({
+      ...known,
+      position: at + 1,
+      name,
+      _tag: name,
+      version: 9,
+      payload: { of: 'another shape' },
+    }))
+    // No server of this version writes such names, so one that does is put in its place.
+    const newer = createServer((request, answer) => {
+      if (request.url?.includes('/state')) {
+        answer.end(JSON.stringify({ state: { new: true }, position: 1, eventsReplayed: 1 }))
+        return
+      }
+      answer.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const event of events) {
+        answer.write(`id: ${event.position}\ndata: ${JSON.stringify(event)}\n\n`)
+      }
+    })
+    await new Promise<void>((done) => newer.listen(0, '127.0.0.1', done))
+    const { port } = newer.address() as AddressInfo
+    const wrapper = page({ url: `http://127.0.0.1:${port}` })
+    const { result } = renderHook(() => useWorkflow('s'), { wrapper })
+    await waitFor(() => expect(result.current.isCompleted).toBe(true))
+    expect(result.current.events).toEqual(events)
+    await waitFor(() => expect(result.current.state).toEqual({ new: true }))
+    newer.closeAllConnections()
+    newer.close()
   })
 
   it('is idle without a session', () => {

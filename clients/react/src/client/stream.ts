@@ -112,9 +112,11 @@ export class EventStream {
     const decoder = new TextDecoder()
     // A frame that was torn with the last connection comes again whole.
     this.parsed.begin()
+    let atEnd = false
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return false
+      // Only the server knows: in a fork, an end may be its parent's, with more behind it.
+      if (done) return atEnd
       watch.heard()
       const events = this.fresh(this.parsed.push(decoder.decode(value, { stream: true })))
       if (this.closing.signal.aborted) return false
@@ -122,7 +124,7 @@ export class EventStream {
       this.backoff.reset()
       this.options.onEvents(events)
       const last = events[events.length - 1]
-      if (this.ends && last && isTerminal(last)) return true
+      atEnd = this.ends && last !== undefined && isTerminal(last)
     }
   }
 
