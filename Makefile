@@ -20,10 +20,10 @@ UI := src/callboard/server/ui/index.html
 UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 
 .PHONY: help setup python run check check-python check-web format system test test-python test-web test-long \
-  bench docs wheel lock clean
+  screenshots bench docs wheel lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: python $(UI) ## Make .venv with the pinned tools and Callboard itself, and build the dashboard
 
@@ -134,6 +134,9 @@ test-web: python $(UI)
 
 test-long: python ## The long soaks
 	$(BIN)/pytest -m long --timeout 3600
+
+screenshots: python $(UI) ## Make the pictures of the dashboard in docs/images again
+	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k picture
 
 bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) ## Measure against the peers and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py

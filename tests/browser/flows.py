@@ -6,7 +6,6 @@ from callboard import Approval, Choice, Context, Phase, State, Text, Workflow, a
 class Release(State):
     title: str = ""
     notes: list[str] = []
-    audience: str = ""
     published: str = ""
 
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playwright.async_api import Page
 from tests.browser.story import answer, begin, positions, wait_until
@@ -11,7 +11,7 @@ from tests.servers import Server
 AXE = Path(__file__).parent.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
 
 KEPT = "CALLBOARD_SCREENSHOTS"
-"""The folder in which screenshots are kept (`make screenshots`); otherwise they are thrown away."""
+"""The folder in which screenshots are kept: `make screenshots`."""
 
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -34,8 +34,30 @@ async def sideways(page: Page) -> int:
     return await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
 
-async def fill(server: Server) -> dict[str, str]:
-    """Sessions of every kind, with names; gives the addresses of the main pages."""
+class Shown(NamedTuple):
+    """A page: its address, and what it says when it has come to rest."""
+
+    path: str
+    says: str
+
+
+PAGES = {
+    "inbox": Shown("inbox", "The whole state"),
+    "sessions": Shown("sessions", "crossroads"),
+    "session": Shown("sessions/spring", "Cost and time"),
+    "waiting": Shown("sessions/autumn", "Cost and time"),
+    "failed": Shown("sessions/repair", "notes.md cannot be read"),
+    "family": Shown("sessions/spring/family", "spring-for-all"),
+    "compare": Shown("compare/spring/spring-for-all", "Spring release, for all"),
+    "board": Shown("board", "Board"),
+    "lost": Shown("no/such/page", "There is no page at"),
+}
+
+IN_THE_README = ("inbox", "session", "sessions", "compare")
+
+
+async def fill(server: Server) -> None:
+    """Sessions of every kind, with names."""
     await begin(server, "release", "Spring release", sessionId="spring")
     await answer(server, "spring", "no")
     await answer(server, "spring", "yes")
@@ -46,18 +68,8 @@ async def fill(server: Server) -> dict[str, str]:
     await wait_until(server, "repair", "failed")
     await begin(server, "choice", None, sessionId="crossroads")
     await begin(server, "release", "Autumn release", sessionId="autumn")
-    await wait_until(server, "autumn", "waiting")
-    return {
-        "inbox": "inbox",
-        "sessions": "sessions",
-        "session": "sessions/spring",
-        "waiting": "sessions/autumn",
-        "failed": "sessions/repair",
-        "family": "sessions/spring/family",
-        "compare": "compare/spring/spring-for-all",
-        "board": "board",
-        "lost": "no/such/page",
-    }
+    for waiting in ("spring-for-all", "crossroads", "autumn"):
+        await wait_until(server, waiting, "waiting")
 
 
 async def _fork(server: Server, session: str, name: str) -> None:
@@ -69,9 +81,9 @@ async def _fork(server: Server, session: str, name: str) -> None:
         forked.raise_for_status()
 
 
-def kept_in(tmp_path: Path) -> Path:
-    """Where screenshots go."""
-    asked = os.environ.get(KEPT)
-    folder = Path(asked) if asked else tmp_path
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def keep(picture: bytes, name: str, scheme: str) -> None:
+    """Keep a screenshot for the README, when somebody wants that."""
+    folder = os.environ.get(KEPT)
+    if folder and name in IN_THE_README:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        Path(folder, f"{name}-{scheme}.png").write_bytes(picture)

@@ -1,11 +1,10 @@
 """How the pages look: to axe, on a phone, in light and dark, and in the README."""
 
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.browser.looks import faults, fill, kept_in, sideways
+from tests.browser.looks import PAGES, Shown, faults, fill, keep, sideways
 from tests.browser.people import Person, at_a_browser
 from tests.servers import Server
 
@@ -14,26 +13,27 @@ PHONE = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 
 
-async def show(person: Person, path: str) -> None:
-    """Go to a page, and wait until it has all that it asks the server for."""
-    await person.visit(path)
+async def show(person: Person, page: Shown) -> None:
+    """Go to a page, and wait until it has come to rest."""
+    await person.visit(page.path)
     await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+    await expect(person.page.get_by_role("main")).to_contain_text(page.says)
     await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
     await person.page.evaluate("document.fonts.ready")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_and_every_page_has_its_picture(
-    browser: Browser, server: Server, tmp_path: Path, scheme: Scheme
+    browser: Browser, server: Server, scheme: Scheme
 ):
-    pages = await fill(server)
-    pictures = kept_in(tmp_path)
+    await fill(server)
     found: dict[str, list[str]] = {}
     async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
-        for name, path in pages.items():
-            await show(person, path)
-            picture = await person.page.screenshot(path=pictures / f"{name}-{scheme}.png")
-            assert len(picture) > 5_000
+        for name, page in PAGES.items():
+            await show(person, page)
+            picture = await person.page.screenshot()
+            assert len(picture) > 5_000, name
+            keep(picture, name, scheme)
             if wrong := await faults(person.page):
                 found[name] = wrong
     assert found == {}
@@ -44,13 +44,13 @@ async def test_axe_finds_nothing_in_the_dialogs(browser: Browser, server: Server
     await fill(server)
     found: dict[str, list[str]] = {}
     async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
-        for path, button in (
+        for name, button in (
             ("sessions", "Start a session"),
-            ("sessions/spring", "Fork here"),
-            ("sessions/autumn", "Cancel"),
+            ("session", "Fork here"),
+            ("waiting", "Cancel"),
             ("inbox", "Keys"),
         ):
-            await show(person, path)
+            await show(person, PAGES[name])
             await person.button(button).click()
             await expect(person.page.get_by_role("dialog")).to_be_visible()
             if wrong := await faults(person.page):
@@ -59,12 +59,12 @@ async def test_axe_finds_nothing_in_the_dialogs(browser: Browser, server: Server
 
 
 async def test_every_page_fits_a_phone(browser: Browser, server: Server):
-    pages = await fill(server)
+    await fill(server)
     async with at_a_browser(
         browser, server, viewport=PHONE, has_touch=True, bypass_csp=True
     ) as person:
-        for name, path in pages.items():
-            await show(person, path)
+        for name, page in PAGES.items():
+            await show(person, page)
             assert await sideways(person.page) <= 0, name
             assert await faults(person.page) == [], name
 
@@ -72,7 +72,7 @@ async def test_every_page_fits_a_phone(browser: Browser, server: Server):
 async def test_a_question_is_answered_on_a_phone(browser: Browser, server: Server):
     await fill(server)
     async with at_a_browser(browser, server, viewport=PHONE, has_touch=True) as person:
-        await show(person, "inbox")
+        await person.visit("inbox")
         await person.page.get_by_role("link", name="Publish Autumn release?").tap()
         await person.button("Approve").tap()
         await person.sees("Approved")
