@@ -5,6 +5,7 @@ import {
   SessionNotFound,
   Unauthenticated,
   type UseWorkflowResult,
+  useHuman,
   useInbox,
   useSessions,
   useWorkflow,
@@ -164,5 +165,24 @@ describe('the stream of a session', () => {
     await waitFor(() => expect(result.current.isRunning).toBe(false))
     const again = renderHook(() => useWorkflow(id), { wrapper: page({ url: server.url }) })
     await waitFor(() => expect(again.result.current.error).toBeInstanceOf(SessionNotFound))
+  })
+})
+
+describe('the stream of everything', () => {
+  it('is one for all lists and for whoever asks, and closed with the last', async () => {
+    const board = client(server.url)
+    const wrapper = page({ url: door.url, strict: true })
+    const lists = renderHook(() => [useInbox(), useSessions()] as const, { wrapper })
+    const human = renderHook(() => useHuman(), { wrapper })
+    void human.result.current.ask('Anybody?')
+    await waitFor(() => expect(lists.result.current[0].interactions).toHaveLength(1))
+    const id = await board.createSession('choice')
+    await waitFor(() => expect(lists.result.current[0].interactions).toHaveLength(2))
+    await waitFor(() => expect(lists.result.current[1].sessions[0]?.sessionId).toBe(id))
+    expect([door.streams, door.open]).toEqual([1, 1])
+    lists.unmount()
+    human.unmount()
+    await waitFor(() => expect(door.open).toBe(0))
+    expect(door.streams).toBe(1)
   })
 })
