@@ -52,7 +52,9 @@ for (const [look, options] of Object.entries(LOOKS)) {
     const found = await page.evaluate(() => globalThis.axe.run())
     for (const { id, nodes } of found.violations) {
       faults += nodes.length
-      console.log(`${name} ${look}: ${id}: ${nodes[0].html.slice(0, 160)} (${nodes.length}) ${nodes[0].failureSummary.split('\n')[1]}`)
+      console.log(
+        `${name} ${look}: ${id}: ${nodes[0].html.slice(0, 160)} (${nodes.length}) ${nodes[0].failureSummary.split('\n')[1]}`,
+      )
     }
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (wide > 0) console.log(`${name} ${look}: ${wide} px too wide`)

@@ -1,6 +1,5 @@
 import { type FormEvent, useId, useState } from 'react'
 import { KeyHint } from '../parts/KeyHint'
-import { Problem } from '../parts/Problem'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
 import { useShortcut } from '../shell/shortcuts'
@@ -10,23 +9,26 @@ interface Props {
   readonly question: Interaction
   /** Whether the keys answer this question; only one on a page can have them. */
   readonly keys: boolean
+  /** Told when an answer did not count, and with null when a new one is tried. */
+  readonly onRefused: (error: Error | null) => void
 }
 
 /** The ways to answer a question: with one click, one key, or a text. */
-export function AnswerForm({ question, keys }: Props) {
-  const { mutate, isPending, error } = useAnswer()
+export function AnswerForm({ question, keys, onRefused }: Props) {
+  const { mutate, isPending } = useAnswer()
   const answer = (given: Omit<Answer, 'id'>) => {
-    if (!isPending) mutate({ id: question.id, ...given })
+    if (isPending) return
+    onRefused(null)
+    mutate({ id: question.id, ...given }, { onError: onRefused })
   }
   return (
     <div className="answers">
       <Ways question={question} keys={keys} disabled={isPending} answer={answer} />
-      {error && <Problem error={error} />}
     </div>
   )
 }
 
-interface WaysProps extends Props {
+interface WaysProps extends Omit<Props, 'onRefused'> {
   readonly disabled: boolean
   readonly answer: (given: Omit<Answer, 'id'>) => void
 }

@@ -1,4 +1,4 @@
-import { useInbox, useInteraction } from '@callboard/react'
+import { useInbox } from '@callboard/react'
 import { useMemo } from 'react'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
@@ -6,7 +6,6 @@ import { BackIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
 import { Link } from '../router/Link'
-import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { Interaction } from '../server/types'
@@ -14,24 +13,17 @@ import { NotificationSwitch } from '../shell/NotificationSwitch'
 import { useShortcut } from '../shell/shortcuts'
 import { QuestionDetail } from './QuestionDetail'
 import { byUrgency, holder, isPressing } from './urgency'
+import { type Selection, useSelection } from './useSelection'
 
 /** Every question that waits for a person, the most urgent first. */
 export function InboxPage({ question: chosen }: { readonly question: string | null }) {
   const { interactions, hasMore, isLoading, error, refetch } = useInbox()
   const minute = Math.floor(useNow() / 60_000)
   const sorted = useMemo(() => byUrgency(interactions, minute * 60_000), [interactions, minute])
-  const id = chosen ?? sorted[0]?.id ?? null
-  const index = sorted.findIndex((one) => one.id === id)
-  const closed = useInteraction(index < 0 ? id : null)
-  const shown = sorted[index] ?? closed.interaction
-  const next = sorted[index + 1] ?? (index < 0 ? sorted[0] : undefined)
-  const problem = problemOf(error, sorted.length > 0)
-  const move = (step: number) => {
-    const target = index < 0 ? sorted[0] : sorted[index + step]
-    if (target) navigate(to.inbox(target.id), { replace: true })
-  }
-  useShortcut('Inbox', 'j', 'Next question', () => move(1))
-  useShortcut('Inbox', 'k', 'Question before', () => move(-1))
+  const selection = useSelection(chosen, sorted)
+  const problem = problemOf(error, !isLoading && interactions.length > 0)
+  useShortcut('Inbox', 'j', 'Next question', () => selection.move(1))
+  useShortcut('Inbox', 'k', 'Question before', () => selection.move(-1))
   return (
     <div className="page" data-chosen={chosen !== null}>
       <header>
@@ -42,25 +34,28 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
         <NotificationSwitch />
       </header>
       {problem && <Problem error={problem} onRetry={refetch} />}
-      {!isLoading && sorted.length === 0 && !shown && !error && <NothingWaits />}
-      {(sorted.length > 0 || shown) && (
+      {!isLoading && !selection.id && !problem && <NothingWaits />}
+      {selection.id && (
         <div className="inbox">
-          <QuestionList questions={sorted} chosen={id} />
-          <div className="inbox__detail">
-            <Link className="button button--plain inbox__back" to={to.inbox()}>
-              <BackIcon /> All questions
-            </Link>
-            {shown && (
-              <QuestionDetail
-                key={shown.id}
-                question={shown}
-                onNext={next ? () => move(1) : null}
-              />
-            )}
-            {!shown && closed.error && <Problem error={closed.error} />}
-          </div>
+          <QuestionList questions={sorted} chosen={selection.id} />
+          <Chosen selection={selection} />
         </div>
       )}
+    </div>
+  )
+}
+
+function Chosen({ selection }: { readonly selection: Selection }) {
+  const { shown, error, hasNext, move } = selection
+  return (
+    <div className="inbox__detail">
+      <Link className="button button--plain inbox__back" to={to.inbox()}>
+        <BackIcon /> All questions
+      </Link>
+      {shown && (
+        <QuestionDetail key={shown.id} question={shown} onNext={hasNext ? () => move(1) : null} />
+      )}
+      {error && <Problem error={error} />}
     </div>
   )
 }
@@ -90,7 +85,6 @@ function QuestionList({ questions, chosen }: ListProps) {
               <span className="slip__prompt">{question.prompt.split('\n')[0]}</span>
               <span className="slip__about">
                 {question.phase ?? question.type}
-                {' · '}
                 <Ago moment={question.createdAt} />
                 {isPressing(question, now) && question.deadline && (
                   <span className="due is-pressing">

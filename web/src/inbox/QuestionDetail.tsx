@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Ago } from '../parts/Ago'
 import { CheckIcon, PersonIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
@@ -20,14 +21,16 @@ interface Props {
 
 /** One question, with all that it takes to answer it. */
 export function QuestionDetail({ question, onNext }: Props) {
+  const [refused, setRefused] = useState<Error | null>(null)
   const isOpen = question.status === 'pending'
   return (
     <article className="question" aria-labelledby="prompt">
       <About question={question} />
       <Prompt text={question.prompt} />
+      {refused && <Problem error={refused} />}
       {isOpen ? (
         <>
-          <AnswerForm question={question} keys />
+          <AnswerForm question={question} keys onRefused={setRefused} />
           <ClaimLine question={question} />
         </>
       ) : (

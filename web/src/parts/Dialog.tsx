@@ -13,10 +13,12 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const dialog = ref.current
     if (dialog && !dialog.open) dialog.showModal()
+    // The first thing to fill in or to press, and not the dialog itself.
+    dialog?.querySelector<HTMLElement>('select, input, textarea, button')?.focus()
     return () => dialog?.close()
   }, [])
   return (
-    <dialog ref={ref} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={ref} aria-labelledby={id} onClose={() => !ref.current?.open && onClose()}>
       <div className="dialog__body">
         <h2 id={id}>{title}</h2>
         {children}

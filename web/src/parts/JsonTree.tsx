@@ -29,12 +29,12 @@ export function JsonTree({ value, label, height = 420 }: Props) {
       return after
     })
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
     <section
       className="tree"
       ref={ref}
       style={{ maxHeight: height }}
       aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
       tabIndex={0}
     >
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
@@ -45,7 +45,12 @@ export function JsonTree({ value, label, height = 420 }: Props) {
               key={row.id}
               ref={virtual.measureElement}
               data-index={item.index}
-              style={{ position: 'absolute', top: 0, transform: `translateY(${item.start}px)` }}
+              style={{
+                position: 'absolute',
+                top: 0,
+                width: '100%',
+                transform: `translateY(${item.start}px)`,
+              }}
             >
               <TreeRow row={row} onToggle={toggle} />
             </div>

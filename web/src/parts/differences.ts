@@ -24,6 +24,10 @@ function collect(before: unknown, after: unknown, path: string, found: Differenc
     found.push({ kind: 'changed', path, before, after })
     return
   }
+  inside(before, after, path, found)
+}
+
+function inside(before: object, after: object, path: string, found: Difference[]): void {
   const old = before as Readonly<Record<string, unknown>>
   const now = after as Readonly<Record<string, unknown>>
   for (const key of Object.keys(old)) {

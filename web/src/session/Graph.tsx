@@ -17,7 +17,7 @@ export function Graph({ workflow, events, position, waiting }: Props) {
   return (
     // It may be wider than its panel, and then the keyboard has to be able to scroll it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
-    <section className="graph" aria-label="Path through the workflow" tabIndex={0}>
+    <section className="panel graph" aria-label="Path through the workflow" tabIndex={0}>
       <svg
         viewBox={`0 0 ${drawing.width} ${drawing.height}`}
         width={drawing.width}

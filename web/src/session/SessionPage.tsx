@@ -68,18 +68,16 @@ function Opened({ session, events, error }: OpenedProps) {
       {end > 0 && (
         <>
           <Scrubber {...{ events, position, end, live }} onMove={move} />
+          {workflow && (
+            <Graph
+              workflow={workflow}
+              events={events}
+              position={position}
+              waiting={live && session.status === 'waiting'}
+            />
+          )}
           <div className="session__columns">
             <div className="session__column">
-              {workflow && (
-                <section className="panel" aria-label="Workflow">
-                  <Graph
-                    workflow={workflow}
-                    events={events}
-                    position={position}
-                    waiting={live && session.status === 'waiting'}
-                  />
-                </section>
-              )}
               <Timeline {...{ events, position, live }} onMove={move} />
             </div>
             <div className="session__column">
@@ -98,16 +96,20 @@ function Opened({ session, events, error }: OpenedProps) {
 }
 
 function Questions({ session }: { readonly session: Session }) {
-  if (session.pending.length === 0) return null
+  // Kept here, because the question may be gone by the time that an answer is refused.
+  const [refused, setRefused] = useState<Error | null>(null)
   return (
-    <ul className="asks">
-      {session.pending.map((question, index) => (
-        <li className="ask" key={question.id}>
-          <p className="ask__prompt">{question.prompt}</p>
-          <AnswerForm question={question} keys={index === 0} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {refused && <Problem error={refused} />}
+      <ul className="asks">
+        {session.pending.map((question, index) => (
+          <li className="ask" key={question.id}>
+            <p className="ask__prompt">{question.prompt}</p>
+            <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -21,30 +21,37 @@ const CLOSES = new Set(['input:received', 'input:cancelled', 'input:expired', 'i
 
 /** Add up the first `position` events. */
 export function ledgerOf(events: ReadonlyArray<SerializedEvent>, position: number): Ledger {
-  const shares = new Map<string, Share>()
-  const usage = new Map<string, number>()
-  const open = new Map<unknown, { phase: string; at: number }>()
-  const share = (phase: unknown): Share => {
-    const name = String(phase ?? 'elsewhere')
-    const found = shares.get(name) ?? { phase: name, agents: 0, people: 0 }
-    shares.set(name, found)
-    return found
-  }
+  const sums: Sums = { shares: new Map(), usage: new Map(), open: new Map() }
   const past = events.filter((event) => event.position <= position)
-  for (const { name, payload, timestamp } of past) {
-    if (name === 'phase:entered') share(payload.phase)
-    if (name === 'agent:completed') {
-      share(payload.phase).agents += Number(payload.durationMs) || 0
-      addUsage(usage, payload.usage)
-    } else if (name === 'input:requested') {
-      open.set(payload.id, { phase: String(payload.phase), at: Date.parse(timestamp) })
-    } else if (CLOSES.has(name)) {
-      const asked = open.get(payload.id)
-      if (asked) share(asked.phase).people += Date.parse(timestamp) - asked.at
-      open.delete(payload.id)
-    }
+  for (const event of past) add(sums, event)
+  return { ...totals(past, [...sums.shares.values()]), usage: sums.usage }
+}
+
+interface Sums {
+  readonly shares: Map<string, Share>
+  readonly usage: Map<string, number>
+  readonly open: Map<unknown, { readonly phase: unknown; readonly at: number }>
+}
+
+function add(sums: Sums, { name, payload, timestamp }: SerializedEvent): void {
+  const at = Date.parse(timestamp)
+  if (name === 'phase:entered') shareOf(sums, payload.phase)
+  else if (name === 'agent:completed') {
+    shareOf(sums, payload.phase).agents += Number(payload.durationMs) || 0
+    addUsage(sums.usage, payload.usage)
+  } else if (name === 'input:requested') sums.open.set(payload.id, { phase: payload.phase, at })
+  else if (CLOSES.has(name)) {
+    const asked = sums.open.get(payload.id)
+    if (asked) shareOf(sums, asked.phase).people += at - asked.at
+    sums.open.delete(payload.id)
   }
-  return { ...totals(past, [...shares.values()]), usage }
+}
+
+function shareOf({ shares }: Sums, phase: unknown): Share {
+  const name = String(phase ?? 'elsewhere')
+  const found = shares.get(name) ?? { phase: name, agents: 0, people: 0 }
+  shares.set(name, found)
+  return found
 }
 
 function totals(past: ReadonlyArray<SerializedEvent>, shares: ReadonlyArray<Share>) {

@@ -10,6 +10,13 @@ export interface Path {
   readonly failed: ReadonlySet<string>
 }
 
+interface Walk {
+  readonly visits: Map<string, number>
+  readonly taken: Map<string, number>
+  readonly failed: Set<string>
+  current: string | null
+}
+
 /** The name of a way between two phases. */
 export function way(from: string, to: string): string {
   return `${from}→${to}`
@@ -17,26 +24,35 @@ export function way(from: string, to: string): string {
 
 /** The path taken by the first `position` events. */
 export function pathAt(events: ReadonlyArray<SerializedEvent>, position: number): Path {
-  const visits = new Map<string, number>()
-  const taken = new Map<string, number>()
-  const failed = new Set<string>()
-  let current: string | null = null
-  for (const { name, payload, position: at } of events) {
-    if (at > position) break
-    const phase = String(payload.phase)
-    if (name === 'phase:entered') {
-      visits.set(phase, (visits.get(phase) ?? 0) + 1)
-      if (payload.fromPhase) count(taken, way(String(payload.fromPhase), phase))
-      current = phase
-    } else if (name === 'phase:exited') {
-      if (payload.reason === 'error') failed.add(phase)
-      if (current === phase && payload.reason !== 'next') current = null
-    } else if (name === 'workflow:failed' && current) {
-      failed.add(current)
-      current = null
-    }
+  const walk: Walk = { visits: new Map(), taken: new Map(), failed: new Set(), current: null }
+  for (const event of events) {
+    if (event.position > position) break
+    STEPS[event.name]?.(walk, event.payload)
   }
-  return { visits, taken, current, failed }
+  return walk
+}
+
+type Step = (walk: Walk, payload: Readonly<Record<string, unknown>>) => void
+
+const STEPS: Readonly<Record<string, Step>> = {
+  'phase:entered': (walk, { phase, fromPhase }) => {
+    count(walk.visits, String(phase))
+    if (fromPhase) count(walk.taken, way(String(fromPhase), String(phase)))
+    walk.current = String(phase)
+  },
+  'phase:exited': (walk, { phase, reason }) => {
+    if (reason === 'error') walk.failed.add(String(phase))
+    if (walk.current === phase && reason !== 'next') walk.current = null
+  },
+  'workflow:failed': (walk) => {
+    if (walk.current) walk.failed.add(walk.current)
+    walk.current = null
+  },
+  // A fork begins anew where its parent stood, also where that had failed.
+  'session:forked': (walk, { phase }) => {
+    walk.failed.clear()
+    if (phase) walk.current = String(phase)
+  },
 }
 
 function count(into: Map<string, number>, key: string): void {

@@ -89,6 +89,7 @@ function SessionRow({ session, chosen }: { readonly session: Session; readonly c
   )
 }
 
-function inPhase({ phase, position }: Session): string {
-  return phase ? `in ${phase}` : `${position} events`
+function inPhase({ phase, position, status }: Session): string {
+  const ended = status === 'completed' || status === 'cancelled'
+  return ended || !phase ? `${position} events` : `in ${phase}`
 }
