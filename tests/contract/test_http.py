@@ -245,8 +245,39 @@ async def test_a_stream_goes_on_after_the_last_event_id(http: httpx.AsyncClient)
     assert by_id == by_after == list(range(6, ended["position"] + 1))
     both = [place async for place, _ in frames(http, path + "?after=2", **{"Last-Event-ID": "5"})]
     assert both == by_id
-    odd = await http.get(path, headers={**SSE, "Last-Event-ID": "x"})
-    assert error(odd, 400, "VALIDATION_ERROR")["field"] == "Last-Event-ID"
+    for odd in ("x", "9" * 5000, "-1"):
+        answer = await http.get(path, headers={**SSE, "Last-Event-ID": odd})
+        assert error(answer, 400, "VALIDATION_ERROR")["field"] == "Last-Event-ID"
+    beyond = await http.get(path, params={"after": 1000}, headers=SSE)
+    assert error(beyond, 400, "VALIDATION_ERROR")["lastPosition"] == ended["position"]
+    error(await http.get("/stream", params={"after": 2**63}, headers=SSE), 400, "VALIDATION_ERROR")
+
+
+async def test_the_fork_of_an_ended_session_is_read_past_the_end(http: httpx.AsyncClient):
+    session = await begun(http, "trip", input="Graz")
+    await until(http, session, "waiting")
+    await http.post(f"/sessions/{session}/cancel")
+    forked = (await http.post(f"/sessions/{session}/fork")).json()["sessionId"]
+    found = await until(http, forked, "waiting")
+    places: list[int] = []
+    async with asyncio.timeout(PATIENCE):
+        async for place, _ in frames(http, f"/sessions/{forked}/events"):
+            places.append(place)
+            if place == found["position"]:
+                break
+    assert places == list(range(1, found["position"] + 1))
+
+
+async def test_an_answer_that_is_deep_or_long_is_refused_shortly(http: httpx.AsyncClient):
+    session = await begun(http, "choice")
+    [question] = (await until(http, session, "waiting"))["pending"]
+    path = f"/interactions/{question['id']}/answer"
+    for value in ("[" * 900 + "]" * 900, '"' + "x" * 500_000 + '"'):
+        content = f'{{"value": {value}}}'.encode()
+        answer = await http.post(
+            path, content=content, headers={"Content-Type": "application/json"}
+        )
+        assert len(error(answer, 400, "VALIDATION_ERROR")["message"]) < 1000
 
 
 async def test_the_stream_of_everything(http: httpx.AsyncClient):

@@ -102,6 +102,31 @@ async def test_a_second_request_is_waited_for_no_longer_than_the_first(
         writer.close()
 
 
+@pytest.mark.parametrize("part", [b"a" * 6, b"a: b\r\nX"], ids=["one", "many"])
+async def test_a_head_that_is_too_large_is_refused(tmp_path: Path, part: bytes):
+    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX" + part * 12_000)
+        assert b" 431 " in await reader.readline()
+        assert await dropped(reader)
+        writer.close()
+        assert await is_served(address)
+
+
+@pytest.mark.parametrize("part", [b"a" * 6, b"a: b\r\nX"], ids=["one", "many"])
+async def test_a_head_without_end_is_dropped(tmp_path: Path, part: bytes):
+    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX")
+        with pytest.raises(ConnectionError):
+            while True:
+                writer.write(part * 1000)
+                await writer.drain()
+                await asyncio.sleep(0)
+        writer.close()
+        assert await is_served(address)
+
+
 @pytest.mark.parametrize("sent", [b"\x16\x03\x01\x02\x00", b"\x00" * 500, b"NONSENSE\r\n\r\n"])
 async def test_what_is_no_http_is_dropped(tmp_path: Path, sent: bytes):
     async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):

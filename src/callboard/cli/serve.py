@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
 _OPTIONS: Final = (
     click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
-    click.option("--port", default=2255, show_default=True, help="The port; 0 picks a free one."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=2255,
+        show_default=True,
+        help="The port; 0 picks a free one.",
+    ),
     click.option(
         "--cors-origin",
         "origins",

@@ -70,6 +70,7 @@ class Tail:
         self._patience = patience
         self._connected = False
         self._over = False
+        self._at_end = False
 
     async def events(self) -> AsyncGenerator[tuple[int, Event]]:
         """The events with their places: history, then whatever comes."""
@@ -102,10 +103,10 @@ class Tail:
                     placed = self._placed(frame)
                     if placed is not None:
                         yield placed
-                    if self._over:
-                        return
                 if self._place is None and parser.last_id:
                     self._place = int(parser.last_id)
+            # Only the server knows: in a fork, an end may be its parent's, with more behind it.
+            self._over = self._at_end
 
     def _placed(self, frame: Frame) -> tuple[int, Event] | None:
         """The event in a frame; None for one that was seen already, whoever sends it again."""
@@ -115,5 +116,5 @@ class Tail:
         event = Event.from_wire(load_json(frame.data))
         self._place = at
         self._patience.reset()
-        self._over = self._stream.ends and event.name in TERMINAL
+        self._at_end = self._stream.ends and event.name in TERMINAL
         return at, event

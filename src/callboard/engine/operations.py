@@ -14,6 +14,7 @@ from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.resolving import Questions, Told
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
+    AgentOutputInvalid,
     CallboardError,
     ConflictError,
     InteractionClosed,
@@ -23,6 +24,7 @@ from callboard.errors import (
     PositionConflict,
     SessionNotFound,
     SessionOwned,
+    ValidationError,
 )
 from callboard.events import names
 from callboard.events.moments import to_ms
@@ -57,7 +59,12 @@ def begin(
     by: str | None = None,
 ) -> Callable[[Scene], None]:
     """The first events of a new session."""
-    recorded = plain(given, "The input")
+    try:
+        recorded = plain(given, "The input")
+    except AgentOutputInvalid as error:
+        cause = error.__cause__
+        reason = cause.message if isinstance(cause, CallboardError) else error.message
+        raise ValidationError(f"The input cannot be recorded: {reason}", field="input") from error
 
     def build(scene: Scene) -> None:
         initial = workflow.state_type.dump(workflow.state_type.initial())

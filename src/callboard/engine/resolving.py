@@ -67,8 +67,11 @@ class Questions:
             if told is None:
                 return None
             name, payload = told
-            [last] = await self._log.read(stream, head - 1, limit=1)
-            event = NewEvent(event_id(), name, payload, self._clock.now_ms(), caused_by=last.id)
+            before = await self._log.read(stream, head - 1, limit=1)
+            if not before:
+                continue  # Deleted meanwhile, by another process.
+            cause = before[0].id
+            event = NewEvent(event_id(), name, payload, self._clock.now_ms(), caused_by=cause)
             try:
                 await self._log.append(stream, [event], await self._writing(asked, head, name))
             except (PositionConflict, SessionOwned):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import Any, Protocol
 
 from callboard.errors import AnswerInvalid
@@ -84,7 +85,9 @@ def _verdict(value: Any) -> bool | None:
         return True
     if word in _NO:
         return False
-    raise AnswerInvalid(f"{value!r} is neither yes nor no. Answer yes or no.", field="value")
+    raise AnswerInvalid(
+        f"{shortened(value)} is neither yes nor no. Answer yes or no.", field="value"
+    )
 
 
 def _choice(question: Answerable, value: Any) -> Answer:
@@ -96,7 +99,9 @@ def _choice(question: Answerable, value: Any) -> Answer:
     offered = ", ".join(repr(option) for option in options)
     more = ", or any text" if question.other else ""
     raise AnswerInvalid(
-        f"{value!r} was not offered. Choose one of {offered}{more}.", field="value", offered=offered
+        f"{shortened(value)} was not offered. Choose one of {offered}{more}.",
+        field="value",
+        offered=offered,
     )
 
 

@@ -105,10 +105,15 @@ class Channel:
     async def _fill(self, page: Page) -> None:
         version = self._version
         # Asked before reading: what is written in between may belong to this page.
-        passed = await self._source.head() > page.upto
+        head = await self._source.head()
+        if self._source.ends and page.last and not head:
+            # Another process has deleted the session: whoever reads it has nothing to wait for.
+            self.close()
+            return
         for place, event in await self._source.read(page.last, page.upto):
-            page.add(place, event, ends=self._source.ends)
-        page.passed, page.seen = passed, version
+            # In a fork there may be an end of its parent's, with more behind it.
+            page.add(place, event, ends=self._source.ends and place >= head)
+        page.passed, page.seen = head > page.upto, version
 
     def forget(self) -> None:
         """Read again what was read: something of it was deleted."""

@@ -1,14 +1,18 @@
 """One client's connection: it must say what it wants in time, and can be dropped at once."""
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _HEAD_WITHIN = 10.0
 """Seconds that a client has to send the head of a request."""
 _BODY_WITHIN = 60.0
 """Seconds that it then has for the rest."""
+_LARGEST_HEAD = 65_536
+"""Bytes that a request's line and headers may have: nobody has shown a token before their end."""
 
 
 class Connection(HttpToolsProtocol):
@@ -19,6 +23,8 @@ class Connection(HttpToolsProtocol):
     """
 
     _waiting: asyncio.TimerHandle | None = None
+    _head: int | None = 0
+    """Bytes of a head that has not come to its end; None when none is under way."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
@@ -30,14 +36,39 @@ class Connection(HttpToolsProtocol):
         self._wait(None)
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Take what the client sends, but not a head without end."""
+        super().data_received(data)
+        if self._head is not None and not self.transport.is_closing():
+            self._head += len(data)
+            if self._head > _LARGEST_HEAD:
+                self._refuse(431, "TOO_LARGE", "The head of the request is too large.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP in the envelope of all errors."""
+        self._refuse(400, "VALIDATION_ERROR", msg)
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        body = orjson.dumps({"error": {"code": code, "message": message}})
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+        )
+        more = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        self.transport.write((head + more).encode() + body)
+        self.transport.close()
+
     def on_message_begin(self) -> None:
-        """Begin a request, with the way to drop its sender."""
+        """Begin a request, with the way to drop its sender and to see what it has not read."""
         super().on_message_begin()
-        self.scope["callboard.abort"] = self.transport.abort  # pyright: ignore[reportGeneralTypeIssues]
+        self._head = 0
+        scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]
+        scope["callboard.abort"] = self.transport.abort
+        scope["callboard.buffered"] = self.transport.get_write_buffer_size
         self._wait(_HEAD_WITHIN)
 
     def on_headers_complete(self) -> None:
         """The head has come in time."""
+        self._head = None
         self._wait(_BODY_WITHIN)
         super().on_headers_complete()
 

@@ -44,9 +44,8 @@ class EventStream(Response):
             writing.cancel()
 
         watching = asyncio.create_task(watch())
-        abort = scope.get("callboard.abort")
-        if abort is not None:
-            self._reader.cut_off = abort
+        self._reader.cut_off = scope.get("callboard.abort", self._reader.cut_off)
+        self._reader.buffered = scope.get("callboard.buffered", self._reader.buffered)
         try:
             await self._write(send, scope.get(OUTERMOST, send))
         except asyncio.CancelledError:
@@ -60,13 +59,11 @@ class EventStream(Response):
 
     async def _write(self, send: Send, past_all: Send) -> None:
         """Begin and end as any answer; in between nobody has to see what is written."""
-        loop, reader = asyncio.get_running_loop(), self._reader
+        reader = self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         greeting = reader.greeting + _RETRY
         await send({"type": "http.response.body", "body": greeting, "more_body": True})
         async with aclosing(reader.chunks()) as chunks:
             async for data in chunks:
-                reader.writing_since = loop.time()
                 await past_all({"type": "http.response.body", "body": data, "more_body": True})
-                reader.writing_since = None
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -13,6 +13,9 @@ import orjson
 from callboard.events.envelope import Event
 from callboard.events.names import TERMINAL
 
+_LARGEST_CHUNK = 131_072
+"""Bytes that are written at once; one frame may have more."""
+
 HEARTBEAT = b":\n\n"
 """A comment, which no reader sees, to keep what lies between from closing the connection."""
 
@@ -78,11 +81,21 @@ class Page:
     def chunk(self, after: int) -> Chunk:
         """What comes after a place."""
         known = self._chunks.get(after)
-        if known is None or known.more is not self.full:
-            first = bisect_right(self._places, after)
-            data = b"".join(self._frames[first:])
-            known = self._chunks[after] = Chunk(data, self.last, self.ended, self.full)
+        # Whether more may come is known of the last chunk only at this moment.
+        if known is None or (known.last == self.last and known.more is not self.full):
+            known = self._chunks[after] = self._joined(bisect_right(self._places, after))
         return known
+
+    def _joined(self, first: int) -> Chunk:
+        """Frames from one on, as many as a reader that is slow may hold here."""
+        size, end = 0, first
+        while end < len(self._frames) and (size < _LARGEST_CHUNK or end == first):
+            size += len(self._frames[end])
+            end += 1
+        data, is_all = b"".join(self._frames[first:end]), end == len(self._frames)
+        if is_all:
+            return Chunk(data, self.last, self.ended, self.full)
+        return Chunk(data, self._places[end - 1], ended=False, more=True)
 
 
 PageKey = tuple[str | None, int]
@@ -106,7 +119,7 @@ class Pages:
 
     def keep(self, key: PageKey, page: Page) -> None:
         """Keep a full page for as long as there is room."""
-        if key in self._pages:
+        if key in self._pages or not page.size:
             return
         self._pages[key] = page
         self._size += page.size

@@ -5,9 +5,13 @@ The sign is a lock that the kernel takes away with the process, so it cannot out
 
 import fcntl
 import os
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+_LOOKS = 3
+_MOMENT = 0.002
 
 
 def _sign(database: Path) -> Path:
@@ -19,8 +23,8 @@ def present(database: Path) -> Generator[None]:
     """Show that a server is here, for as long as it is."""
     sign = os.open(_sign(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        # Shared, because several servers may serve one database.
-        fcntl.flock(sign, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        # Shared, because several servers may serve one database. Whoever looks has it for a moment.
+        fcntl.flock(sign, fcntl.LOCK_SH)
         yield
     finally:
         os.close(sign)
@@ -33,9 +37,17 @@ def is_served(database: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(sign, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return all(_is_locked(sign) for _ in range(_LOOKS))
     finally:
         os.close(sign)
+
+
+def _is_locked(sign: int) -> bool:
+    try:
+        fcntl.flock(sign, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        # It may be another who looks, and is gone in a moment.
+        time.sleep(_MOMENT)
+        return True
+    fcntl.flock(sign, fcntl.LOCK_UN)
     return False

@@ -97,4 +97,5 @@ async def _http(request: Request, error: Exception) -> Response:
 async def _unexpected(request: Request, error: Exception) -> Response:
     _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
     message = "The server met an error that it did not expect; its log says more."
-    return problem(500, {"code": "INTERNAL_ERROR", "message": message})
+    # The connection is closed after this, and a client must not send its next request into it.
+    return problem(500, {"code": "INTERNAL_ERROR", "message": message}, {"Connection": "close"})

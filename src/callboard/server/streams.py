@@ -71,9 +71,9 @@ class Streams:
     def _sweep(self) -> None:
         """One look at all readers a second costs less than a timer for each write."""
         self._sweeper = None
-        oldest = asyncio.get_running_loop().time() - self._settings.patience
+        now = asyncio.get_running_loop().time()
         for reader in tuple(self._readers):
-            if reader.writing_since is not None and reader.writing_since < oldest:
+            if reader.takes_nothing_since(now) < now - self._settings.patience:
                 self.cut += 1
                 reader.cut_off()
         if self._readers:
@@ -102,8 +102,11 @@ class Reader:
 
     def __init__(self, streams: Streams, session_id: str | None, after: int) -> None:
         self.session_id = session_id
-        self.writing_since: float | None = None
         self.cut_off: Callable[[], None] = lambda: None
+        self.buffered: Callable[[], int] = lambda: 0
+        """How many bytes wait here for this reader to take them."""
+        self._left = 0
+        self._since = 0.0
         self._streams = streams
         self._after = after
 
@@ -111,6 +114,14 @@ class Reader:
     def greeting(self) -> bytes:
         """Where it stands, for one who listens from now on: cut off at once, it loses nothing."""
         return b"id: %d\n" % self._after if self.session_id is None else b""
+
+    def takes_nothing_since(self, now: float) -> float:
+        """When it was last seen to take something, or to have nothing to take."""
+        left = self.buffered()
+        if not left or left < self._left or not self._since:
+            self._since = now
+        self._left = left
+        return self._since
 
     async def chunks(self) -> AsyncGenerator[bytes]:
         """What to write: history, then whatever comes, then nothing more after the end."""

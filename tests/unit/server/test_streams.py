@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from callboard.events import names
 from callboard.log.memory import MemoryLog
+from callboard.log.protocol import Base, Writing
 from callboard.server import frames
 from callboard.server.frames import HEARTBEAT, Page, Pages
 from callboard.server.settings import Settings
@@ -149,9 +150,46 @@ async def test_a_reader_that_takes_nothing_is_cut_off(log: MemoryLog):
     reader.cut_off = cut.set
     async with aclosing(reader.chunks()) as chunks:
         await anext(chunks)
-        reader.writing_since = asyncio.get_running_loop().time() - 1
+        reader.buffered = lambda: 100
         async with asyncio.timeout(PATIENCE):
             await cut.wait()
+
+
+async def test_a_reader_that_takes_a_little_is_left_alone(log: MemoryLog):
+    reader = Streams(log, QUICK).session("s", 0)
+    left = iter([100, 90, 90, 80, 90, 0, 90])
+    reader.buffered = lambda: next(left)
+    seen = [reader.takes_nothing_since(float(now)) for now in range(1, 8)]
+    assert seen == [1, 2, 2, 4, 4, 6, 6]
+
+
+async def test_an_end_of_the_parent_is_no_end_of_its_fork(log: MemoryLog):
+    await log.append("parent", [*several(3), happened(names.CANCELLED)])
+    await log.append("fork", several(2), Writing(expect=4, base=Base("parent", 4)))
+    streams = Streams(log, QUICK)
+    assert await take(streams.session("fork", 0), 6) == [1, 2, 3, 4, 5, 6]
+    assert await take(streams.session("parent", 0), 100) == [1, 2, 3, 4]
+
+
+async def test_a_session_that_another_process_deletes_ends_its_streams(log: MemoryLog):
+    await log.append("s", several(3))
+    reading = asyncio.create_task(take(Streams(log, QUICK).session("s", 0), 100))
+    await asyncio.sleep(0.01)
+    await log.delete("s")
+    log.listeners.wake({"s": None})
+    assert await reading == [1, 2, 3]
+
+
+async def test_large_events_are_written_one_by_one(log: MemoryLog):
+    large = happened("note", {"text": "x" * 200_000})
+    await log.append("s", [large._replace(id=str(n)) for n in range(4)])
+    sizes: list[int] = []
+    async with aclosing(Streams(log, Settings()).session("s", 0).chunks()) as chunks:
+        async for data in chunks:
+            sizes.append(len(ids(data)))
+            if sum(sizes) == 4:
+                break
+    assert sizes == [1, 1, 1, 1]
 
 
 async def test_everything_comes_by_the_global_sequence(log: MemoryLog):

@@ -179,7 +179,7 @@ def _from_environment() -> str | None:
             field=VARIABLE,
         )
     if len(token) < _SHORTEST:
-        # Failed tries are slowed down, not stopped: a short token can be guessed.
+        # Wrong tokens are counted and told, not stopped: a short one can be guessed.
         _log.warning("%s is short; give it at least %d characters.", VARIABLE, _SHORTEST)
     return token
 

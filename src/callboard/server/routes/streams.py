@@ -17,8 +17,12 @@ from callboard.server.service import Service
 router = routing.router("events")
 
 MOST = 1000
+_LONGEST_ID = 18
+"""Digits: no log has as many events, and what has more fits no database."""
 
-After = Annotated[int | None, Query(ge=0, description="Give only what came after this place.")]
+After = Annotated[
+    int | None, Query(ge=0, lt=10**18, description="Give only what came after this place.")
+]
 LastEventId = Annotated[str | None, Header(description="What EventSource sends when it returns.")]
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 _OVER = {204: {"description": "Nothing will come any more: the session has ended."}}
@@ -50,6 +54,12 @@ async def read_events(
         return await _as_json(serving, session_id, after or 0, min(limit, MOST))
     place = _place(after, last_event_id)
     info = await serving.board.session(session_id)
+    if place > info.position:
+        raise ValidationError(
+            f"Session {session_id} has {info.position} events; there is no place {place} in it.",
+            field="after" if last_event_id is None else "Last-Event-ID",
+            last_position=info.position,
+        )
     if info.status in ("completed", "failed", "cancelled") and place >= info.position:
         return Response(status_code=204)
     return EventStream(serving.streams.session(session_id, place))
@@ -85,7 +95,7 @@ def _place(after: int | None, last_event_id: str | None) -> int:
     """Where to begin: the id of a reader that returns outranks its address, which is older."""
     if last_event_id is None or last_event_id == "":
         return after or 0
-    if not last_event_id.isdecimal():
+    if not last_event_id.isdecimal() or len(last_event_id) > _LONGEST_ID:
         raise ValidationError(
             f"Last-Event-ID: {last_event_id!r} is no place; send the id of an event.",
             field="Last-Event-ID",
