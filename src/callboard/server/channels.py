@@ -45,6 +45,7 @@ class Channel:
         self._news = asyncio.Event()
         self._version = 0
         self._live: Page | None = None
+        self._is_there = False
         self._reading = asyncio.Lock()
         self._told_at = 0.0
         self._timer = self._loop.call_later(settings.heartbeat, self._tell)
@@ -106,7 +107,8 @@ class Channel:
         version = self._version
         # Asked before reading: what is written in between may belong to this page.
         head = await self._source.head()
-        if self._source.ends and page.last and not head:
+        was_there, self._is_there = self._is_there, head > 0
+        if self._source.ends and was_there and not head:
             # Another process has deleted the session: whoever reads it has nothing to wait for.
             self.close()
             return
