@@ -1,3 +1,4 @@
+import { grouped } from '../parts/grouped'
 import type { Session } from '../server/types'
 
 /** One session in the picture of its family. */
@@ -17,7 +18,7 @@ export interface Family {
 
 /** The family as lines, each fork below what it was forked from, the earlier ones first. */
 export function familyOf(sessions: ReadonlyArray<Session>): Family {
-  const children = Map.groupBy(sessions, (session) => session.parent)
+  const children = grouped(sessions, (session) => session.parent)
   const known = new Set(sessions.map((session) => session.sessionId))
   const branches: Branch[] = []
   const add = (session: Session, depth: number, parentRow: number | null) => {

@@ -84,7 +84,8 @@ function QuestionList({ questions, chosen }: ListProps) {
             >
               <span className="slip__prompt">{question.prompt.split('\n')[0]}</span>
               <span className="slip__about">
-                {question.phase ?? question.type}
+                <span>{question.phase ?? question.type}</span>
+                <span aria-hidden="true">·</span>
                 <Ago moment={question.createdAt} />
                 {isPressing(question, now) && question.deadline && (
                   <span className="due is-pressing">

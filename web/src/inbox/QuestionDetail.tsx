@@ -7,7 +7,7 @@ import { useNow } from '../parts/useNow'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
-import { useClaim } from '../server/useClaim'
+import { myName, setMyName, useClaim } from '../server/useClaim'
 import { useShortcut } from '../shell/shortcuts'
 import { AnswerForm } from './AnswerForm'
 import { verdictOf } from './manner'
@@ -92,6 +92,14 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
         ) : (
           <>
             <span className="quiet">Nobody sees to this yet.</span>
+            <label className="row">
+              <span className="quiet">You are</span>
+              <input
+                className="input claim__name"
+                defaultValue={myName()}
+                onChange={(event) => setMyName(event.target.value)}
+              />
+            </label>
             <button
               type="button"
               className="button button--plain"

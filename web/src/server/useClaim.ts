@@ -9,6 +9,12 @@ export function myName(): string {
   return window.localStorage.getItem(KEY) ?? 'dashboard'
 }
 
+/** Claim under this name from now on; an empty one takes it back. */
+export function setMyName(name: string): void {
+  if (name.trim()) window.localStorage.setItem(KEY, name.trim())
+  else window.localStorage.removeItem(KEY)
+}
+
 /** Say that you see to a question, so that nobody else begins on it. */
 export function useClaim() {
   const { claim } = useInbox()

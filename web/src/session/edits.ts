@@ -3,7 +3,7 @@ import type { Edit } from '../server/types'
 
 /** The JSON Patch that makes one state into another. */
 export function editsBetween(before: unknown, after: unknown): Edit[] {
-  const found = differences(before, after)
+  const found = differences(before, after, Number.POSITIVE_INFINITY)
   const removed = found.filter((one) => one.kind === 'removed').reverse()
   const rest = found.filter((one) => one.kind !== 'removed')
   return [

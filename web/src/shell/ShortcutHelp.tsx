@@ -1,9 +1,10 @@
 import { Dialog } from '../parts/Dialog'
+import { grouped } from '../parts/grouped'
 import { shortcuts } from './shortcuts'
 
 /** Every key that works on this page. */
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
-  const groups = Map.groupBy(shortcuts(), (shortcut) => shortcut.group)
+  const groups = grouped(shortcuts(), (shortcut) => shortcut.group)
   return (
     <Dialog title="Keys" onClose={onClose}>
       <div className="keys">

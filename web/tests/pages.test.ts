@@ -1,0 +1,130 @@
+import { expect, describe as group, it } from 'vitest'
+import { familyOf } from '../src/family/tree'
+import { mannerOf, verdictOf } from '../src/inbox/manner'
+import { byUrgency, holder } from '../src/inbox/urgency'
+import { routeOf, to } from '../src/router/route'
+import type { Interaction, Session } from '../src/server/types'
+
+function question(change: Partial<Interaction>): Interaction {
+  return {
+    id: 'q',
+    sessionId: null,
+    type: 'approval',
+    prompt: 'Go?',
+    options: null,
+    other: false,
+    status: 'pending',
+    response: null,
+    config: null,
+    transcript: null,
+    durationMs: null,
+    error: null,
+    phase: null,
+    deadline: null,
+    claimedBy: null,
+    claimedUntil: null,
+    answeredBy: null,
+    via: null,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    resolvedAt: null,
+    ...change,
+  }
+}
+
+function session(sessionId: string, parent: string | null, forkPosition = 0): Session {
+  return {
+    sessionId,
+    workflow: 'trip',
+    version: null,
+    status: 'completed',
+    running: false,
+    phase: null,
+    position: 10,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    parent,
+    forkPosition,
+    pending: [],
+    error: null,
+    held: null,
+  }
+}
+
+group('addresses', () => {
+  it('lead to their pages and back', () => {
+    const id = 'a/b c'
+    expect(routeOf(`/app${to.session(id)}`)).toEqual({ page: 'session', id })
+    expect(routeOf(`/app${to.family(id)}`)).toEqual({ page: 'family', id })
+    expect(routeOf(`/app${to.compare(id, 'x')}`)).toEqual({ page: 'compare', left: id, right: 'x' })
+    expect(routeOf(`/app${to.inbox('q')}`)).toEqual({ page: 'inbox', question: 'q' })
+    expect(routeOf('/app/')).toEqual({ page: 'inbox', question: null })
+  })
+
+  it('that lead nowhere say so', () => {
+    expect(routeOf('/app/nowhere').page).toBe('lost')
+    expect(routeOf('/app/compare/one').page).toBe('lost')
+    expect(routeOf('/app/sessions/%E0%A4%A').page).toBe('session')
+  })
+})
+
+group('urgency', () => {
+  const now = Date.parse('2026-01-01T12:00:00.000Z')
+
+  it('puts what runs out within the hour first, then the oldest', () => {
+    const soon = question({
+      id: 'soon',
+      createdAt: '2026-01-01T11:00:00.000Z',
+      deadline: '2026-01-01T12:10:00.000Z',
+    })
+    const later = question({
+      id: 'later',
+      createdAt: '2026-01-01T10:00:00.000Z',
+      deadline: '2026-01-02T12:00:00.000Z',
+    })
+    const old = question({ id: 'old' })
+    expect(byUrgency([later, old, soon], now).map(({ id }) => id)).toEqual(['soon', 'old', 'later'])
+  })
+
+  it('forgets a claim whose time is over', () => {
+    const claimed = question({ claimedBy: 'dana', claimedUntil: '2026-01-01T12:00:01.000Z' })
+    expect(holder(claimed, now)).toBe('dana')
+    expect(holder(claimed, now + 2000)).toBeNull()
+  })
+})
+
+group('answers', () => {
+  it('are told in words', () => {
+    const told = (change: Partial<Interaction>) => verdictOf(question(change))
+    expect(told({ status: 'completed', response: { value: 'yes', approved: true } })).toBe(
+      'Approved',
+    )
+    expect(told({ status: 'completed', response: { value: 'left' } })).toBe('“left”')
+    expect(told({ status: 'rejected' })).toBe('Rejected')
+    expect(told({ status: 'timeout' })).toBe('The deadline passed')
+  })
+
+  it('to a type that is not known here are given elsewhere', () => {
+    expect(mannerOf({ type: 'telepathy' as Interaction['type'] })).toBe('elsewhere')
+  })
+})
+
+group('a family', () => {
+  it('stands each fork below its parent, the earlier ones first', () => {
+    const { branches } = familyOf([
+      session('root', null),
+      session('late', 'root', 8),
+      session('early', 'root', 2),
+      session('child', 'early', 5),
+    ])
+    expect(branches.map((one) => [one.session.sessionId, one.depth])).toEqual([
+      ['root', 0],
+      ['early', 1],
+      ['child', 2],
+      ['late', 1],
+    ])
+  })
+
+  it('keeps those whose parent was deleted', () => {
+    expect(familyOf([session('orphan', 'gone', 3)]).branches).toHaveLength(1)
+  })
+})

@@ -1,0 +1,114 @@
+import { expect, describe as group, it } from 'vitest'
+import { cuesOf } from '../src/session/cues'
+import { describe } from '../src/session/describe'
+import { layout } from '../src/session/layout'
+import { ledgerOf } from '../src/session/ledger'
+import { pathAt, way } from '../src/session/path'
+import { story } from '../src/session/story'
+import { eventsOf } from './events'
+
+const TWICE = eventsOf(
+  ['workflow:started', { workflow: 'trip', input: 'Lisbon' }],
+  ['phase:entered', { phase: 'plan', visit: 1 }],
+  ['agent:completed', { agent: 'planner', phase: 'plan', durationMs: 400, usage: { tokens: 7 } }],
+  ['input:requested', { id: 'q', phase: 'plan', prompt: 'Go?' }],
+  ['input:received', { id: 'q', approved: false, by: 'dana' }],
+  ['phase:exited', { phase: 'plan', visit: 1, reason: 'next', next: 'plan' }],
+  ['phase:entered', { phase: 'plan', visit: 2, fromPhase: 'plan' }],
+  ['agent:completed', { agent: 'planner', phase: 'plan', durationMs: 100, usage: { tokens: 5 } }],
+  ['phase:exited', { phase: 'plan', visit: 2, reason: 'next', next: 'book' }],
+  ['phase:entered', { phase: 'book', visit: 1, fromPhase: 'plan' }],
+)
+
+group('the story', () => {
+  const says = (run: string, delta: string) =>
+    ['text:delta', { agent: 'planner', run, attempt: 1, delta }] as const
+
+  it('puts what one run says on one line', () => {
+    const beats = story(eventsOf(says('a', 'See '), says('a', 'Lisbon'), says('b', 'Eat')))
+    expect(beats.map(({ detail, first, last }) => [detail, first, last])).toEqual([
+      ['See Lisbon', 1, 2],
+      ['Eat', 3, 3],
+    ])
+  })
+
+  it('stays linear with ten thousand pieces', () => {
+    const many = eventsOf(...Array.from({ length: 10_000 }, () => says('a', 'x')))
+    expect(story(many)).toMatchObject([{ first: 1, last: 10_000, detail: 'x'.repeat(10_000) }])
+  })
+
+  it('tells a name that it does not know as it is', () => {
+    const [event] = eventsOf(['moon:landed', { crew: 3 }])
+    expect(event && describe(event)).toMatchObject({ tone: 'unknown', title: 'moon:landed' })
+  })
+
+  it('survives a payload of a shape that it does not know', () => {
+    const [event] = eventsOf(['state:intent', { patches: [{ where: 'else' }] }])
+    expect(event && describe(event)).toMatchObject({ tone: 'unknown' })
+  })
+})
+
+group('the path', () => {
+  it('counts visits and ways up to a position', () => {
+    const path = pathAt(TWICE, 7)
+    expect(path.visits.get('plan')).toBe(2)
+    expect(path.taken.get(way('plan', 'plan'))).toBe(1)
+    expect(path.current).toBe('plan')
+    expect(path.visits.has('book')).toBe(false)
+  })
+
+  it('marks the phase that failed, and forgets it in a fork', () => {
+    const failing = eventsOf(
+      ['phase:entered', { phase: 'book' }],
+      ['phase:exited', { phase: 'book', reason: 'error' }],
+      ['workflow:failed', { error: { message: 'no' } }],
+      ['session:forked', { phase: 'book' }],
+    )
+    expect([...pathAt(failing, 3).failed]).toEqual(['book'])
+    expect(pathAt(failing, 4).failed.size).toBe(0)
+    expect(pathAt(failing, 4).current).toBe('book')
+  })
+})
+
+group('the ledger', () => {
+  it('adds up agents, people and what was used', () => {
+    const ledger = ledgerOf(TWICE, 10)
+    expect(ledger.shares[0]).toEqual({ phase: 'plan', agents: 500, people: 1000 })
+    expect(ledger.usage.get('tokens')).toBe(12)
+    expect(ledger.elapsed).toBe(9000)
+  })
+})
+
+group('the cues', () => {
+  it('gives each visit a stretch, and each question a place', () => {
+    expect(cuesOf(TWICE)).toEqual({
+      stretches: [
+        { phase: 'plan', from: 2, to: 6 },
+        { phase: 'plan', from: 7, to: 9 },
+        { phase: 'book', from: 10, to: 10 },
+      ],
+      questions: [4],
+      fork: null,
+    })
+  })
+})
+
+group('the layout', () => {
+  const phase = (name: string) => ({ name, agent: null, human: false, terminal: false })
+  const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })
+
+  it('stands a phase after all that lead to it, whatever leads back', () => {
+    const phases = ['a', 'b', 'c', 'd'].map(phase)
+    const edges = [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd'), edge('d', 'a')]
+    const { nodes } = layout(phases, edges)
+    const [a, b, c, d] = nodes.map(({ x }) => x)
+    expect(a).toBeLessThan(b ?? 0)
+    expect(b).toBe(c)
+    expect(c).toBeLessThan(d ?? 0)
+    expect(nodes[1]?.y).not.toBe(nodes[2]?.y)
+  })
+
+  it('leaves out a way to a phase that is not there', () => {
+    expect(layout([phase('a')], [edge('a', 'gone')]).edges).toEqual([])
+  })
+})
