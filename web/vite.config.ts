@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const ROUTES = /^\/(sessions|interactions|workflows|stream|plates|login|logout|health)(\/|\?|$)/
 
 // For development only: `CALLBOARD_SERVER` says which server, `CALLBOARD_TOKEN` lets us in.
-const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:7070'
+const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:2255'
 const token = process.env.CALLBOARD_TOKEN
 
 export default defineConfig({
@@ -18,6 +18,7 @@ export default defineConfig({
     // The server forbids data: addresses for fonts, so nothing is put inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.txt' },
   },
   server: {
     proxy: {

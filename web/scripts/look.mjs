@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 
-const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:7070'
+const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:2255'
 const folder = process.argv[2] ?? 'shots'
 const only = process.argv[3]
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

@@ -1,9 +1,9 @@
 // Fills a server with sessions to look at:
-//   CALLBOARD_SERVER=http://127.0.0.1:7070 CALLBOARD_TOKEN=… node scripts/seed.mjs
+//   CALLBOARD_SERVER=http://127.0.0.1:2255 CALLBOARD_TOKEN=… node scripts/seed.mjs
 import { createClient } from '@callboard/react/client'
 
 const client = createClient({
-  baseUrl: process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:7070',
+  baseUrl: process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:2255',
   token: process.env.CALLBOARD_TOKEN,
 })
 

@@ -93,6 +93,16 @@ group('the cues', () => {
   })
 })
 
+group('many cues', () => {
+  it('become one stretch where nobody could tell them apart', () => {
+    const visits = Array.from(
+      { length: 500 },
+      (_, visit) => ['phase:entered', { phase: 'count', visit }] as const,
+    )
+    expect(cuesOf(eventsOf(...visits)).stretches).toEqual([{ phase: 'count', from: 1, to: 500 }])
+  })
+})
+
 group('the layout', () => {
   const phase = (name: string) => ({ name, agent: null, human: false, terminal: false })
   const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })

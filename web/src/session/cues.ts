@@ -35,5 +35,20 @@ export function cuesOf(events: ReadonlyArray<SerializedEvent>): Cues {
     else if (name === 'session:forked') fork = position
   }
   end(events.at(-1)?.position ?? 0)
-  return { stretches, questions, fork }
+  return { stretches: legible(stretches), questions, fork }
+}
+
+/** More than these are too thin to be told apart. */
+const LEGIBLE = 60
+
+/** Visits of one phase that follow each other become one, where there is no room for each. */
+function legible(stretches: ReadonlyArray<Stretch>): ReadonlyArray<Stretch> {
+  if (stretches.length <= LEGIBLE) return stretches
+  const joined: Stretch[] = []
+  for (const stretch of stretches) {
+    const before = joined.at(-1)
+    if (before?.phase === stretch.phase) joined[joined.length - 1] = { ...before, to: stretch.to }
+    else joined.push(stretch)
+  }
+  return joined
 }
