@@ -373,10 +373,17 @@ async def test_a_bad_fork_is_named(http: httpx.AsyncClient):
 async def test_delete_forgets_a_session(http: httpx.AsyncClient):
     session = await begun(http, "trip", input="Kiel")
     await until(http, session, "waiting")
+    reading = asyncio.create_task(_names(http, session))
+    await asyncio.sleep(0.1)
     assert (await http.delete(f"/sessions/{session}")).json() == {"ok": True}
+    assert (await reading)[-1] == "workflow:cancelled"
     error(await http.get(f"/sessions/{session}"), 404, "SESSION_NOT_FOUND")
     inbox = (await http.get("/interactions", params={"sessionId": session})).json()
     assert inbox == {"interactions": [], "nextCursor": None}
+
+
+async def _names(http: httpx.AsyncClient, session: str) -> list[str]:
+    return [event["name"] async for _, event in frames(http, f"/sessions/{session}/events")]
 
 
 async def test_input_in_its_three_forms(http: httpx.AsyncClient):

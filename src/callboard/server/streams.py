@@ -14,6 +14,8 @@ from callboard.server.frames import HEARTBEAT, Pages
 from callboard.server.settings import Settings
 
 _SWEEP_EVERY = 1.0
+_FAREWELL = 1.0
+"""Seconds that readers get to hear of an end before what they read is deleted."""
 
 
 class Streams:
@@ -78,6 +80,12 @@ class Streams:
                 reader.cut_off()
         if self._readers:
             self._watch()
+
+    async def until_left(self, session_id: str) -> None:
+        """Wait a moment for the readers of a session that has ended: its end is still to be told."""
+        deadline = asyncio.get_running_loop().time() + _FAREWELL
+        while session_id in self._channels and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(self._settings.write_every / 4)
 
     def forget(self, session_id: str) -> None:
         """End the streams of a session that was deleted, and keep nothing of it."""

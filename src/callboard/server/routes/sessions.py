@@ -73,6 +73,8 @@ async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> R
 @router.delete("/sessions/{session_id}", responses=gives(OkOut) | failures(404, 409))
 async def delete_session(serving: Serving, caller: Operates, session_id: SessionPath) -> Response:
     """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
+    if await serving.board.operations.cancel(session_id, by=caller.name, reason="deleted"):
+        await serving.streams.until_left(session_id)
     await serving.board.delete(session_id, by=caller.name)
     serving.streams.forget(session_id)
     return reply({"ok": True})
