@@ -37,6 +37,8 @@ class Channel:
     def __init__(self, key: str | None, source: Source, pages: Pages, settings: Settings) -> None:
         self.readers = 0
         self.closed = False
+        self.left = asyncio.Event()
+        """Set when the last reader has gone."""
         self._key = key
         self._source = source
         self._pages = pages

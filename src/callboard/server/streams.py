@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from callboard.drivers.execution import with_final_state
 from callboard.engine.loading import view_at
@@ -62,6 +62,7 @@ class Streams:
             self._readers.discard(reader)
             channel.readers -= 1
             if not channel.readers:
+                channel.left.set()
                 channel.close()
                 if self._channels.get(key) is channel:
                     del self._channels[key]
@@ -82,10 +83,11 @@ class Streams:
             self._watch()
 
     async def until_left(self, session_id: str) -> None:
-        """Wait a moment for the readers of a session that has ended: its end is still to be told."""
-        deadline = asyncio.get_running_loop().time() + _FAREWELL
-        while session_id in self._channels and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(self._settings.write_every / 4)
+        """Give the readers of a session that has ended a moment to hear of it."""
+        channel = self._channels.get(session_id)
+        if channel is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(channel.left.wait(), _FAREWELL)
 
     def forget(self, session_id: str) -> None:
         """End the streams of a session that was deleted, and keep nothing of it."""
