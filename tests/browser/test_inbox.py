@@ -20,6 +20,8 @@ async def test_a_question_comes_in_while_somebody_looks(person: Person, server: 
 async def test_one_click_answers_and_the_session_goes_on(person: Person, server: Server):
     session = await begin(server, "release", "Spring")
     await person.button("Approve").click()
+    await person.sees("Approved")
+    await person.button("Next question").click()
     await expect(person.heading("Who should hear of it?")).to_be_visible()
     await person.page.get_by_role("button", name="testers").click()
     ended = await wait_until(server, session, "completed")
@@ -36,6 +38,8 @@ async def test_a_refusal_is_a_refusal(person: Person, server: Server):
     session = await begin(server, "release", "Spring")
     first = await question_of(server, session)
     await person.button("Reject").click()
+    await person.sees("Rejected")
+    await person.button("Next question").click()
     await person.sees("Repairs late answers")
     again = await question_of(server, session)
     assert again["id"] != first["id"]
