@@ -48,7 +48,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'workflow:paused': (p) => line('plain', `Paused${by(p)}`, p.reason),
   'workflow:resumed': (p) => line('plain', `Resumed${by(p)}`),
   'session:forked': (p) =>
-    line('good', `Forked from ${p.parentSessionId} at ${p.forkPosition}${by(p)}`, editsOf(p.edits)),
+    line('good', `Fork of ${p.parentSessionId} at ${p.forkPosition}${by(p)}`, editsOf(p.edits)),
   'session:held': (p) => line('bad', 'Held', p.reason),
   'phase:entered': (p) => line('phase', `Phase ${p.phase}${again(p.visit)}`, itemsOf(p.items)),
   'phase:exited': (p) =>
