@@ -73,7 +73,7 @@ async def test_start_approve_go_back_fork_and_see_both_ends(person: Person, serv
     await expect(state).to_contain_text("Spring")
 
     second = await fork_here(person, title="Autumn")
-    await expect(person.page.get_by_text("forked from")).to_contain_text(first)
+    await person.sees(f"forked from {first} at {asked}")
     await person.sees("Publish Autumn?")
     await person.button("Approve").click()
     await person.page.get_by_role("button", name="nobody yet").click()
