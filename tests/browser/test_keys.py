@@ -36,6 +36,7 @@ async def test_a_session_from_its_start_to_its_fork(person: Person, server: Serv
     await focus_on(person, "Start")
     await keyboard.press("Enter")
     await person.sees("Publish Spring?")
+    await expect(person.button("Approve")).to_be_visible()
     await keyboard.press("y")
     await expect(person.page.get_by_role("button", name="everyone")).to_be_visible()
     await keyboard.press("1")
