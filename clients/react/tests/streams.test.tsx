@@ -83,6 +83,7 @@ describe('the stream of a session', () => {
     const wrapper = page({ url: door.url, queries })
     const first = renderHook(() => useWorkflow(id), { wrapper })
     await waitFor(() => expect(first.result.current.pendingInteractions).toHaveLength(1))
+    await waitFor(() => expect(first.result.current.isLoading).toBe(false))
     const before = first.result.current.events
     first.unmount()
     await waitFor(() => expect(door.open).toBe(0))
@@ -100,7 +101,8 @@ describe('the stream of a session', () => {
 
   it('loses and repeats nothing when the connection is cut again and again', async () => {
     const board = client(server.url)
-    const id = await board.createSession('count', 60)
+    // Enough to count that it is still at it when the connection was cut three times.
+    const id = await board.createSession('count', 500)
     const { result } = renderHook(() => useWorkflow(id), { wrapper: page({ url: door.url }) })
     for (let time = 1; time <= 3; time += 1) {
       await waitFor(() => expect(door.open).toBe(1))
