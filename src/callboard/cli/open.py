@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import os
 import socket
 import subprocess
 import sys
@@ -130,7 +131,11 @@ def _remove_old(folder: Path) -> None:
 
 def _folder() -> Path:
     """The person's runtime folder; where the system has none, the cache."""
-    for folder in (user_runtime_path("callboard", False), user_cache_path("callboard", False)):
+    places = [user_cache_path("callboard", False)]
+    # Without it, the folder would be one in /tmp whose name anybody can take.
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        places.insert(0, user_runtime_path("callboard", False))
+    for folder in places:
         try:
             make_private_folder(folder)
         except OSError:
