@@ -8,7 +8,8 @@
     ├── NotFound
     │   ├── SessionNotFound
     │   ├── WorkflowNotFound
-    │   └── InteractionNotFound
+    │   ├── InteractionNotFound
+    │   └── PlateNotFound
     ├── ConflictError              somebody else was first
     │   ├── AlreadyAnswered · InteractionClosed · Claimed
     │   ├── NotResumable · SessionExists
@@ -102,6 +103,12 @@ class InteractionNotFound(NotFound):
     """There is no question with this id."""
 
     code = "INTERACTION_NOT_FOUND"
+
+
+class PlateNotFound(NotFound):
+    """There is no plate with this id."""
+
+    code = "PLATE_NOT_FOUND"
 
 
 class ConflictError(CallboardError):

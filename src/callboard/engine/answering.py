@@ -34,8 +34,11 @@ def received_payload(
     asked: Asked | Interaction, value: Any, approved: bool | None, **who: str | None
 ) -> dict[str, Any]:
     """The payload of `input:received` for a question that is open; AnswerInvalid if wrong."""
-    answer = check(asked, value, approved)
+    config = asked.config if isinstance(asked, Interaction) else None
+    answer = check(asked, value, approved, config)
     payload: dict[str, Any] = {"id": asked.id, "value": answer.value}
+    if answer.whole:
+        payload["outcome"] = "completed"
     if answer.approved is not None:
         payload["approved"] = answer.approved
     if answer.status is not None:

@@ -92,4 +92,5 @@ async def unmoved(log: EventLog, stream: str, head: int) -> Writing:
 
 
 def _decided(found: Interaction) -> Any:
-    return found.response if manner_of(found.type) == "outcome" else found.response["value"]
+    whole = manner_of(found.type) in ("outcome", "ruling", "answers")
+    return found.response if whole else found.response["value"]

@@ -47,17 +47,21 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "tasks": ("id",),
     "checkpoints": ("session", "position"),
     "wakeups": ("session", "key"),
+    "plates": ("id",),
+    "plate_sessions": ("session_id",),
 }
 """The views and the columns that make a row of theirs unique."""
 
 SESSION_COLUMN: Mapping[str, str] = {
     "sessions": "id",
-    "human_interactions": "execution_id",
+    "human_interactions": "stream",
     "tasks": "execution_id",
     "checkpoints": "session",
     "wakeups": "session",
+    "plates": "id",
+    "plate_sessions": "plate",
 }
-"""Which column of a view names the session that a row belongs to."""
+"""Which column of a view names the stream that a row comes from."""
 
 SHARED = "checkpoints"
 """The view whose rows are needed by forks, for as long as they need the events."""

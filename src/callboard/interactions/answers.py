@@ -8,9 +8,8 @@ from typing import Any, Protocol
 from callboard.errors import AnswerInvalid
 from callboard.interactions.fields import as_json
 from callboard.interactions.kinds import KINDS, manner_of
-
-_YES = frozenset({"yes", "y", "true", "approve", "approved"})
-_NO = frozenset({"no", "n", "false", "reject", "rejected"})
+from callboard.interactions.rulings import answers, ruling
+from callboard.interactions.verdicts import agreed
 
 
 class Answerable(Protocol):
@@ -37,15 +36,22 @@ class Answer:
     """An answer in the form in which it is recorded.
 
     `status` is how the question then stands, where that is not simply `completed`.
+    `whole`: the value is the response itself, and not one part of it.
     """
 
     value: Any
     approved: bool | None = None
     status: str | None = None
+    whole: bool = False
 
 
-def check(question: Answerable, value: Any = None, approved: bool | None = None) -> Answer:
-    """The answer as it will be recorded, or AnswerInvalid saying what would fit."""
+def check(
+    question: Answerable, value: Any = None, approved: bool | None = None, config: Any = None
+) -> Answer:
+    """The answer as it will be recorded, or AnswerInvalid saying what would fit.
+
+    config: what was said with the question, where an answer is to be checked against that.
+    """
     if approved is not None and not isinstance(approved, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise AnswerInvalid("approved must be true or false.", field="approved")
     match manner_of(question.type):
@@ -55,6 +61,10 @@ def check(question: Answerable, value: Any = None, approved: bool | None = None)
             return _text(value)
         case "verdict":
             return _approval(question.type, value, approved)
+        case "ruling":
+            return _ruling(question.type, value, approved)
+        case "answers":
+            return Answer(answers(config, value), whole=True)
         case "outcome":
             raise AnswerInvalid(
                 f"A question of type {question.type} takes no answer. Complete it, with an "
@@ -64,30 +74,14 @@ def check(question: Answerable, value: Any = None, approved: bool | None = None)
 
 
 def _approval(type: str, value: Any, approved: bool | None) -> Answer:
-    meant = _verdict(value)
-    if approved is None and meant is None:
-        raise AnswerInvalid("An approval needs an answer: yes or no.", field="value")
-    if approved is not None and meant is not None and meant != approved:
-        raise AnswerInvalid(
-            f"value {value!r} contradicts approved={str(approved).lower()}. Send one of them.",
-            field="value",
-        )
-    verdict = bool(meant if approved is None else approved)
+    verdict = agreed(value, approved)
     status = ("approved" if verdict else "rejected") if KINDS[type].status_tells else None
     return Answer("yes" if verdict else "no", verdict, status)
 
 
-def _verdict(value: Any) -> bool | None:
-    if value is None or isinstance(value, bool):
-        return value
-    word = value.strip().lower() if isinstance(value, str) else ""
-    if word in _YES:
-        return True
-    if word in _NO:
-        return False
-    raise AnswerInvalid(
-        f"{shortened(value)} is neither yes nor no. Answer yes or no.", field="value"
-    )
+def _ruling(type: str, value: Any, approved: bool | None) -> Answer:
+    response = ruling(KINDS[type].remark, value, approved)
+    return Answer(response, response["approved"], whole=True)
 
 
 def _choice(question: Answerable, value: Any) -> Answer:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Manner = Literal["verdict", "option", "text", "outcome"]
-"""Yes or no; one of the options; any text; or no answer at all, but an end to something longer."""
+Manner = Literal["verdict", "option", "text", "outcome", "ruling", "answers"]
+"""Yes or no; one of the options; any text; no answer at all, but an end to something longer; yes
+or no with a word to the coding agent that asks; or answers to several questions at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,14 @@ class Kind:
 
     status_tells: the verdict is the row's status too (`approved`, `rejected`), and not only in
         its response. So it is with confirmations, which are older than responses.
+    from_board: a coding agent asks it, through a hook; nobody else can.
+    remark: what a ruling calls the word to the agent.
     """
 
     manner: Manner
     status_tells: bool = False
+    from_board: bool = False
+    remark: str = "message"
 
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -27,6 +32,9 @@ KINDS: Final[Mapping[str, Kind]] = {
     "select": Kind("option"),
     "input": Kind("text"),
     "interactive_session": Kind("outcome"),
+    "permission": Kind("ruling", from_board=True),
+    "plan": Kind("ruling", from_board=True, remark="feedback"),
+    "question": Kind("answers", from_board=True),
 }
 
 

@@ -35,16 +35,13 @@ class Interaction:
     duration_ms: int | None
     created_at: datetime
     resolved_at: datetime | None
+    stream: str = ""
+    """The stream that tells of it: its session's, its own, or a plate's. Not on the wire."""
 
     @property
     def awaited(self) -> bool:
         """Whether a workflow goes on with the answer: a phase or an agent of it asked."""
         return self.phase is not None or self.run is not None
-
-    @property
-    def stream(self) -> str:
-        """The stream that tells of it: its session's, or its own when it belongs to none."""
-        return self.session_id or self.id
 
     def to_wire(self) -> dict[str, Any]:
         """The interaction as JSON readers see it."""
@@ -127,6 +124,7 @@ def interaction(row: Mapping[str, Any], now_ms: int) -> Interaction:
         duration_ms=row["session_duration"],
         created_at=from_ms(row["created_at"]),
         resolved_at=_moment(row["resolved_at"]),
+        stream=row["stream"],
     )
 
 

@@ -14,8 +14,8 @@ def request_payload(
 ) -> dict[str, Any]:
     """What `input:requested` tells of the question; ValidationError names the field."""
     kind = KINDS.get(type)
-    if kind is None:
-        known = ", ".join(KINDS)
+    if kind is None or kind.from_board:
+        known = ", ".join(name for name, one in KINDS.items() if not one.from_board)
         raise ValidationError(f"{type!r} is no type of question. Use {known}.", field="type")
     payload: dict[str, Any] = {"prompt": as_text(prompt, "prompt"), "type": type}
     if kind.manner == "option":

@@ -6,7 +6,7 @@ Pure and per event, so that `callboard rebuild` can make every view again from t
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from callboard.events import names
+from callboard.events import names, plates
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
 from callboard.events.rows import Change, Drop, Put, RowChange
@@ -117,11 +117,18 @@ def _checkpoint(event: Event, payload: Mapping[str, Any]) -> Changes:
     return [Put("checkpoints", {"session": event.session_id, "position": event.position})]
 
 
+def _execution(event: Event, payload: Mapping[str, Any]) -> str | None:
+    """Who asks: a session; the client behind a plate; nobody, when the question stands alone."""
+    if payload.get("standalone"):
+        return None
+    return payload.get("executionId", event.session_id)
+
+
 def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
     row = {
         "id": payload["id"],
-        # A question that stands alone has a stream, but no session.
-        "execution_id": None if payload.get("standalone") else event.session_id,
+        "execution_id": _execution(event, payload),
+        "stream": event.session_id,
         "type": payload["type"],
         "prompt": payload["prompt"],
         "options": _json(payload.get("options")),
@@ -219,6 +226,34 @@ def _task_completed(event: Event, payload: Mapping[str, Any]) -> Changes:
     return [Change("tasks", {"id": payload["taskId"]}, values)]
 
 
+def _plate(event: Event, payload: Mapping[str, Any]) -> Changes:
+    """A plate's events say themselves what they changed: only who knows it all can tell."""
+    told: Mapping[str, Any] | None = payload.get("plate")
+    if not told:
+        return []
+    row = {_column(key): _cell(value) for key, value in told.items()}
+    whole = "id" in row
+    changes: Changes = [
+        Put("plates", row) if whole else Change("plates", {"id": event.session_id}, row)
+    ]
+    if "session_id" in row:
+        sessions = {"session_id": row["session_id"], "plate": event.session_id}
+        changes.append(Put("plate_sessions", sessions))
+    return changes
+
+
+def _column(key: str) -> str:
+    if key == "plateId":
+        return "id"
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in key)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    return _json(value) if isinstance(value, list | dict) else value
+
+
 _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.STARTED: _started,
     names.FORKED: _forked,
@@ -244,4 +279,5 @@ _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.ESCALATED: _escalated,
     names.TASK_STARTED: _task_started,
     names.TASK_COMPLETED: _task_completed,
+    **dict.fromkeys(plates.ALL, _plate),
 }

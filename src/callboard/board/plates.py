@@ -1,0 +1,265 @@
+"""Every plate there is: what is heard of them, and what people do with them.
+
+By the log alone, so that any process can do it. Who writes a plate's event has read the plate as
+it is, or the log refuses it, and it is read again.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+from callboard.board.identity import find_plate, of_session
+from callboard.board.plate import Plate
+from callboard.board.recording import Recording, record
+from callboard.clock import Clock
+from callboard.errors import PlateNotFound, PositionConflict, SessionExists
+from callboard.events import plates
+from callboard.events.rows import Query
+from callboard.ids import short_id
+from callboard.log.protocol import EventLog, Writing
+from callboard.vendors.reports import Report, Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Where a report went: to which plate, and which question it opened."""
+
+    plate: Plate
+    interaction_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    head: int
+    plate: Plate
+
+
+class Plates:
+    """List, hear, register, change, dismiss."""
+
+    def __init__(self, log: EventLog, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def all(self, *, dismissed: bool = False) -> list[Plate]:
+        """Every plate that is shown; with `dismissed`, those that are not as well."""
+        where = {} if dismissed else {"dismissed": 0}
+        rows = await self._log.rows(Query("plates", where, order="created_at"))
+        return [Plate.from_row(row) for row in rows]
+
+    async def get(self, plate_id: str) -> Plate:
+        """One plate."""
+        return (await self._load(plate_id)).plate
+
+    async def of_session(self, session_id: str) -> Plate | None:
+        """The plate that a client's session was last on."""
+        return await of_session(self._log, session_id)
+
+    async def hear(self, report: Report) -> Heard:
+        """Record what a client told. A question that is known already is not asked again."""
+        async with self._turn(report.session_id):
+            if report.hold is not None and (asked := await self._asked(report.hold)) is not None:
+                return Heard(await self.get(asked), report.hold)
+            while True:
+                try:
+                    return await self._record(report)
+                except (PositionConflict, SessionExists):
+                    continue
+
+    async def let_go(self, interaction_id: str) -> None:
+        """A held hook is gone: its dialog was left in the terminal, or its client died."""
+
+        def leave(recording: Recording) -> Signal | None:
+            pending = next(
+                (one for one in recording.plate.pending if one.id == interaction_id), None
+            )
+            if pending is None:
+                return None
+            if pending.subagent is not None:
+                return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
+            return Signal(plates.TURN_IDLE, {"interrupted": True})
+
+        await self._tell_of(interaction_id, leave)
+
+    async def answered(self, interaction_id: str) -> None:
+        """A question was closed by somebody at the board: the dialog is over."""
+
+        def resolve(recording: Recording) -> Signal | None:
+            if all(one.id != interaction_id for one in recording.plate.pending):
+                return None
+            return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
+
+        await self._tell_of(interaction_id, resolve)
+
+    async def tell(self, plate_id: str, build: Callable[[Plate], Signal | None]) -> Plate:
+        """Record what was found out without a hook; `build` looks at the plate as it is."""
+
+        def signal(recording: Recording) -> Signal | None:
+            return build(recording.plate)
+
+        return await self._tell(plate_id, signal)
+
+    async def register(
+        self,
+        agent: str,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> Plate:
+        """A client is about to start: a plate waits for it."""
+        now = self._clock.now_ms()
+        plate = Plate(
+            plate_id=short_id(),
+            agent=agent,
+            session_id=session_id or f"pending:{short_id()}",
+            created_at=now,
+            updated_at=now,
+            project_path=project_path,
+            pid=pid,
+            proc_start=proc_start,
+            last_event=plates.REGISTERED,
+        )
+        recording = Recording(None, plate)
+        recording.change(plates.REGISTERED, {}, plate)
+        await self._append(plate.plate_id, recording, 0, now)
+        return plate
+
+    async def change(
+        self,
+        plate_id: str,
+        *,
+        name: str | None = None,
+        pinned: bool | None = None,
+        seen: bool | None = None,
+        by: str | None = None,
+    ) -> Plate:
+        """Name it, pin it, mark it as seen or not. An empty name takes the name away."""
+        told = {"name": name, "pinned": pinned, "seen": seen, "by": by}
+        details = {key: value for key, value in told.items() if value is not None}
+
+        def changed(plate: Plate) -> Plate:
+            return replace(
+                plate,
+                name=plate.name if name is None else name or None,
+                pinned=plate.pinned if pinned is None else pinned,
+                unseen=plate.unseen if seen is None else not seen,
+            )
+
+        return await self._change(plate_id, plates.CHANGED, details, changed)
+
+    async def dismiss(self, plate_id: str, *, by: str | None = None) -> Plate:
+        """Take it off the board; a session that starts on it brings it back."""
+        details = {} if by is None else {"by": by}
+        return await self._change(
+            plate_id, plates.DISMISSED, details, lambda plate: replace(plate, dismissed=True)
+        )
+
+    # ------------------------------------------------------------------ reading and writing
+
+    def _turn(self, session_id: str) -> asyncio.Lock:
+        """Hooks of one session come side by side; one after the other spares conflicts."""
+        lock = self._turns.get(session_id)
+        if lock is None:
+            lock = self._turns[session_id] = asyncio.Lock()
+        return lock
+
+    async def _record(self, report: Report) -> Heard:
+        found = await find_plate(self._log, report)
+        now = self._clock.now_ms()
+        at_ms = min(report.at_ms or now, now)
+        if found is None:
+            known = _Known(0, _new(await self._id_for(report), report, at_ms))
+        else:
+            known = await self._load(found.plate_id)
+        opened = {one.id for one in known.plate.pending if one.id is not None}
+        still = {id for id in opened if await self._is_open(id)}
+        before = None if known.head == 0 else known.plate
+        fresh = found is not None and await self.of_session(report.session_id) is None
+        recording = record(before, known.plate, report, at_ms, still.__contains__, fresh)
+        await self._append(known.plate.plate_id, recording, known.head, at_ms)
+        asks = any(one.id == report.hold for one in recording.plate.pending if one.id)
+        return Heard(recording.plate, report.hold if asks else None)
+
+    async def _id_for(self, report: Report) -> str:
+        """The same for whoever hears of a client first, so that two cannot make two plates."""
+        who = f"{report.agent}:{report.pid}:{report.proc_start or report.session_id}"
+        id = "p" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()[:15]
+        # One that was pruned is hidden, and its id cannot be given again.
+        return short_id() if await self._log.lease(id) is not None else id
+
+    async def _tell_of(
+        self, interaction_id: str, build: Callable[[Recording], Signal | None]
+    ) -> None:
+        plate_id = await self._asked(interaction_id)
+        if plate_id is not None:
+            await self._tell(plate_id, build)
+
+    async def _tell(self, plate_id: str, build: Callable[[Recording], Signal | None]) -> Plate:
+        while True:
+            known = await self._load(plate_id)
+            signal = build(Recording(known.plate, known.plate))
+            if signal is None:
+                return known.plate
+            report = Report(known.plate.agent, known.plate.session_id, (signal,))
+            opened = {one.id for one in known.plate.pending if one.id is not None}
+            still = {id for id in opened if await self._is_open(id)}
+            now = self._clock.now_ms()
+            recording = record(known.plate, known.plate, report, now, still.__contains__)
+            try:
+                await self._append(plate_id, recording, known.head, now)
+            except PositionConflict:
+                continue
+            return recording.plate
+
+    async def _change(
+        self, plate_id: str, name: str, details: dict[str, object], change: Callable[[Plate], Plate]
+    ) -> Plate:
+        while True:
+            known = await self._load(plate_id)
+            recording = Recording(known.plate, known.plate)
+            recording.change(name, details, change(known.plate))
+            try:
+                await self._append(plate_id, recording, known.head, self._clock.now_ms())
+            except PositionConflict:
+                continue
+            return recording.plate
+
+    async def _append(self, plate_id: str, recording: Recording, head: int, at_ms: int) -> None:
+        # Settled at once: a plate is nothing that a driver could carry forward.
+        await self._log.append(plate_id, recording.events(at_ms), Writing(expect=head, settle=True))
+
+    async def _load(self, plate_id: str) -> _Known:
+        # In this order: what changes the plate after the row was read, moves the head.
+        head = await self._log.head(plate_id)
+        rows = await self._log.rows(Query("plates", {"id": plate_id}))
+        if not rows:
+            raise PlateNotFound(
+                f"There is no plate {plate_id!r}. See what there is with: callboard plates",
+                plate_id=plate_id,
+            )
+        return _Known(head, Plate.from_row(rows[0]))
+
+    async def _asked(self, interaction_id: str) -> str | None:
+        """The plate whose client asked this; None when nobody did."""
+        rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
+        return rows[0]["stream"] if rows else None
+
+    async def _is_open(self, interaction_id: str) -> bool:
+        where = {"id": interaction_id, "status": "pending"}
+        return bool(await self._log.rows(Query("human_interactions", where)))
+
+
+def _new(plate_id: str, report: Report, at_ms: int) -> Plate:
+    return Plate(
+        plate_id=plate_id,
+        agent=report.agent,
+        session_id=report.session_id,
+        created_at=at_ms,
+        updated_at=at_ms,
+        last_event=plates.REGISTERED,
+    )

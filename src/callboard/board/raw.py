@@ -1,0 +1,27 @@
+"""A hook's payload as the log keeps it: whole while it is small, its beginning when it is not."""
+
+from typing import Any, Final
+
+from callboard.errors import StateNotSerializable
+from callboard.events.codec import dump_json
+
+LARGEST: Final = 256 * 1024
+KEPT: Final = 16 * 1024
+
+
+def kept(raw: Any) -> Any:
+    """The payload, or `{truncated, text}` for one that is huge or that JSON cannot hold."""
+    if raw is None:
+        return None
+    try:
+        size = len(dump_json(raw))
+    except StateNotSerializable:
+        return _beginning(ascii(raw))
+    if size <= LARGEST:
+        return raw
+    return _beginning(raw if isinstance(raw, str) else ascii(raw)) | {"bytes": size}
+
+
+def _beginning(text: str) -> dict[str, Any]:
+    # What is cut may be half of a surrogate pair; ASCII has none.
+    return {"truncated": True, "text": ascii(text[:KEPT])[1:-1]}

@@ -1,0 +1,125 @@
+"""A report becomes the events of a plate's stream: what happened, what was asked, what is over."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from callboard.board.fold import Closed, Moment, apply
+from callboard.board.plate import Plate, changed
+from callboard.board.raw import kept
+from callboard.events import names, plates
+from callboard.events.envelope import NewEvent
+from callboard.ids import event_id
+from callboard.vendors.reports import Report, Request, Signal
+
+Told = tuple[str, dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Recording:
+    """The plate as it becomes, and the events that tell how."""
+
+    before: Plate | None
+    plate: Plate
+    told: list[Told] = field(default_factory=list[Told])
+
+    def add(
+        self, signal: Signal, moment: Moment, asked: str | None = None, raw: Any = None
+    ) -> tuple[Closed, ...]:
+        """Fold a signal and tell of it; gives the dialogs that ended with it."""
+        folded = apply(self.plate, signal, moment, asked)
+        details = dict(signal.details)
+        if raw is not None:
+            details["raw"] = raw
+            details.pop("toolInput", None)  # It stands in the raw payload.
+        self._tell(signal.name, details, folded.plate)
+        return folded.closed
+
+    def change(self, name: str, details: Mapping[str, Any], plate: Plate) -> None:
+        """Tell of a change that no signal made."""
+        self._tell(name, dict(details), plate)
+
+    def _tell(self, name: str, details: dict[str, Any], plate: Plate) -> None:
+        # A plate that did not exist before its first event is told whole.
+        known = self.plate if self.before is not None or self.told else None
+        told = changed(known, plate)
+        self.told.append((name, details | ({"plate": told} if told else {})))
+        self.plate = plate
+
+    def ask(self, request: Request, id: str) -> None:
+        """Put what the client asks into the inbox."""
+        plate = self.plate
+        payload: dict[str, Any] = {
+            "id": id,
+            "type": request.type,
+            "prompt": request.prompt,
+            "config": {**request.config, "plateId": plate.plate_id, "agent": plate.agent},
+            "executionId": plate.session_id,
+        }
+        if request.options:
+            payload |= {"options": list(request.options), "other": True}
+        self.told.append((names.REQUESTED, payload))
+
+    def resolve(self, closed: Closed, answers: Mapping[str, Any] | None = None) -> None:
+        """Close the question of a dialog that ended in the terminal, or with its session."""
+        payload: dict[str, Any] = {"id": closed.pending.id, "via": "terminal"}
+        if answers is not None:
+            response: dict[str, Any] = {"answers": dict(answers)}
+        elif closed.approved is not None:
+            response = {"approved": closed.approved}
+        else:
+            gone = payload | {"reason": "it was left in the terminal"}
+            return self.told.append((names.INPUT_CANCELLED, gone))
+        verdict = {} if closed.approved is None else {"approved": closed.approved}
+        received = payload | verdict | {"value": response, "outcome": "completed"}
+        return self.told.append((names.RECEIVED, received))
+
+    def events(self, at_ms: int) -> list[NewEvent]:
+        """What is to be appended."""
+        return [NewEvent(event_id(), name, payload, at_ms) for name, payload in self.told]
+
+
+def record(
+    before: Plate | None,
+    plate: Plate,
+    report: Report,
+    at_ms: int,
+    is_open: Callable[[str], bool],
+    fresh: bool = False,
+) -> Recording:
+    """The events that a report makes.
+
+    is_open: tells whether a question is still open. fresh: the plate has not had this session.
+    """
+    moment = Moment(at_ms, report.session_id, fresh)
+    recording = Recording(before, _with_facts(plate, report, fresh))
+    for index, signal in enumerate(report.signals):
+        asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
+        asked = report.hold if asks and recording.plate.status != "closed" else None
+        raw = kept(report.raw) if index == 0 else None
+        details = {**signal.details, "sessionId": report.session_id}
+        closed = recording.add(Signal(signal.name, details), moment, asked, raw)
+        if asked is not None and report.request is not None:
+            recording.ask(report.request, asked)
+        for one in closed:
+            if one.pending.id is not None and is_open(one.pending.id):
+                recording.resolve(one, signal.details.get("answers"))
+    return recording
+
+
+def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:
+    """What the sender knows of itself. Who does not know something leaves what was known."""
+    begins = any(signal.name == plates.SESSION_START for signal in report.signals)
+    if report.session_id != plate.session_id and not (begins or fresh):
+        return plate
+    told = {
+        "project_path": report.project_path,
+        "transcript_path": report.transcript_path,
+        "git_branch": report.git_branch,
+        "tmux_target": report.tmux_target,
+        "model": report.model,
+        "name": None if plate.name else report.name,
+        "pid": report.pid,
+        "proc_start": report.proc_start,
+    }
+    return replace(plate, **{key: value for key, value in told.items() if value is not None})
