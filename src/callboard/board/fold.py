@@ -78,7 +78,7 @@ def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None
     plate = replace(plate, session_id=moment.session_id)
     if begins:
         plate = replace(plate, dismissed=False)
-    folded = _dialogs(_told(plate, signal), signal, asked)
+    folded = _dialogs(_told(plate, signal), signal, moment, asked)
     if moment.at_ms < plate.status_at <= moment.at_ms + LATE_MS:
         return folded
     return replace(folded, plate=_moved(folded.plate, signal, moment))
@@ -131,13 +131,13 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
     return plate.unseen
 
 
-def _dialogs(plate: Plate, signal: Signal, asked: str | None) -> Folded:
+def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
     """Open the dialog that a request tells of; close those that an event shows to be over."""
     subagent, tool = signal.details.get("subagent"), signal.details.get("toolName")
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
-        return Folded(_with_dialog(plate, signal, asked))
+        return Folded(_with_dialog(plate, signal, moment, asked))
     over = [one for one in plate.pending if _is_over(one, signal, subagent)]
     if not over:
         return Folded(plate)
@@ -146,7 +146,7 @@ def _dialogs(plate: Plate, signal: Signal, asked: str | None) -> Folded:
     return Folded(replace(plate, pending=open), tuple(Closed(one, approved) for one in over))
 
 
-def _with_dialog(plate: Plate, signal: Signal, asked: str | None) -> Plate:
+def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:
     details = signal.details
     tool = details.get("toolName") or ""
     opened = Pending(
@@ -154,6 +154,7 @@ def _with_dialog(plate: Plate, signal: Signal, asked: str | None) -> Plate:
         tool=tool,
         call=fingerprint(details.get("toolInput")),
         asks=_clipped(details.get("asks")) or tool,
+        at=moment.at_ms,
         subagent=details.get("subagent"),
     )
     others = tuple(one for one in plate.pending if not _is_same(one, opened))
@@ -169,7 +170,7 @@ def _is_same(known: Pending, opened: Pending) -> bool:
     """
     if known.id is not None and opened.id is not None:
         return known.id == opened.id
-    return replace(known, id=None, asks="") == replace(opened, id=None, asks="")
+    return (known.tool, known.call, known.subagent) == (opened.tool, opened.call, opened.subagent)
 
 
 def _is_over(pending: Pending, signal: Signal, subagent: str | None) -> bool:
@@ -194,7 +195,8 @@ def _is_meant(pending: Pending, signal: Signal) -> bool:
     # A plan's input is gone once it is approved, and answers are added to a question's.
     if pending.tool in _OPENS_DIALOG:
         return True
-    return pending.call == fingerprint(details.get("toolInput"))
+    call = details.get("call") or fingerprint(details.get("toolInput"))
+    return pending.call == call
 
 
 def fingerprint(input: Any) -> str:

@@ -15,12 +15,14 @@ class Pending:
 
     id: of the interaction, when the hook is held open so that the board can answer; else None.
     call: the fingerprint of the tool's input, by which a call is known again.
+    at: when it opened, in milliseconds.
     """
 
     id: str | None
     tool: str
     call: str
     asks: str
+    at: int
     subagent: str | None = None
 
     def to_json(self) -> dict[str, Any]:

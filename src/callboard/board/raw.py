@@ -5,8 +5,8 @@ from typing import Any, Final
 from callboard.errors import StateNotSerializable
 from callboard.events.codec import dump_json
 
-LARGEST: Final = 256 * 1024
-KEPT: Final = 16 * 1024
+LARGEST: Final = 32 * 1024
+KEPT: Final = 8 * 1024
 
 
 def kept(raw: Any) -> Any:

@@ -1,0 +1,90 @@
+"""What arrives from hooks: whatever it is, it is heard, kept or counted, and never refused."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from callboard.board.plates import Heard, Plates
+from callboard.board.processes import started_at
+from callboard.errors import StoreError
+from callboard.vendors.agents import VENDORS
+from callboard.vendors.reports import Report
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Received:
+    """How much was heard since the server began, for those who look after it."""
+
+    heard: int = 0
+    garbage: int = 0
+    failed: int = 0
+    last_at: int | None = None
+    last_agent: str | None = None
+
+
+class Listener:
+    """Turns bytes into reports and hands them to the plates."""
+
+    def __init__(self, plates: Plates, now_ms: Callable[[], int]) -> None:
+        self._plates = plates
+        self._now_ms = now_ms
+        self.received = Received()
+        self.before: Callable[[], Awaitable[None]] | None = None
+        """Called before anything that comes directly: what was spooled earlier comes first."""
+
+    async def hear(self, agent: str, body: bytes, *, holds: bool = True) -> Heard | None:
+        """What a hook sent itself; None when it says nothing that belongs to a plate.
+
+        holds: whoever sent it waits for the answer, so that what it asks can be answered.
+        """
+        if self.before is not None:
+            await self.before()
+        report = self._report(agent, body)
+        if report is None:
+            return None
+        return await self._tell(report if holds else replace(report, hold=None))
+
+    async def overhear(self, agent: str, body: bytes, at_ms: int, pid: int | None) -> None:
+        """What a hook left in the spool: it happened then, and nobody waits."""
+        report = self._report(agent, body)
+        if report is None:
+            return
+        if report.pid is None and pid is not None:
+            report = replace(report, pid=pid, proc_start=await asyncio.to_thread(started_at, pid))
+        if not report.gone:
+            report = replace(report, hold=None)
+        await self._tell(replace(report, at_ms=report.at_ms or at_ms))
+
+    def _report(self, agent: str, body: bytes) -> Report | None:
+        vendor, payload = VENDORS.get(agent), _object(body)
+        report = vendor.translate(payload) if vendor and payload is not None else None
+        if report is None:
+            self.received.garbage += 1
+            return None
+        self.received.heard += 1
+        self.received.last_at, self.received.last_agent = self._now_ms(), agent
+        return report
+
+    async def _tell(self, report: Report) -> Heard | None:
+        if report.gone and report.hold is not None:
+            await self._plates.let_go(report.hold)
+            return None
+        try:
+            return await self._plates.hear(report)
+        except StoreError:
+            self.received.failed += 1
+            raise
+
+
+def _object(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        # Not orjson: clients write what strict readers refuse, such as lone surrogates.
+        payload = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Mapping[str, Any]", payload) if isinstance(payload, dict) else None
