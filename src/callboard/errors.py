@@ -25,6 +25,7 @@
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
+    ├── SettingsUnusable           a coding agent's settings cannot be changed
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
     ├── ServerUnreachable          no server answers a client
     ├── ServerFailed               a server met an error that it did not expect
@@ -229,6 +230,12 @@ class MissingExtra(CallboardError):
     """An optional part of Callboard is not installed."""
 
     code = "MISSING_EXTRA"
+
+
+class SettingsUnusable(CallboardError):
+    """The settings of a coding agent cannot be changed."""
+
+    code = "SETTINGS_UNUSABLE"
 
 
 class Unauthenticated(CallboardError):

@@ -15,6 +15,7 @@ from callboard.errors import (
     OwnershipLost,
     ServerFailed,
     ServerUnreachable,
+    SettingsUnusable,
     StoreCorrupt,
     StoreError,
     StoreForeign,
@@ -28,6 +29,7 @@ _NOT_THE_CALLERS = (
     OwnershipLost,
     ServerFailed,
     ServerUnreachable,
+    SettingsUnusable,
     StoreError,
 )
 _THE_CALLERS = (StoreCorrupt, StoreForeign, StoreTooNew)
