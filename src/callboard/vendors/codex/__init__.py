@@ -1,0 +1,1 @@
+"""Codex: hooks in the shape of Claude Code, and its older `notify`."""

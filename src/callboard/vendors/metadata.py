@@ -1,0 +1,44 @@
+"""What our own hook client adds to a payload, under `callboard`: who sent it, when, from where."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from callboard.vendors.fields import as_object, present, whole, word
+from callboard.vendors.reports import Report
+
+KEY: Final = "callboard"
+
+_LARGEST_PID: Final = 2**31 - 1
+_LARGEST_MOMENT: Final = 2**53
+_HOLD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+
+
+def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
+    """The report with all that the payload's `callboard` tells; what is odd in it is not there.
+
+    A hook that is gone asks nothing any more: its report has no signals.
+    """
+    told = as_object(payload.get(KEY))
+    hold = _hold(told.get("hold"))
+    gone = hold is not None and told.get("gone") is True
+    known = present(
+        pid=whole(told.get("pid"), _LARGEST_PID),
+        proc_start=_proc_start(told.get("proc_start")),
+        tmux_target=word(told.get("tmux_pane")),
+        git_branch=word(told.get("git_branch")),
+        at_ms=whole(told.get("sent_at"), _LARGEST_MOMENT),
+        hold=hold,
+    )
+    return replace(report, **known, **({"gone": True, "signals": ()} if gone else {}))
+
+
+def _proc_start(value: Any) -> str | None:
+    number = whole(value, _LARGEST_MOMENT)
+    return str(number) if number is not None else word(value)
+
+
+def _hold(value: Any) -> str | None:
+    """It becomes an id, which stands in addresses."""
+    return value if isinstance(value, str) and _HOLD.fullmatch(value) else None

@@ -1,0 +1,1 @@
+"""opencode: the events of its bus, as our plugin sends them on."""
