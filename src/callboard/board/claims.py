@@ -1,0 +1,127 @@
+"""Files that one process has claimed, so that no other reads them.
+
+Each claimer has a folder, and beside it a lock that the kernel frees when the claimer dies. What is
+in the folder of a dead one belongs to whoever finds it first.
+"""
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+
+from callboard.ids import short_id
+from callboard.log.private import open_private
+
+
+class Claims:
+    """Our folder, among those of the others."""
+
+    def __init__(self, folder: Path) -> None:
+        own_folder(folder)
+        self._folder = folder
+        self._own = folder / f"{os.getpid()}-{short_id(8)}"
+        self._lock = self._register()
+        self._numbers = count(1)
+
+    def _register(self) -> int:
+        # It gets its name when it is locked already: nobody may find it free for a moment.
+        nameless = _lock_of(self._own).with_suffix(".new")
+        lock = open_private(nameless, os.O_EXCL)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        nameless.rename(_lock_of(self._own))
+        self._own.mkdir(mode=0o700)
+        return lock
+
+    @property
+    def is_there(self) -> bool:
+        """Whether nobody has removed the folder under us."""
+        return self._own.is_dir()
+
+    def claim(self, path: Path, name: str) -> Path | None:
+        """Take a file; gives where it is now, or None when another was quicker.
+
+        name: what it shall be known by, to whoever takes it over from us.
+        """
+        # A number of its own: a rename would else put it in the place of another.
+        here = self._own / f"{next(self._numbers)}.{name}"
+        try:
+            path.rename(here)
+        except FileNotFoundError:
+            return None
+        return here
+
+    def take_over(self, limit: int) -> list[tuple[Path, str]]:
+        """Take what the dead had claimed: where it is now, and its name."""
+        taken: list[tuple[Path, str]] = []
+        for lock in self._folder.glob("*.lock"):
+            other = lock.with_suffix("")
+            if other == self._own:
+                continue
+            with _locked(lock) as is_dead:
+                if is_dead:
+                    taken += self._from(other, limit - len(taken))
+                    if len(taken) >= limit:
+                        break
+                    _forget(other)
+        return taken
+
+    def _from(self, other: Path, limit: int) -> list[tuple[Path, str]]:
+        if not other.is_dir():
+            return []
+        taken: list[tuple[Path, str]] = []
+        for path in sorted(other.iterdir(), key=_number)[:limit]:
+            name = path.name.partition(".")[2]
+            if (here := self.claim(path, name)) is not None:
+                taken.append((here, name))
+        return taken
+
+    def close(self) -> None:
+        """Leave; what is still claimed is there for others."""
+        os.close(self._lock)
+        with suppress(OSError):
+            self._own.rmdir()
+            _lock_of(self._own).unlink(missing_ok=True)
+
+
+def own_folder(path: Path) -> None:
+    """Make a folder with mode 0700; anything else that has its name is moved out of the way."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        path.rename(path.with_name(f"{path.name}-{short_id(8)}"))
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+
+
+def _lock_of(own: Path) -> Path:
+    return own.with_name(own.name + ".lock")
+
+
+def _number(path: Path) -> tuple[int, str]:
+    first = path.name.partition(".")[0]
+    return (int(first) if first.isdecimal() else 0, path.name)
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[bool]:
+    """Hold another's lock; gives whether that could be done, because nobody else does."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        yield False
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(lock)
+
+
+def _forget(other: Path) -> None:
+    # The lock goes last: without it nobody would look for what is left.
+    with suppress(OSError):
+        if other.is_dir():
+            other.rmdir()
+        _lock_of(other).unlink(missing_ok=True)

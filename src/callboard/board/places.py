@@ -1,0 +1,112 @@
+"""Where the hooks of coding agents leave things: a folder beside the database, for us alone.
+
+What is in it: `connection`, two lines that tell hooks where the server is and with which token they
+may report; `spool/`, payloads that nobody has read yet, of which those that end in `.json` are
+whole; `spool/.full`, while it is there hooks write nothing; `received.json`, what came in, counted.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+
+from callboard.errors import StoreError
+from callboard.ids import short_id
+from callboard.log.private import make_private_folder, open_private
+
+SUFFIX: Final = ".hooks"
+
+_OTHERS: Final = 0o077
+
+
+def hooks_folder(database: Path) -> Path:
+    """The folder that belongs to a database."""
+    return database.absolute().with_name(database.name + SUFFIX)
+
+
+def connection_file(folder: Path) -> Path:
+    """Where the server is, and the token for hooks."""
+    return folder / "connection"
+
+
+def spool_folder(folder: Path) -> Path:
+    """Payloads that nobody has read yet."""
+    return folder / "spool"
+
+
+def full_marker(folder: Path) -> Path:
+    """While this is there, hooks write nothing into the spool."""
+    return spool_folder(folder) / ".full"
+
+
+def counters_file(folder: Path) -> Path:
+    """What has come in, counted, for `callboard hooks status`."""
+    return folder / "received.json"
+
+
+def make_folders(folder: Path) -> None:
+    """Make the folder and its spool, with mode 0700.
+
+    A link in their place is refused, and so is a folder of another user.
+    """
+    for one in (folder, spool_folder(folder)):
+        try:
+            make_private_folder(one)
+            _claim(one)
+        except OSError as error:
+            raise StoreError(
+                f"{one} cannot be made: {error.strerror or error}.", path=str(one)
+            ) from error
+
+
+def write_connection(folder: Path, address: str, token: str) -> None:
+    """Tell hooks where the server is, as `host:port`, and with which token they may report."""
+    make_folders(folder)
+    _replace(connection_file(folder), f"{address}\n{token}\n".encode())
+
+
+def read_counters(folder: Path) -> dict[str, Any]:
+    """The counters; none when nobody has counted yet, or when they cannot be read."""
+    try:
+        told = orjson.loads(counters_file(folder).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+
+
+def write_counters(folder: Path, counters: dict[str, Any]) -> None:
+    """Put the counters in the place of the old ones."""
+    make_folders(folder)
+    _replace(counters_file(folder), orjson.dumps(counters))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put a file in the place of the old one, whole, with mode 0600.
+
+    It is not forced to the disk: after a crash of the machine the next server writes it anew.
+    """
+    draft = path.with_name(f".{path.name}.{short_id()}")
+    try:
+        with os.fdopen(open_private(draft, os.O_EXCL | os.O_NOFOLLOW), "wb") as opened:
+            opened.write(content)
+        draft.rename(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}.", path=str(path)
+        ) from error
+
+
+def _claim(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise StoreError(
+            f"{folder} is a link to somewhere else. Remove it, and a folder is made in its place.",
+            path=str(folder),
+        )
+    if found.st_uid != os.geteuid():
+        raise StoreError(f"{folder} belongs to another user.", path=str(folder))
+    if found.st_mode & _OTHERS:
+        folder.chmod(0o700)

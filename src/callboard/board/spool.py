@@ -1,0 +1,216 @@
+"""Payloads that hooks dropped when no server took them: read in order, each by one server only.
+
+A file is claimed by renaming it into a folder of ours; a rename has one winner. Whoever dies leaves
+its claims behind, and another takes them over. Nothing that lies in the spool may stop it: what is
+not a payload is put aside.
+"""
+
+import os
+import re
+import stat
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from callboard.board.claims import Claims
+from callboard.board.places import full_marker, make_folders, spool_folder
+from callboard.board.rejects import Rejects
+from callboard.clock import Clock
+from callboard.courier.errand import MOST_SPOOLED, is_agent
+from callboard.courier.letters import LARGEST
+from callboard.errors import StoreError
+from callboard.ids import short_id
+from callboard.log.private import open_private
+
+MOST_BYTES: Final = 512 * 1024 * 1024
+"""A spool with more in it than this is full."""
+TOO_LARGE: Final = 2 * LARGEST
+"""A file of more bytes than this is no payload that anybody could use."""
+OLD_MS: Final = 10 * 60_000
+"""A file that is being written for so long is not being written any more."""
+
+_CLAIMED: Final = "claimed"
+_REJECTED: Final = "rejected"
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LOOK_FOR_DEAD_EVERY: Final = 5.0
+_GIVEN_BACK: Final = re.compile(r"\.[0-9a-z]{8}-$")
+_PID: Final = re.compile("[0-9]{1,10}")
+_PARTS: Final = 4
+"""An agent, a process, whatever makes it different, and `json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """One payload out of the spool.
+
+    pid: the agent's process, where it is known. at_ms: when it was dropped.
+    again: whoever claimed it before died, and may have recorded it.
+    """
+
+    agent: str
+    pid: int | None
+    payload: bytes
+    at_ms: int
+    name: str
+    again: bool
+    _claim: Path = field(repr=False)
+    _spool: Path = field(repr=False)
+
+    def done(self) -> None:
+        """It was recorded: forget it."""
+        self._claim.unlink(missing_ok=True)
+
+    def give_back(self) -> None:
+        """It was not recorded: let it be read once more, by anybody."""
+        # Under a name that no hook makes. It keeps its time, and so its place in the order.
+        stem = _GIVEN_BACK.sub("", self.name.removesuffix(".json"))
+        with suppress(FileNotFoundError):
+            self._claim.rename(self._spool / f"{stem}.{short_id(8)}-.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    at_ns: int
+    name: str
+    size: int
+
+
+@dataclass(slots=True)
+class Counted:
+    """What became of the files since this server began."""
+
+    taken: int = 0
+    rejected: int = 0
+
+
+class Spool:
+    """The spool in a folder of hooks."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self.folder = spool_folder(folder)
+        self.counted = Counted()
+        self._hooks = folder
+        self._full = full_marker(folder)
+        self._clock = clock
+        self._claims: Claims | None = None
+        self._rejects = Rejects(self.folder / _REJECTED)
+        self._waiting: deque[_Found] = deque()
+        self._look_for_dead_at = 0.0
+
+    def take(self, limit: int) -> list[Spooled]:
+        """Claim up to so many payloads, oldest first. Those of the dead come before all others."""
+        taken: list[Spooled] = []
+        try:
+            claims = self._opened()
+            self._take_over(claims, limit, taken)
+            while len(taken) < limit and (one := self._next(claims)) is not None:
+                taken.append(one)
+        except OSError as error:
+            for one in taken:
+                one.give_back()
+            raise StoreError(
+                f"{self.folder} cannot be read: {error.strerror or error}.", path=str(self.folder)
+            ) from error
+        self.counted.taken += len(taken)
+        return taken
+
+    def close(self) -> None:
+        """Leave; what was taken and is not done is there for others."""
+        if self._claims is not None:
+            self._claims.close()
+            self._claims = None
+
+    def _opened(self) -> Claims:
+        if self._claims is None or not self._claims.is_there:
+            self.close()
+            make_folders(self._hooks)
+            self._claims = Claims(self.folder / _CLAIMED)
+            self._look_for_dead_at = 0.0
+        return self._claims
+
+    def _take_over(self, claims: Claims, limit: int, taken: list[Spooled]) -> None:
+        now = self._clock.monotonic()
+        if now < self._look_for_dead_at:
+            return
+        left = claims.take_over(limit)
+        if len(left) < limit:
+            self._look_for_dead_at = now + _LOOK_FOR_DEAD_EVERY
+        read = [self._read(claim, name, again=True) for claim, name in left]
+        taken += sorted((one for one in read if one is not None), key=lambda one: one.at_ms)
+
+    def _next(self, claims: Claims) -> Spooled | None:
+        """The oldest file that is there; when all that we saw are gone, we look again."""
+        if not self._waiting:
+            self._waiting.extend(self._look())
+        while self._waiting:
+            found = self._waiting.popleft()
+            claim = claims.claim(self.folder / found.name, found.name)
+            if claim is not None and (one := self._read(claim, found.name)) is not None:
+                return one
+        return None
+
+    def _look(self) -> list[_Found]:
+        found: list[_Found] = []
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name not in (_CLAIMED, _REJECTED, self._full.name):
+                    one = self._judge(entry)
+                    found += [one] if one is not None else []
+        found.sort(key=lambda one: (one.at_ns, one.name))
+        self._mark(len(found), sum(one.size for one in found))
+        return found
+
+    def _judge(self, entry: os.DirEntry[str]) -> _Found | None:
+        """A file that can be a payload; what cannot be one is put aside, if it is whole or old."""
+        try:
+            told = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        is_file = stat.S_ISREG(told.st_mode)
+        if is_file and not entry.name.endswith(".json"):
+            if self._clock.now_ms() - told.st_mtime_ns // 1_000_000 > OLD_MS:
+                self._reject(Path(entry.path))
+            return None
+        if not is_file or told.st_size > TOO_LARGE or _parsed(entry.name) is None:
+            self._reject(Path(entry.path))
+            return None
+        return _Found(told.st_mtime_ns, entry.name, told.st_size)
+
+    def _read(self, claim: Path, name: str, *, again: bool = False) -> Spooled | None:
+        sender = _parsed(name)
+        try:
+            with os.fdopen(os.open(claim, _READ), "rb") as file:
+                told = os.fstat(file.fileno())
+                payload = file.read(TOO_LARGE + 1) if stat.S_ISREG(told.st_mode) else None
+        except FileNotFoundError:
+            return None
+        except OSError:
+            payload, told = None, None
+        if sender is None or payload is None or told is None or len(payload) > TOO_LARGE:
+            self._reject(claim)
+            return None
+        agent, pid = sender
+        at_ms = told.st_mtime_ns // 1_000_000
+        return Spooled(agent, pid, payload, at_ms, name, again, claim, self.folder)
+
+    def _reject(self, path: Path) -> None:
+        if self._rejects.take(path):
+            self.counted.rejected += 1
+
+    def _mark(self, files: int, size: int) -> None:
+        """Tell hooks to write no more, or that they may again."""
+        with suppress(OSError):
+            if files >= MOST_SPOOLED or size >= MOST_BYTES:
+                os.close(open_private(self._full))
+            elif files <= MOST_SPOOLED // 2 and size <= MOST_BYTES // 2:
+                self._full.unlink(missing_ok=True)
+
+
+def _parsed(name: str) -> tuple[str, int | None] | None:
+    """The agent and its process, out of a file's name."""
+    parts = name.split(".")
+    if len(parts) < _PARTS or not is_agent(parts[0]) or not _PID.fullmatch(parts[1]):
+        return None
+    return parts[0], int(parts[1]) or None

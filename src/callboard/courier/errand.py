@@ -1,0 +1,95 @@
+"""The errand: read the payload, take it to the server, or leave it in the spool."""
+
+import posix
+
+from callboard.courier.letters import Letter, read_payload
+from callboard.courier.wire import Patience, Refused, ask, read_connection
+
+ANSWER_WITHIN = 1.0
+MOST_SPOOLED = 10_000
+"""A spool with more files than this is full."""
+
+_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
+_KIND, _FOLDER = 0o170000, 0o040000
+_TRIES = 100
+
+
+def run(arguments: list[str]) -> None:
+    """Do what the script was called for."""
+    words = [word for word in arguments if word != "--hold"]
+    if len(words) != 2 or not is_agent(words[1]):
+        read_payload()
+        return
+    if "--hold" not in arguments:
+        deliver(Letter(words[0], words[1], read_payload()))
+        return
+    from callboard.courier.holding import hold_errand
+
+    hold_errand(*words)
+
+
+def is_agent(name: str) -> bool:
+    """Whether it can be an agent's name: it becomes part of addresses and of files' names."""
+    return name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+
+
+def deliver(letter: Letter) -> None:
+    """Take it to the server, or into the spool."""
+    hand_over(letter, letter.body(), ANSWER_WITHIN)
+
+
+def hand_over(letter: Letter, body: bytes, within: float) -> None:
+    """Take what was made of a letter to the server in so many seconds, or into the spool."""
+    try:
+        server = read_connection(letter.folder)
+        if server is not None:
+            ask(server, f"/hooks/{letter.agent}", body, Patience(within))
+            return
+    except (OSError, ValueError, Refused):
+        pass
+    drop(letter, body)
+
+
+def drop(letter: Letter, body: bytes) -> None:
+    """Leave it in the spool. When that fails too, there is nobody who could be told."""
+    spool = letter.folder + "/spool"
+    try:
+        # Not through a link: who could make one could read what is dropped.
+        if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
+            return
+        _write(f"{spool}/{letter.agent}.{letter.sender.pid}.{posix.getpid()}", body)
+        if len(posix.listdir(spool)) > MOST_SPOOLED:
+            posix.close(posix.open(spool + "/.full", _NEW, 0o600))
+    except OSError:
+        return
+
+
+def _write(name: str, body: bytes) -> None:
+    """Write a file that has its name only when it is whole, and takes no other's place."""
+    for attempt in range(_TRIES):
+        part, whole = f"{name}.{attempt}.part", f"{name}.{attempt}.json"
+        try:
+            file = posix.open(part, _NEW, 0o600)
+        except FileExistsError:
+            continue
+        try:
+            # Whoever has the one name may take the other, so nobody takes it between.
+            taken = _is_there(whole)
+            rest = b"" if taken else body
+            while rest:
+                rest = rest[posix.write(file, rest) :]
+            if not taken:
+                posix.rename(part, whole)
+                return
+        finally:
+            posix.close(file)
+            if _is_there(part):
+                posix.unlink(part)
+
+
+def _is_there(path: str) -> bool:
+    try:
+        posix.lstat(path)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""A hook that waits for a decision: over restarts of the server, as long as its agent lives."""
+
+import _signal
+import posix
+import time
+
+from callboard.courier.errand import deliver, drop, hand_over
+from callboard.courier.letters import Letter, read_payload
+from callboard.courier.processes import Process
+from callboard.courier.wire import LOOK_EVERY, Patience, Refused, ask, read_connection
+
+FAREWELL_WITHIN = 0.12
+"""Seconds to tell the server that nobody waits any more, before the spool is told."""
+NO_SERVER_FOR = 600.0
+"""Seconds without a server after which nobody is waited for: an agent that is answered in its
+terminal again and again would else gather clients that wait in vain."""
+
+_SOONEST, _LATEST = 0.2, 2.0
+_LONGEST_SEND = 10.0
+_HANGUP, _INTERRUPT, _TERMINATE = 1, 2, 15
+_NEVER_TAKEN = frozenset({400, 404, 405, 410, 413, 415, 422, 501})
+"""What a server of another version says of requests that it does not know."""
+
+
+class _Left(BaseException):
+    """Nobody wants to know the decision any more."""
+
+
+class _AsLongAsNeeded(Patience):
+    """Waits without end, but not for longer than the agent lives."""
+
+    def __init__(self, agent: Process) -> None:
+        super().__init__(_LONGEST_SEND)
+        self._agent = agent
+        self._parent = posix.getppid()
+        self._look_at = 0.0
+
+    def left(self) -> float:
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._look_at = now + LOOK_EVERY / 2
+            if posix.getppid() != self._parent or not self._agent.lives:
+                raise _Left
+        return _LONGEST_SEND
+
+
+def hold_errand(folder: str, agent: str) -> None:
+    """Read a payload, wait for the decision on it, and print that."""
+    letter = None
+    hold = posix.urandom(12).hex()
+    try:
+        for number in (_HANGUP, _INTERRUPT, _TERMINATE):
+            _signal.signal(number, _leave)
+        letter = Letter(folder, agent, read_payload())
+        _print(wait(letter, hold))
+    except _Left:
+        if letter is not None and letter.is_object:
+            hand_over(letter, letter.body(hold, gone=True), FAREWELL_WITHIN)
+
+
+def wait(letter: Letter, hold: str) -> bytes:
+    """The decision, once there is one; nothing when none can be waited for."""
+    if not letter.is_object or read_connection(letter.folder) is None:
+        deliver(letter)
+        return b""
+    body = letter.body(hold)
+    needed = _AsLongAsNeeded(letter.sender)
+    pause, alone_since = _SOONEST, time.monotonic()
+    while time.monotonic() - alone_since < NO_SERVER_FOR:
+        began = time.monotonic()
+        try:
+            return _ask(letter, body, needed)
+        except Refused as refused:
+            if refused.status in _NEVER_TAKEN:
+                break
+        except (OSError, ValueError):
+            pass
+        if time.monotonic() - began > _LATEST:  # It held us, so it was there.
+            pause, alone_since = _SOONEST, time.monotonic()
+        _sleep(pause, needed)
+        pause = min(_LATEST, pause * 1.5)
+    drop(letter, letter.body(hold, gone=True))
+    return b""
+
+
+def _ask(letter: Letter, body: bytes, needed: Patience) -> bytes:
+    # Each time anew: the next server may be at another address.
+    server = read_connection(letter.folder)
+    if server is None:
+        raise ValueError("no server")
+    return ask(server, f"/hooks/{letter.agent}", body, needed)
+
+
+def _sleep(seconds: float, needed: Patience) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        needed.left()
+        time.sleep(min(left, LOOK_EVERY))
+
+
+def _leave(number: int, frame: object) -> None:
+    """Take the first signal for all: what is done because of it shall not be disturbed."""
+    for other in (_HANGUP, _INTERRUPT, _TERMINATE):
+        _signal.signal(other, _signal.SIG_IGN)
+    raise _Left
+
+
+def _print(decision: bytes) -> None:
+    """Print a decision as it came, if it is one; all else would show in the agent's session."""
+    if decision.strip() in (b"", b"{}"):
+        return
+    import json  # Slow to load, and a person took longer.
+
+    try:
+        if not isinstance(json.loads(decision), dict):
+            return
+    except ValueError:
+        return
+    while decision:
+        decision = decision[posix.write(1, decision) :]

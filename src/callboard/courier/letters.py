@@ -1,0 +1,105 @@
+"""What is sent: a hook's payload, with what we know of its sender spliced in.
+
+By bytes. To parse the payload would take longer than all the rest, and change what the agent said.
+"""
+
+import posix
+import time
+
+from callboard.courier.processes import Process, agent_process, read_small
+
+LARGEST = 8 * 1024 * 1024
+"""How much of a payload is sent. The rest is read and forgotten: who writes it must not notice."""
+
+_BRANCH = b"ref: refs/heads/"
+_LINK = b"gitdir:"
+
+
+class Letter:
+    """One hook's payload, and whose it is."""
+
+    __slots__ = ("agent", "folder", "payload", "sender", "told")
+
+    def __init__(self, folder: str, agent: str, payload: bytes) -> None:
+        self.folder = folder
+        self.agent = agent
+        self.payload = payload.strip()
+        self.sender = agent_process(agent)
+        self.told = _facts(self.sender)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the payload can be a JSON object: to nothing else can be added."""
+        text = self.payload
+        return len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}"
+
+    def body(self, hold: str | None = None, gone: bool = False) -> bytes:
+        """What goes over the wire. `hold`, `gone`: as the board knows them."""
+        if not self.is_object:
+            return self.payload
+        more = self.told + (f',"hold":"{hold}"' if hold else "") + (',"gone":true' if gone else "")
+        return with_member(self.payload, f'"callboard":{{{more}}}'.encode())
+
+
+def with_member(text: bytes, member: bytes) -> bytes:
+    """A JSON object with one more member, its last: of two with one name the last one counts."""
+    inside = text.strip()[:-1].rstrip()
+    return inside + (b"" if inside == b"{" else b",") + member + b"}"
+
+
+def read_payload(file: int = 0) -> bytes:
+    """All of standard input, as far as it is sent."""
+    parts: list[bytes] = []
+    size = 0
+    while part := posix.read(file, 262_144):
+        if size < LARGEST:
+            parts.append(part)
+            size += len(part)
+    return b"".join(parts)[:LARGEST]
+
+
+def quoted(text: bytes) -> str:
+    """A text as JSON."""
+    said = text.decode("utf-8", "replace")
+    safe = [one if one >= " " and one not in '"\\' else f"\\u{ord(one):04x}" for one in said]
+    return '"' + "".join(safe) + '"'
+
+
+def git_branch() -> bytes | None:
+    """The branch of the folder we are in; where there is none, the beginning of the commit."""
+    try:
+        folder = posix.getcwdb()
+    except OSError:
+        return None
+    for _ in range(64):
+        head = _git_head(folder)
+        if head is not None:
+            name = head.strip()
+            return name[len(_BRANCH) :] if name.startswith(_BRANCH) else name[:12]
+        if folder in (b"", b"/"):
+            return None
+        folder = folder.rpartition(b"/")[0]
+    return None
+
+
+def _git_head(folder: bytes) -> bytes | None:
+    head = read_small(folder + b"/.git/HEAD")
+    if head is not None:
+        return head
+    link = read_small(folder + b"/.git") or b""
+    if not link.startswith(_LINK):
+        return None
+    # A worktree, or a submodule.
+    there = link[len(_LINK) :].strip()
+    return read_small((there if there[:1] == b"/" else folder + b"/" + there) + b"/HEAD")
+
+
+def _facts(sender: Process) -> str:
+    told = f'"pid":{sender.pid}'
+    if sender.start:
+        told += f',"proc_start":"{sender.start}"'
+    if pane := posix.environ.get(b"TMUX_PANE"):
+        told += f',"tmux_pane":{quoted(pane)}'
+    if branch := git_branch():
+        told += f',"git_branch":{quoted(branch)}'
+    return f'{told},"sent_at":{time.time_ns() // 1_000_000}'

@@ -1,0 +1,71 @@
+"""Whose hook it is: the agent's process, and whether it lives."""
+
+import posix
+
+_READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK  # Opening a pipe may not block.
+_SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"fish", b"busybox")
+_ENDED = (b"Z", b"X")
+"""How the system marks a process that is only waiting to be forgotten."""
+_START = 19
+"""Which field behind a process's name tells when it started."""
+
+
+class Process:
+    """A process; `start` tells it from another that had its number before."""
+
+    __slots__ = ("name", "parent", "pid", "start")
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        name, _, rest = (read_small(f"/proc/{pid}/stat") or b"").rpartition(b")")
+        fields = rest.split()
+        known = len(fields) > _START and fields[0] not in _ENDED
+        self.start = fields[_START].decode() if known else ""
+        self.parent = int(fields[1]) if known else 0
+        self.name = name.partition(b"(")[2]
+
+    @property
+    def lives(self) -> bool:
+        """Whether it is still there."""
+        if self.start:
+            return Process(self.pid).start == self.start
+        try:
+            posix.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True
+        return True
+
+
+def agent_process(agent: str) -> Process:
+    """The agent's process: what it says itself, else who started us, past the shells between."""
+    told = posix.environ.get(b"CLAUDE_PID", b"") if agent == "claude" else b""
+    if told.isdigit():
+        return Process(int(told))
+    found = Process(posix.getppid())
+    for _ in range(4):
+        if found.name not in _SHELLS or not _runs_one_command(found.pid):
+            break
+        found = Process(found.parent)
+    return found
+
+
+def _runs_one_command(pid: int) -> bool:
+    """Whether a shell was started with -c: one that a person types into is no part of an agent."""
+    words = (read_small(f"/proc/{pid}/cmdline") or b"").split(b"\0")
+    return any(word.startswith(b"-") and word.endswith(b"c") for word in words[1:3])
+
+
+def read_small(path: str | bytes, flags: int = 0) -> bytes | None:
+    """The beginning of a file; None when it cannot be read."""
+    try:
+        file = posix.open(path, _READ | flags)
+    except OSError:
+        return None
+    try:
+        return posix.read(file, 4096)
+    except OSError:
+        return None
+    finally:
+        posix.close(file)

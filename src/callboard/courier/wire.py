@@ -1,0 +1,170 @@
+"""As much HTTP as a hook needs: one request, one answer."""
+
+import _socket
+import posix
+import time
+
+LARGEST_ANSWER = 16 * 1024 * 1024
+CONNECT_WITHIN = 0.25
+LOOK_EVERY = 0.5
+"""Seconds after which whoever waits for an answer is asked whether it still does."""
+
+_LONGEST_HEAD = 65_536
+_LONGEST_LINE = 1024
+_LEAST = 0.001
+_FOREIGN = 0o022
+"""A file that others may write tells nothing that could be trusted."""
+
+
+class Refused(Exception):
+    """The server answered, and did not take it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Patience:
+    """How long somebody waits."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """The seconds that are left; an error when there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class Connection:
+    """Where the server is, and the token that lets a hook report to it."""
+
+    __slots__ = ("host", "port", "token")
+
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self.host = host
+        self.port = port
+        self.token = token
+
+    def head(self, path: str, length: int) -> bytes:
+        """The beginning of a request."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (
+            f"POST {path} HTTP/1.1\r\nHost: {host}:{self.port}\r\n"
+            f"Authorization: Bearer {self.token}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        ).encode()
+
+
+def read_connection(folder: str) -> Connection | None:
+    """What the server left for us; None when there was none yet, or when the file is not ours."""
+    flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW
+    try:
+        file = posix.open(folder + "/connection", flags)
+    except OSError:
+        return None
+    try:
+        found = posix.fstat(file)
+        if found.st_uid != posix.geteuid() or found.st_mode & _FOREIGN:
+            return None
+        lines = posix.read(file, 4096).decode("ascii", "replace").split("\n")
+    except OSError:
+        return None
+    finally:
+        posix.close(file)
+    host, _, port = lines[0].strip().rpartition(":")
+    token = lines[1].strip() if len(lines) > 1 else ""
+    if not (host and port.isdigit() and (host + token).isprintable()):
+        return None
+    return Connection(host.strip("[]"), int(port), token)
+
+
+def ask(to: Connection, path: str, body: bytes, patience: Patience) -> bytes:
+    """Send a request; gives the body of the answer. Raises OSError, ValueError or Refused."""
+    socket = _socket.socket(_socket.AF_INET6 if ":" in to.host else _socket.AF_INET)
+    try:
+        socket.settimeout(max(_LEAST, min(CONNECT_WITHIN, patience.left())))
+        try:
+            socket.connect((to.host, to.port))
+        except OverflowError as error:
+            raise ValueError("no port") from error
+        socket.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
+        socket.settimeout(max(_LEAST, patience.left()))
+        socket.sendall(to.head(path, len(body)) + body)
+        return _answer(_Reader(socket, patience))
+    finally:
+        socket.close()
+
+
+def _answer(reader: "_Reader") -> bytes:
+    first, *lines = reader.until(b"\r\n\r\n", _LONGEST_HEAD).split(b"\r\n")
+    version, _, rest = first.partition(b" ")
+    status = rest[:3]
+    if not version.startswith(b"HTTP/1.") or not status.isdigit():
+        raise ValueError("this is no HTTP")
+    if status != b"200":
+        raise Refused(int(status))
+    pairs = [line.lower().partition(b":") for line in lines]
+    fields = {name.strip(): value.strip() for name, _, value in pairs}
+    if fields.get(b"transfer-encoding", b"").endswith(b"chunked"):
+        return reader.chunks()
+    length = fields.get(b"content-length")
+    return reader.rest() if length is None else reader.exactly(int(length))
+
+
+class _Reader:
+    """What comes out of a socket, piece by piece."""
+
+    def __init__(self, socket: _socket.socket, patience: Patience) -> None:
+        self._socket = socket
+        self._patience = patience
+        self._got = bytearray()
+
+    def until(self, end: bytes, most: int) -> bytes:
+        while (at := self._got.find(end)) < 0:
+            if len(self._got) > most:
+                raise ValueError("too long")
+            self._more()
+        found = bytes(self._got[:at])
+        del self._got[: at + len(end)]
+        return found
+
+    def exactly(self, size: int) -> bytes:
+        if not 0 <= size <= LARGEST_ANSWER:
+            raise ValueError("too large")
+        while len(self._got) < size:
+            self._more()
+        found = bytes(self._got[:size])
+        del self._got[:size]
+        return found
+
+    def chunks(self) -> bytes:
+        found = bytearray()
+        while size := int(self.until(b"\r\n", _LONGEST_LINE).partition(b";")[0], 16):
+            found += self.exactly(size)
+            self.exactly(2)
+            if len(found) > LARGEST_ANSWER:
+                raise ValueError("too large")
+        return bytes(found)
+
+    def rest(self) -> bytes:
+        try:
+            while len(self._got) <= LARGEST_ANSWER:
+                self._more()
+        except ConnectionError:
+            return bytes(self._got)
+        raise ValueError("too large")
+
+    def _more(self) -> None:
+        while True:
+            self._socket.settimeout(min(self._patience.left(), LOOK_EVERY))
+            try:
+                got = self._socket.recv(65_536)
+            except TimeoutError:
+                continue
+            if not got:
+                raise ConnectionResetError
+            self._got += got
+            return

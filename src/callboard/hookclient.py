@@ -1,0 +1,28 @@
+"""A hook of a coding agent: `python -I -S hookclient.py FOLDER AGENT [--hold]`.
+
+It reads the payload on standard input, and takes it to the server or into the spool. With --hold
+it waits until somebody decides, and prints what was decided. It prints nothing else, and its exit
+code is 0: what goes wrong here is nothing that the agent's session should show.
+"""
+
+import posix
+import sys
+
+
+def _alone() -> None:
+    """Let `callboard` be a package of which nothing is loaded: its `__init__` would take longer
+    than all we do. The modules come compiled from its cache, as this script does not.
+    """
+    package = type(sys)("callboard")
+    package.__path__ = [__file__.rpartition("/")[0] or "."]
+    sys.modules["callboard"] = package
+
+
+if __name__ == "__main__":
+    try:
+        _alone()
+        from callboard.courier.errand import run
+
+        run(sys.argv[1:])
+    finally:
+        posix._exit(0)
