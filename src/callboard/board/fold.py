@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from callboard.board.plate import Pending, Plate, Todo
-from callboard.board.transition import ASKS, PLANS, Happening, Status, transition
+from callboard.board.transition import ASKS, MOVES, NEEDY, PLANS, Happening, Status, transition
+from callboard.errors import StateNotSerializable
 from callboard.events import plates
 from callboard.events.codec import dump_json
 from callboard.vendors.reports import Signal
@@ -34,6 +35,7 @@ _TURN_OVER: Final = frozenset(
 )
 _OPENS_DIALOG: Final = frozenset({ASKS, PLANS})
 """Tools that are nothing but a dialog."""
+_ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMISSION_RESOLVED})
 _OVER: Final = frozenset({plates.SESSION_START, plates.SESSION_END, plates.PROCESS_EXIT})
 _FINISHED: Final = frozenset({plates.STOP, plates.STOP_FAILURE})
 _BY_PERSON: Final = frozenset({plates.PROMPT_SUBMIT, plates.TURN_IDLE, plates.SESSION_START})
@@ -70,18 +72,51 @@ class Folded:
 
 def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None) -> Folded:
     """The plate after a signal. `asked`: the interaction that a permission request became."""
-    begins = signal.name == plates.SESSION_START
-    if plate.status == "closed" and not begins:
+    if _is_dropped(plate, signal, moment):
         return Folded(plate)
-    if moment.session_id != plate.session_id and not (begins or moment.fresh):
-        return Folded(_told(plate, signal))
-    plate = replace(plate, session_id=moment.session_id)
-    if begins:
+    is_next = moment.session_id != plate.session_id
+    left = tuple(Closed(one, None) for one in plate.pending) if is_next else ()
+    if is_next:
+        plate = _in_next_session(plate, moment.session_id)
+    if signal.name == plates.SESSION_START:
         plate = replace(plate, dismissed=False)
     folded = _dialogs(_told(plate, signal), signal, moment, asked)
-    if moment.at_ms < plate.status_at <= moment.at_ms + LATE_MS:
-        return folded
-    return replace(folded, plate=_moved(folded.plate, signal, moment))
+    if is_next or not _is_late(moment, plate.status_at):
+        folded = replace(folded, plate=_moved(folded.plate, signal, moment))
+    return replace(folded, closed=(*left, *folded.closed))
+
+
+def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
+    """Whether an event has nothing to say here any more.
+
+    A session that started before the plate's own did is one that it has left behind, or has
+    closed. Only while the plate is closed, the start of another session opens it: the end of the
+    one before is told at the same time, and may be told with the later moment.
+    """
+    is_other = moment.session_id != plate.session_id
+    is_late = _is_late(moment, plate.status_at)
+    if signal.name == plates.SESSION_START:
+        return is_late and is_other != (plate.status == "closed")
+    if plate.status == "closed" or (is_other and not moment.fresh):
+        return True
+    return signal.name == plates.HEALTH_CHECK_RECOVERY and plate.status not in NEEDY
+
+
+def _is_late(moment: Moment, than: int) -> bool:
+    return moment.at_ms < than <= moment.at_ms + LATE_MS
+
+
+def _in_next_session(plate: Plate, session_id: str) -> Plate:
+    """The same client with another session, which has asked, done and listed nothing so far."""
+    return replace(
+        plate,
+        session_id=session_id,
+        pending=(),
+        todos=(),
+        prompt=None,
+        last_message=None,
+        last_tool=None,
+    )
 
 
 def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
@@ -93,18 +128,18 @@ def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
         subagent=_in_subagent(signal),
     )
     status = _while_asking(plate, transition(plate.status, happening))
-    moved = replace(
+    seen = replace(
         plate,
-        status=status,
-        status_at=moment.at_ms,
         updated_at=max(plate.updated_at, moment.at_ms),
         last_event=signal.name,
         unseen=_unseen(plate, signal, status),
     )
-    if happening.subagent:
-        return moved
+    if happening.subagent or signal.name not in MOVES:
+        return seen
     return replace(
-        moved,
+        seen,
+        status=status,
+        status_at=moment.at_ms,
         interrupted=bool(details.get("interrupted")),
         error=_clipped(details.get("error")) if status == "error" else None,
     )
@@ -124,7 +159,7 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
         return plate.unseen
     if signal.name in _FINISHED or signal.name == plates.PERMISSION_REQUEST:
         return True
-    if signal.name in _BY_PERSON:
+    if signal.name in _BY_PERSON and "origin" not in signal.details:
         return False
     if status != plate.status and status in ("awaiting_input", "awaiting_approval"):
         return True
@@ -133,17 +168,19 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
 
 def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
     """Open the dialog that a request tells of; close those that an event shows to be over."""
-    subagent, tool = signal.details.get("subagent"), signal.details.get("toolName")
+    tool = signal.details.get("toolName")
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
         return Folded(_with_dialog(plate, signal, moment, asked))
-    over = [one for one in plate.pending if _is_over(one, signal, subagent)]
+    over = [one for one in plate.pending if _is_over(one, signal, moment)]
+    if signal.name == plates.TOOL_CALL and tool is not None:
+        over = _nearest(over, signal)
     if not over:
         return Folded(plate)
-    open = tuple(one for one in plate.pending if one not in over)
+    still = tuple(one for one in plate.pending if one not in over)
     approved = _approved(signal)
-    return Folded(replace(plate, pending=open), tuple(Closed(one, approved) for one in over))
+    return Folded(replace(plate, pending=still), tuple(Closed(one, approved) for one in over))
 
 
 def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:
@@ -152,7 +189,7 @@ def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None
     opened = Pending(
         id=asked,
         tool=tool,
-        call=fingerprint(details.get("toolInput")),
+        call=_call(details),
         asks=_clipped(details.get("asks")) or tool,
         at=moment.at_ms,
         subagent=details.get("subagent"),
@@ -173,84 +210,138 @@ def _is_same(known: Pending, opened: Pending) -> bool:
     return (known.tool, known.call, known.subagent) == (opened.tool, opened.call, opened.subagent)
 
 
-def _is_over(pending: Pending, signal: Signal, subagent: str | None) -> bool:
+def _is_over(pending: Pending, signal: Signal, moment: Moment) -> bool:
     if signal.name in _OVER:
-        return True
-    if signal.name == plates.PERMISSION_RESOLVED:
-        return _is_meant(pending, signal)
-    if signal.name == plates.TOOL_CALL:
-        return pending.subagent == subagent and _is_meant(pending, signal)
+        return not _in_subagent(signal)
+    if "request" in signal.details:
+        return pending.id == signal.details["request"]
+    # What happened before a dialog opened does not close it, when it is told of afterwards.
+    if _is_late(moment, pending.at):
+        return False
+    subagent = signal.details.get("subagent")
     if signal.name == plates.SUBAGENT_STOP:
         return subagent is not None and pending.subagent == subagent
-    return signal.name in _TURN_OVER and subagent is None and pending.subagent is None
+    if pending.subagent != subagent:
+        return signal.name == plates.STOP and _no_subagent_is_left(signal)
+    if signal.name in _ENDS_CALL:
+        return _is_meant(pending, signal)
+    return signal.name in _TURN_OVER and "origin" not in signal.details
+
+
+def _nearest(over: list[Pending], signal: Signal) -> list[Pending]:
+    """The one dialog that a call had, where several could be meant."""
+    call = _call(signal.details)
+    return sorted(over, key=lambda one: one.call != call)[:1]
 
 
 def _is_meant(pending: Pending, signal: Signal) -> bool:
-    """Whether the dialog is the one for this call: a request does not tell the call's id."""
+    """Whether the dialog is the one for this call: a request does not tell the call's id.
+
+    Who names no tool means all of them. A dialog that names no call is for whichever goes on.
+    """
     details = signal.details
-    if "request" in details:
-        return pending.id == details["request"]
-    if pending.tool != details.get("toolName"):
-        return False
-    # A plan's input is gone once it is approved, and answers are added to a question's.
-    if pending.tool in _OPENS_DIALOG:
+    if "call" in details:
+        return pending.call == details["call"]
+    if signal.name == plates.TOOL_START:
+        return not pending.call
+    if details.get("toolName") is None or not pending.call:
         return True
-    call = details.get("call") or fingerprint(details.get("toolInput"))
-    return pending.call == call
+    if pending.tool != details["toolName"]:
+        return False
+    # A plan's input is gone once it is approved, and a question's is not quite the same.
+    return pending.tool in _OPENS_DIALOG or pending.call == _call(details)
+
+
+def _call(details: Mapping[str, Any]) -> str:
+    """What tells one call of a tool from another; empty where nothing is told of it."""
+    if "call" in details:
+        return str(details["call"])
+    if "toolInput" not in details:
+        return ""
+    given = details["toolInput"]
+    if details.get("toolName") == ASKS and isinstance(given, Mapping):
+        # Once it is answered, its answers stand beside its questions.
+        given = cast("Mapping[str, Any]", given).get("questions")
+    return fingerprint(given)
 
 
 def fingerprint(input: Any) -> str:
-    """What tells one call of a tool from another; the input itself may be megabytes.
+    """What tells one input of a tool from another; the input itself may be megabytes.
 
     A client sends the same input in the same words each time, its keys in the same order.
     """
-    return hashlib.sha256(dump_json(input)).hexdigest()[:16]
+    try:
+        told = dump_json(input)
+    except StateNotSerializable:
+        told = ascii(input).encode()
+    return hashlib.sha256(told).hexdigest()[:16]
 
 
 def _approved(signal: Signal) -> bool | None:
     """How the dialog was decided: a tool that ran was allowed."""
     if signal.name == plates.TOOL_CALL:
-        return True
+        return None if signal.details.get("toolName") is None else True
     told = signal.details.get("approved")
     return told if isinstance(told, bool) else None
 
 
 def _told(plate: Plate, signal: Signal) -> Plate:
     """What an event tells beside the status, whenever it comes."""
-    plate = _with_subagents(plate, signal)
     details = signal.details
+    plate = _with_subagents(plate, signal)
     if "todos" in details or "todo" in details:
         plate = replace(plate, todos=_todos(plate.todos, details))
-    if "background" in details:
-        plate = replace(plate, background=tuple(details["background"]))
-    if _in_subagent(signal):
-        return plate
+    return plate if _in_subagent(signal) else replace(plate, **_facts(plate, signal))
+
+
+def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:
+    """What an event of the session itself tells of it, by the plate's fields."""
+    details = signal.details
     match signal.name:
         case plates.TOOL_START | plates.TOOL_CALL:
-            return replace(plate, last_tool=details.get("toolName") or plate.last_tool)
+            return {"last_tool": details.get("toolName") or plate.last_tool}
         case plates.PROMPT_SUBMIT:
-            return replace(plate, prompt=_clipped(details.get("prompt")) or plate.prompt)
+            return {"prompt": _clipped(details.get("prompt")) or plate.prompt}
         case plates.STOP:
-            message = _clipped(details.get("message"))
-            return replace(plate, last_message=message or plate.last_message)
+            return {"last_message": _clipped(details.get("message")) or plate.last_message}
         case plates.SESSION_START:
-            return replace(plate, subagents=(), background=(), ended=None)
+            return {"subagents": (), "background": (), "ended": None}
         case plates.SESSION_END | plates.PROCESS_EXIT:
             ended = str(details.get("reason") or signal.name)
-            return replace(plate, subagents=(), background=(), ended=ended)
+            return {"subagents": (), "background": (), "ended": ended}
         case _:
-            return plate
+            return {}
 
 
 def _with_subagents(plate: Plate, signal: Signal) -> Plate:
+    """What goes on beside the session: its subagents, and its work in the background."""
     id = signal.details.get("subagent")
+    if "background" in signal.details:
+        plate = replace(plate, background=tuple(signal.details["background"]))
+    if signal.name == plates.STOP and id is None and _no_subagent_is_left(signal):
+        return replace(plate, subagents=())
     if not isinstance(id, str):
         return plate
     if signal.name == plates.SUBAGENT_START and id not in plate.subagents:
         return replace(plate, subagents=(*plate.subagents, id))
     if signal.name == plates.SUBAGENT_STOP:
-        return replace(plate, subagents=tuple(one for one in plate.subagents if one != id))
+        return replace(
+            plate,
+            subagents=tuple(one for one in plate.subagents if one != id),
+            background=tuple(one for one in plate.background if one.get("id") != id),
+        )
     return plate
+
+
+def _no_subagent_is_left(signal: Signal) -> bool:
+    """Whether a client that tells what goes on after its turn tells of no subagent.
+
+    One that was interrupted ends without a word.
+    """
+    told = signal.details.get("background")
+    return isinstance(told, list) and all(
+        one.get("kind") != "subagent" for one in cast("list[Mapping[str, Any]]", told)
+    )
 
 
 def _in_subagent(signal: Signal) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from callboard.board.fold import Closed, Moment, apply
 from callboard.board.plate import Plate, changed
 from callboard.board.raw import kept
+from callboard.board.transition import ASKS
 from callboard.events import names, plates
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
@@ -40,11 +41,15 @@ class Recording:
         self._tell(name, dict(details), plate)
 
     def _tell(self, name: str, details: dict[str, Any], plate: Plate) -> None:
-        # A plate that did not exist before its first event is told whole.
-        known = self.plate if self.before is not None or self.told else None
-        told = changed(known, plate)
+        # A plate that did not exist before its first event is told whole. The first event tells
+        # what its sender knows of itself, too.
+        told = changed(self.plate if self.told else self.before, plate)
         self.told.append((name, details | ({"plate": told} if told else {})))
         self.plate = plate
+
+    def is_asking(self, id: str) -> bool:
+        """Whether this dialog is open: a request of a session that is over opens none."""
+        return any(one.id == id for one in self.plate.pending)
 
     def ask(self, request: Request, id: str) -> None:
         """Put what the client asks into the inbox."""
@@ -65,7 +70,7 @@ class Recording:
         payload: dict[str, Any] = {"id": closed.pending.id, "via": "terminal"}
         if answers is not None:
             response: dict[str, Any] = {"answers": dict(answers)}
-        elif closed.approved is not None:
+        elif closed.approved is not None and closed.pending.tool != ASKS:
             response = {"approved": closed.approved}
         else:
             gone = payload | {"reason": "it was left in the terminal"}
@@ -95,11 +100,11 @@ def record(
     recording = Recording(before, _with_facts(plate, report, fresh))
     for index, signal in enumerate(report.signals):
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
-        asked = report.hold if asks and recording.plate.status != "closed" else None
+        asked = report.hold if asks else None
         raw = kept(report.raw) if index == 0 else None
         details = {**signal.details, "sessionId": report.session_id}
         closed = recording.add(Signal(signal.name, details), moment, asked, raw)
-        if asked is not None and report.request is not None:
+        if asked is not None and report.request is not None and recording.is_asking(asked):
             recording.ask(report.request, asked)
         for one in closed:
             if one.pending.id is not None and is_open(one.pending.id):

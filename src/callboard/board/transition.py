@@ -17,6 +17,24 @@ STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 NEEDY: Final[frozenset[Status]] = frozenset({"awaiting_input", "awaiting_approval", "error"})
 """The statuses that a missed event would leave a plate stuck in."""
 
+MOVES: Final = frozenset(
+    {
+        plates.SESSION_START,
+        plates.PROMPT_SUBMIT,
+        plates.TOOL_START,
+        plates.TOOL_CALL,
+        plates.STOP,
+        plates.HEALTH_CHECK_RECOVERY,
+        plates.PERMISSION_REQUEST,
+        plates.PERMISSION_RESOLVED,
+        plates.TURN_IDLE,
+        plates.STOP_FAILURE,
+        plates.SESSION_END,
+        plates.PROCESS_EXIT,
+    }
+)
+"""The events that the table has a word on. All others leave the status as it is."""
+
 ASKS: Final = "AskUserQuestion"
 PLANS: Final = "ExitPlanMode"
 
