@@ -5,6 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from callboard.board.plates import Plates
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Running, Starting, with_final_state
 from callboard.drivers.local import LocalDriver, Manner
@@ -49,6 +50,7 @@ class Callboard:
         self.operations = Operations(log, clock or SystemClock())
         self.clock = clock or SystemClock()
         self.people = Inbox(log, self.clock)
+        self.plates = Plates(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod

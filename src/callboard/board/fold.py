@@ -24,7 +24,8 @@ the clock was set back, and it is not the event that is wrong."""
 LONGEST_TEXT: Final = 500
 """What a board shows of somebody's words. All of them are in the raw payload."""
 
-_TURN_OVER: Final = frozenset(
+_TURN_BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
+_OVER: Final = frozenset(
     {
         plates.PROMPT_SUBMIT,
         plates.STOP,
@@ -36,6 +37,7 @@ _TURN_OVER: Final = frozenset(
 _OPENS_DIALOG: Final = frozenset({ASKS, PLANS})
 """Tools that are nothing but a dialog."""
 _ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMISSION_RESOLVED})
+_BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
 _OVER: Final = frozenset({plates.SESSION_START, plates.SESSION_END, plates.PROCESS_EXIT})
 _FINISHED: Final = frozenset({plates.STOP, plates.STOP_FAILURE})
 _BY_PERSON: Final = frozenset({plates.PROMPT_SUBMIT, plates.TURN_IDLE, plates.SESSION_START})
@@ -78,7 +80,7 @@ def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None
     left = tuple(Closed(one, None) for one in plate.pending) if is_next else ()
     if is_next:
         plate = _in_next_session(plate, moment.session_id)
-    if signal.name == plates.SESSION_START:
+    if _begins(signal):
         plate = replace(plate, dismissed=False)
     folded = _dialogs(_told(plate, signal), signal, moment, asked)
     if is_next or not _is_late(moment, plate.status_at):
@@ -95,11 +97,15 @@ def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
     """
     is_other = moment.session_id != plate.session_id
     is_late = _is_late(moment, plate.status_at)
-    if signal.name == plates.SESSION_START:
+    if _begins(signal):
         return is_late and is_other != (plate.status == "closed")
     if plate.status == "closed" or (is_other and not moment.fresh):
         return True
     return signal.name == plates.HEALTH_CHECK_RECOVERY and plate.status not in NEEDY
+
+
+def _begins(signal: Signal) -> bool:
+    return signal.name == plates.SESSION_START and not _in_subagent(signal)
 
 
 def _is_late(moment: Moment, than: int) -> bool:
@@ -172,7 +178,9 @@ def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) ->
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
-        return Folded(_with_dialog(plate, signal, moment, asked))
+        # A turn that is over has no dialogs, also those that are told of only now.
+        is_over = plate.status in _BETWEEN_TURNS and _is_late(moment, plate.status_at)
+        return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
     over = [one for one in plate.pending if _is_over(one, signal, moment)]
     if signal.name == plates.TOOL_CALL and tool is not None:
         over = _nearest(over, signal)

@@ -3,17 +3,24 @@
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from callboard.board.plates import Heard, Plates
 from callboard.board.processes import started_at
+from callboard.board.raw import KEPT
 from callboard.errors import StoreError
+from callboard.ids import short_id
 from callboard.vendors.agents import VENDORS
-from callboard.vendors.reports import Report
+from callboard.vendors.reports import Report, unheard
 
 _log = logging.getLogger(__name__)
+
+_SEARCHED = 65_536
+_SESSION = re.compile(r'"session_id"\s*:\s*"([^"\\]{1,200})"')
+_HOOK = re.compile(r'"hook_event_name"\s*:\s*"([^"\\]{1,100})"')
 
 
 @dataclass(slots=True)
@@ -47,10 +54,15 @@ class Listener:
         report = self._report(agent, body)
         if report is None:
             return None
-        return await self._tell(report if holds else replace(report, hold=None))
+        return await self._tell(replace(report, hold=_hold(report) if holds else None))
 
-    async def overhear(self, agent: str, body: bytes, at_ms: int, pid: int | None) -> None:
-        """What a hook left in the spool: it happened then, and nobody waits."""
+    async def overhear(
+        self, agent: str, body: bytes, at_ms: int, pid: int | None, *, again: bool = False
+    ) -> None:
+        """What a hook left in the spool: it happened then, and nobody waits.
+
+        again: it may have been heard before, and is not recorded twice.
+        """
         report = self._report(agent, body)
         if report is None:
             return
@@ -58,13 +70,19 @@ class Listener:
             report = replace(report, pid=pid, proc_start=await asyncio.to_thread(started_at, pid))
         if not report.gone:
             report = replace(report, hold=None)
-        await self._tell(replace(report, at_ms=report.at_ms or at_ms))
+        report = replace(report, at_ms=report.at_ms or at_ms)
+        if not again or not await self._plates.has_heard(report):
+            await self._tell(report)
 
     def _report(self, agent: str, body: bytes) -> Report | None:
         vendor, payload = VENDORS.get(agent), _object(body)
-        report = vendor.translate(payload) if vendor and payload is not None else None
-        if report is None:
+        if payload is None:
+            report = _beginning(agent, body)
+        else:
+            report = vendor.translate(payload) if vendor else None
+        if report is None or payload is None:
             self.received.garbage += 1
+        if report is None:
             return None
         self.received.heard += 1
         self.received.last_at, self.received.last_agent = self._now_ms(), agent
@@ -79,6 +97,21 @@ class Listener:
         except StoreError:
             self.received.failed += 1
             raise
+
+
+def _hold(report: Report) -> str | None:
+    """The id of a hook that waits: its own, or one for a client that knows none of ours."""
+    return report.hold or (short_id() if report.request is not None else None)
+
+
+def _beginning(agent: str, body: bytes) -> Report | None:
+    """What is left of a payload that was too large, or cut off: whose it is, and what it was."""
+    text = body[:_SEARCHED].decode("utf-8", "replace")
+    session, hook = _SESSION.search(text), _HOOK.search(text)
+    if session is None or agent not in VENDORS:
+        return None
+    raw = {"truncated": True, "text": text[:KEPT], "bytes": len(body)}
+    return unheard(agent, session[1], raw, hook[1] if hook else "")
 
 
 def _object(body: bytes) -> Mapping[str, Any] | None:

@@ -8,10 +8,12 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 from weakref import WeakValueDictionary
 
 from callboard.board.identity import find_plate, of_session
-from callboard.board.plate import Plate
+from callboard.board.plate import Pending, Plate
+from callboard.board.raw import kept
 from callboard.board.recording import Recording, record
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
@@ -20,6 +22,9 @@ from callboard.events.rows import Query
 from callboard.ids import short_id
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
+
+_REMEMBERED: Final = 500
+"""How many of a plate's last events are searched for one that may have come before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +74,23 @@ class Plates:
                 except (PositionConflict, SessionExists):
                     continue
 
+    async def has_heard(self, report: Report) -> bool:
+        """Whether this very payload, of this very moment, is among the last of its plate."""
+        plate = await self.of_session(report.session_id)
+        if plate is None:
+            return False
+        head = await self._log.head(plate.plate_id)
+        raw = kept(report.raw)
+        return any(
+            event.at_ms == report.at_ms and event.payload.get("raw") == raw
+            for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
+        )
+
     async def let_go(self, interaction_id: str) -> None:
         """A held hook is gone: its dialog was left in the terminal, or its client died."""
 
-        def leave(recording: Recording) -> Signal | None:
-            pending = next(
-                (one for one in recording.plate.pending if one.id == interaction_id), None
-            )
+        def leave(plate: Plate) -> Signal | None:
+            pending = _dialog(plate, interaction_id)
             if pending is None:
                 return None
             if pending.subagent is not None:
@@ -87,8 +102,8 @@ class Plates:
     async def answered(self, interaction_id: str) -> None:
         """A question was closed by somebody at the board: the dialog is over."""
 
-        def resolve(recording: Recording) -> Signal | None:
-            if all(one.id != interaction_id for one in recording.plate.pending):
+        def resolve(plate: Plate) -> Signal | None:
+            if _dialog(plate, interaction_id) is None:
                 return None
             return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
 
@@ -96,11 +111,16 @@ class Plates:
 
     async def tell(self, plate_id: str, build: Callable[[Plate], Signal | None]) -> Plate:
         """Record what was found out without a hook; `build` looks at the plate as it is."""
-
-        def signal(recording: Recording) -> Signal | None:
-            return build(recording.plate)
-
-        return await self._tell(plate_id, signal)
+        while True:
+            known = await self._load(plate_id)
+            signal = build(known.plate)
+            if signal is None:
+                return known.plate
+            report = Report(known.plate.agent, known.plate.session_id, (signal,))
+            try:
+                return (await self._write(known, report)).plate
+            except PositionConflict:
+                continue
 
     async def register(
         self,
@@ -128,6 +148,35 @@ class Plates:
         recording.change(plates.REGISTERED, {}, plate)
         await self._append(plate.plate_id, recording, 0, now)
         return plate
+
+    async def stopped(
+        self,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> int:
+        """A client's process has ended; how many plates that closed.
+
+        Who knows neither process nor session can only mean the clients of that directory whose
+        process nobody knows: there may be others, and they live.
+        """
+
+        def is_meant(plate: Plate) -> bool:
+            if pid is not None:
+                return plate.pid == pid and proc_start in (None, plate.proc_start)
+            if session_id is not None:
+                return plate.session_id == session_id
+            return plate.project_path == project_path and plate.pid is None
+
+        meant = [plate for plate in await self.all(dismissed=True) if is_meant(plate)]
+        closed = 0
+        for plate in meant:
+            if plate.status != "closed":
+                await self.tell(plate.plate_id, lambda now: Signal(plates.PROCESS_EXIT))
+                closed += 1
+        return closed
 
     async def change(
         self,
@@ -170,20 +219,19 @@ class Plates:
 
     async def _record(self, report: Report) -> Heard:
         found = await find_plate(self._log, report)
-        now = self._clock.now_ms()
-        at_ms = min(report.at_ms or now, now)
         if found is None:
-            known = _Known(0, _new(await self._id_for(report), report, at_ms))
+            known = _Known(0, _new(await self._id_for(report), report, self._moment(report)))
+            recording = await self._write(known, report)
         else:
             known = await self._load(found.plate_id)
-        opened = {one.id for one in known.plate.pending if one.id is not None}
-        still = {id for id in opened if await self._is_open(id)}
-        before = None if known.head == 0 else known.plate
-        fresh = found is not None and await self.of_session(report.session_id) is None
-        recording = record(before, known.plate, report, at_ms, still.__contains__, fresh)
-        await self._append(known.plate.plate_id, recording, known.head, at_ms)
-        asks = any(one.id == report.hold for one in recording.plate.pending if one.id)
+            fresh = await self.of_session(report.session_id) is None
+            recording = await self._write(known, report, fresh=fresh)
+        asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
+
+    def _moment(self, report: Report) -> int:
+        now = self._clock.now_ms()
+        return min(report.at_ms or now, now)
 
     async def _id_for(self, report: Report) -> str:
         """The same for whoever hears of a client first, so that two cannot make two plates."""
@@ -192,29 +240,20 @@ class Plates:
         # One that was pruned is hidden, and its id cannot be given again.
         return short_id() if await self._log.lease(id) is not None else id
 
-    async def _tell_of(
-        self, interaction_id: str, build: Callable[[Recording], Signal | None]
-    ) -> None:
+    async def _write(self, known: _Known, report: Report, *, fresh: bool = False) -> Recording:
+        """Fold a report into a plate and append what came of it; PositionConflict if it moved."""
+        asked = [one.id for one in known.plate.pending if one.id is not None]
+        still_open = {id for id in asked if await self._is_open(id)}
+        before = None if known.head == 0 else known.plate
+        at_ms = self._moment(report)
+        told = record(before, known.plate, report, at_ms, still_open.__contains__, fresh)
+        await self._append(known.plate.plate_id, told, known.head, at_ms)
+        return told
+
+    async def _tell_of(self, interaction_id: str, build: Callable[[Plate], Signal | None]) -> None:
         plate_id = await self._asked(interaction_id)
         if plate_id is not None:
-            await self._tell(plate_id, build)
-
-    async def _tell(self, plate_id: str, build: Callable[[Recording], Signal | None]) -> Plate:
-        while True:
-            known = await self._load(plate_id)
-            signal = build(Recording(known.plate, known.plate))
-            if signal is None:
-                return known.plate
-            report = Report(known.plate.agent, known.plate.session_id, (signal,))
-            opened = {one.id for one in known.plate.pending if one.id is not None}
-            still = {id for id in opened if await self._is_open(id)}
-            now = self._clock.now_ms()
-            recording = record(known.plate, known.plate, report, now, still.__contains__)
-            try:
-                await self._append(plate_id, recording, known.head, now)
-            except PositionConflict:
-                continue
-            return recording.plate
+            await self.tell(plate_id, build)
 
     async def _change(
         self, plate_id: str, name: str, details: dict[str, object], change: Callable[[Plate], Plate]
@@ -252,6 +291,10 @@ class Plates:
     async def _is_open(self, interaction_id: str) -> bool:
         where = {"id": interaction_id, "status": "pending"}
         return bool(await self._log.rows(Query("human_interactions", where)))
+
+
+def _dialog(plate: Plate, interaction_id: str) -> Pending | None:
+    return next((one for one in plate.pending if one.id == interaction_id), None)
 
 
 def _new(plate_id: str, report: Report, at_ms: int) -> Plate:

@@ -6,10 +6,11 @@ second processes are looked for; every ten seconds comes the health check.
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Final
 
+from callboard.board.counting import Counting
 from callboard.board.holding import Holding
 from callboard.board.plate import Pending, Plate
 from callboard.board.plates import Plates
@@ -36,12 +37,18 @@ class Rounds:
     """Looks after the plates that are not closed."""
 
     def __init__(
-        self, plates: Plates, holding: Holding, clock: Clock, drain: Callable[[], Awaitable[None]]
+        self,
+        plates: Plates,
+        holding: Holding,
+        clock: Clock,
+        drain: Callable[[], Awaitable[None]],
+        counting: Counting | None = None,
     ) -> None:
         self._plates = plates
         self._holding = holding
         self._clock = clock
         self._drain = drain
+        self._counting = counting
         self._checks = Checks()
         self._unheld: dict[str, float] = {}
         self._processes_at = 0.0
@@ -77,6 +84,8 @@ class Rounds:
             living = [plate for plate in living if not await self._has_died(plate)]
         await self._read_registry(living)
         await self._miss(living, now)
+        if self._counting is not None:
+            self._counting.write(now)
         if self._checks.due(self._clock.now_ms() / 1000):
             await self._check_health(living)
 
@@ -148,7 +157,7 @@ class Rounds:
         if known is not None and known.status == "waiting":
             return False
         try:
-            written = os.stat(plate.transcript_path).st_mtime
+            written = Path(plate.transcript_path).stat().st_mtime
         except (OSError, ValueError):
             return False
         return is_stale(written, plate.status_at / 1000)
@@ -157,9 +166,7 @@ class Rounds:
         if build(plate) is None:
             return
         try:
-            await self._plates.tell(
-                plate.plate_id, lambda now: build(now) if _lives(now) else None
-            )
+            await self._plates.tell(plate.plate_id, lambda now: build(now) if _lives(now) else None)
         except PlateNotFound:
             _log.debug("Plate %s was pruned meanwhile", plate.plate_id)
 

@@ -11,10 +11,13 @@ from callboard.cli.lookup import find_question
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session, watch_session
+from callboard.cli.ruling import check_person, ruled, tell
 from callboard.cli.screen import Screen
 from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
+from callboard.errors import ValidationError
 from callboard.events import names
+from callboard.interactions.kinds import is_from_board
 from callboard.interactions.records import Interaction
 
 
@@ -22,6 +25,8 @@ from callboard.interactions.records import Interaction
 @click.argument("question", metavar="ID")
 @click.argument("value", metavar="VALUE")
 @click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
+@click.option("--message", metavar="TEXT", help="A word to the coding agent that asks.")
+@click.option("--always", is_flag=True, help="Make the rule that the coding agent proposes.")
 @options.workflow_file
 @options.by
 @options.anywhere
@@ -31,11 +36,17 @@ def command(
     """Answer a question.
 
     ID is the question's, or its session's if that asks only one. VALUE is yes or no for an
-    approval, and for a choice the option or its number.
+    approval, and for a choice the option or its number. What a coding agent asks is answered at
+    a terminal only; several questions at once, by a JSON object of question and answer.
     """
 
     async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
         asked = await find_question(board, place, question)
+        if is_from_board(asked.type):
+            check_person(asked)
+            ruling = ruled(asked, value, given["message"], given["always"])
+            return await board.answer(asked.id, ruling, by=by, via="cli"), None
+        _check_plain(given)
         done = await board.answer(asked.id, meant(value, asked.options), by=by, via="cli")
         return done, await board.session(done.session_id) if done.session_id else None
 
@@ -47,8 +58,17 @@ def command(
         return resume_session(info, stage, by=by, file=given["file"])
     if stage.as_json:
         return print_json([done.to_wire()])
+    if is_from_board(done.type):
+        return tell(Screen(), done)
     _tell(Screen(), place, done, info)
     return None
+
+
+def _check_plain(given: dict[str, Any]) -> None:
+    if given["message"] is not None or given["always"]:
+        raise ValidationError(
+            "--message and --always are for what coding agents ask. Leave them out.", field="value"
+        )
 
 
 def _as_answered(place: Place, info: SessionInfo, done: Interaction) -> SessionInfo:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import click
 
 from callboard.app import Callboard
+from callboard.board.retention import CLOSED, outdated_plates
 from callboard.cli import options
 from callboard.cli.database import Database
 from callboard.cli.exits import DONE
@@ -22,6 +23,7 @@ from callboard.engine.retention import ENDED, Outdated, outdated
 from callboard.errors import SessionNotFound, StoreError, ValidationError
 from callboard.events.moments import from_ms
 
+_PRUNABLE = (*ENDED, CLOSED)
 _NOTHING = "There is nothing to remove."
 
 
@@ -36,8 +38,8 @@ class Pruned:
 
 def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
     statuses = tuple(one.strip() for one in given.split(",") if one.strip())
-    if not statuses or any(status not in ENDED for status in statuses):
-        raise click.BadParameter(f"choose among {', '.join(ENDED)}, with commas between them.")
+    if not statuses or any(status not in _PRUNABLE for status in statuses):
+        raise click.BadParameter(f"choose among {', '.join(_PRUNABLE)}, with commas between them.")
     return statuses
 
 
@@ -54,9 +56,9 @@ def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     "statuses",
     metavar="LIST",
     callback=_statuses,
-    default=",".join(ENDED),
+    default=",".join(_PRUNABLE),
     show_default=True,
-    help="Only those that ended so.",
+    help="Only those that ended so; closed are plates of coding agents.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
@@ -64,7 +66,7 @@ def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
 def command(
     older_than: timedelta, statuses: tuple[str, ...], database: Database, **given: bool
 ) -> int:
-    """Remove sessions for good that ended long ago.
+    """Remove sessions and plates for good that ended long ago.
 
     Forks of them stay whole. Afterwards the file is made shorter, if nobody else has the
     database open; else its free space is used for what comes.
@@ -74,7 +76,7 @@ def command(
     async def look(board: Callboard) -> tuple[list[Outdated], int]:
         now = board.clock.now_ms()
         before = now - int(older_than.total_seconds() * 1000)
-        return await outdated(board.log, before, statuses), now
+        return await _outdated(board, before, statuses), now
 
     found, now_ms = database.ask(look)
     if given["dry_run"]:
@@ -83,6 +85,12 @@ def command(
         _confirm(screen, found, now_ms)
     pruned = database.ask(lambda board: remove(board, found)) if found else Pruned(0, 0, 0)
     return _tell(screen, pruned, as_json=given["as_json"])
+
+
+async def _outdated(board: Callboard, before: int, statuses: tuple[str, ...]) -> list[Outdated]:
+    sessions = await outdated(board.log, before, [one for one in statuses if one in ENDED])
+    plates = await outdated_plates(board.log, before) if CLOSED in statuses else []
+    return sorted([*sessions, *plates], key=lambda one: one.updated_at)
 
 
 def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: bool) -> int:
@@ -97,7 +105,7 @@ def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: boo
 
 def _summary(found: Sequence[Outdated], now_ms: int) -> str:
     counts = Counter(one.status for one in found)
-    kinds = ", ".join(f"{counts[status]} {status}" for status in ENDED if counts[status])
+    kinds = ", ".join(f"{counts[status]} {status}" for status in _PRUNABLE if counts[status])
     events = plural(sum(one.position for one in found), "event")
     now = from_ms(now_ms)
     oldest, newest = moment(found[0].updated_at, now), moment(found[-1].updated_at, now)
@@ -123,7 +131,10 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
     with bar(screen, "Removing sessions") as report:
         for number, one in enumerate(found, 1):
             try:
-                await board.operations.delete(one.session_id, trim=False)
+                if one.status == CLOSED:
+                    await board.log.delete(one.session_id)
+                else:
+                    await board.operations.delete(one.session_id, trim=False)
                 sessions += 1
             except SessionNotFound:
                 pass  # Somebody else was quicker.

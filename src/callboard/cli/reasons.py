@@ -257,7 +257,8 @@ def _at_timeout(policy: Mapping[str, Any] | None) -> str:
 
 def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
     """The commands that answer a question, one for each answer it takes."""
-    values = ["yes", "no"] if manner_of(one.type) == "verdict" else _typed(one.options or [])
+    yes_or_no = manner_of(one.type) in ("verdict", "ruling")
+    values = ["yes", "no"] if yes_or_no else _typed(one.options or [])
     if free or not values:
         values.append("YOUR ANSWER")
     return [command("answer", one.id, *_as_argument(value)) for value in values]

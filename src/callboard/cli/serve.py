@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from ipaddress import ip_address
+from socket import socket
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,6 +18,7 @@ from callboard.cli.wording import preview
 from callboard.engine.workflow import Workflow
 from callboard.errors import MissingExtra, ValidationError
 from callboard.interactions.records import Interaction
+from callboard.server.activation import inherited
 
 if TYPE_CHECKING:
     from callboard.server.running import Address
@@ -92,8 +94,13 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
     """Run workflows for other programs, over HTTP.
 
     NAME is the variable that holds a workflow; without it, all of the file are served. Sessions
-    that were running when the last server ended go on at once. SIGTERM ends it in order.
+    that were running when the last server ended go on at once. SIGTERM ends it in order. Without
+    a file it serves the board and the inbox. A listening socket that systemd or launchd hands
+    over is used instead of --host and --port; `callboard service install` sees to that.
     """
+    handed = inherited()
+    if handed is not None:
+        given["host"], given["port"] = handed.getsockname()[:2]
     _check_reach(given["host"], given["allow_remote"])
     workflows = [source.workflow for file in files for source in load_all(file)]
     try:
@@ -117,7 +124,7 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
         wrong_tokens=given["wrong_tokens"],
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(database, workflows, settings, as_json))
+        runner.run(_serve(database, workflows, settings, handed, as_json))
 
 
 def _check_reach(host: str, allowed: bool) -> None:
@@ -135,19 +142,25 @@ def _check_reach(host: str, allowed: bool) -> None:
 
 
 async def _serve(
-    database: Database, workflows: list[Workflow], settings: "Settings", as_json: bool
+    database: Database,
+    workflows: list[Workflow],
+    settings: "Settings",
+    handed: socket | None,
+    as_json: bool,
 ) -> None:
+    from callboard.server.hook_access import let_hooks_in
     from callboard.server.presence import present
     from callboard.server.running import bind, serve
     from callboard.server.starting import prepare
     from callboard.server.tracing import traced
 
-    listening = bind(settings)
+    listening = handed or bind(settings)
     async with database.open(workflows, create=True) as board:
         prepared = prepare(board, board.driver, settings, database.path)
         oldest = await board.people.find(status="pending", limit=1)
 
         def ready(address: "Address") -> None:
+            let_hooks_in(prepared.tokens, database.path, address.host, address.port)
             if as_json:
                 names = sorted(board.workflows)
                 print_json([{"url": address.url, "port": address.port, "workflows": names}])

@@ -10,6 +10,7 @@ from callboard.client.access import DEFAULT_URL
 from callboard.client.following import Following, Questions
 from callboard.client.offers import WorkflowInfo
 from callboard.client.people import RemoteInbox, given
+from callboard.client.plates import RemotePlates
 from callboard.client.tailing import Patience, Stream, Tail
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
@@ -57,6 +58,7 @@ class Client:
         self.url = self._transport.url
         self.clock = SystemClock()
         self.people = RemoteInbox(self._transport)
+        self.plates = RemotePlates(self._transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -226,14 +228,23 @@ class Client:
             async for _, event in placed:
                 yield event
 
-    async def tail_all(self, after: int | None = None) -> AsyncIterator[tuple[int, Event]]:
-        """The events of all sessions with their place in the log; from now on unless told."""
-        async with aclosing(self._tail(Stream("/stream", ends=False), after)) as placed:
+    async def tail_all(
+        self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
+    ) -> AsyncIterator[tuple[int, Event]]:
+        """The events of all sessions with their place in the log; from now on unless told.
+
+        `on_connect` is called whenever a connection stands: what is looked at after that, and
+        what comes, leave no gap.
+        """
+        stream = Stream("/stream", ends=False)
+        async with aclosing(self._tail(stream, after, on_connect)) as placed:
             async for one in placed:
                 yield one
 
-    def _tail(self, stream: Stream, after: int | None) -> AsyncGenerator[tuple[int, Event]]:
-        patience = Patience(self.clock, self._reconnect)
+    def _tail(
+        self, stream: Stream, after: int | None, on_connect: Callable[[], None] | None = None
+    ) -> AsyncGenerator[tuple[int, Event]]:
+        patience = Patience(self.clock, self._reconnect, on_connect)
         return Tail(self._transport, stream, after, patience).events()
 
     async def state(self, session_id: str, at: int | None = None) -> Any:

@@ -1,7 +1,7 @@
 """An event stream that outlives its connections: nothing lost, nothing repeated."""
 
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
@@ -29,17 +29,25 @@ class Stream:
 
 
 class Patience:
-    """How long to wait before the next attempt, and when to give up."""
+    """How long to wait before the next attempt, and when to give up.
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    on_connect: called whenever a connection stands, before anything has come through it.
+    """
+
+    def __init__(
+        self, clock: Clock, seconds: float, on_connect: Callable[[], None] | None = None
+    ) -> None:
         self._clock = clock
         self._seconds = seconds
+        self._on_connect = on_connect
         self._pause = _FIRST
         self._since: float | None = None
 
     def connected(self) -> None:
         """The server is there; whether it also has something to say, its events show."""
         self._since = None
+        if self._on_connect is not None:
+            self._on_connect()
 
     def reset(self) -> None:
         """An event came: begin anew."""

@@ -57,6 +57,10 @@ class Transport:
         headers = {"Callboard-Via": via} if via else {}
         return await self._request("POST", path, content=dump_json(body), headers=headers)
 
+    async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Change something."""
+        return await self._request("PATCH", path, content=dump_json(body))
+
     async def delete(self, path: str) -> Any:
         """Remove something."""
         return await self._request("DELETE", path)

@@ -25,7 +25,7 @@ from callboard.events.envelope import NewEvent
 from callboard.events.rows import Cell, Query
 from callboard.ids import event_id, short_id
 from callboard.interactions.claims import check_free, claim_payload
-from callboard.interactions.kinds import manner_of
+from callboard.interactions.kinds import WHOLE, is_from_board, manner_of
 from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome, completion_event
 from callboard.interactions.records import Interaction, interaction
 from callboard.interactions.requests import request_payload
@@ -199,7 +199,7 @@ class Inbox:
                 field="outcome",
             )
         value, approved = response, verdict
-        if isinstance(response, Mapping):
+        if isinstance(response, Mapping) and manner_of(asked.type) not in WHOLE:
             told = cast("Mapping[str, Any]", response)
             value, approved = told.get("value"), told.get("approved", verdict)
         await self._operations.answer(asked.id, value, approved=approved, **who)
@@ -211,6 +211,12 @@ class Inbox:
         """Take a question back, unless a workflow cannot go on without its answer."""
 
         def build(asked: Interaction) -> Told:
+            if is_from_board(asked.type):
+                raise ConflictError(
+                    f"A coding agent asks question {asked.id}, and its own dialog is open too. "
+                    "Answer it here or there.",
+                    interaction_id=asked.id,
+                )
             if asked.awaited:
                 raise ConflictError(
                     f"Session {asked.session_id} goes on only with an answer to question "

@@ -11,7 +11,7 @@ from callboard.events import names
 from callboard.events.envelope import NewEvent
 from callboard.events.rows import Query
 from callboard.ids import event_id
-from callboard.interactions.kinds import manner_of
+from callboard.interactions.kinds import WHOLE, manner_of
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
 
@@ -92,5 +92,4 @@ async def unmoved(log: EventLog, stream: str, head: int) -> Writing:
 
 
 def _decided(found: Interaction) -> Any:
-    whole = manner_of(found.type) in ("outcome", "ruling", "answers")
-    return found.response if whole else found.response["value"]
+    return found.response if manner_of(found.type) in WHOLE else found.response["value"]

@@ -16,7 +16,7 @@ ENDED: Final = ("completed", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A session that may go, and how many events it has."""
+    """A session, or a plate of a coding agent, that may go, and how many events it has."""
 
     session_id: str
     workflow: str

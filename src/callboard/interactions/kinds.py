@@ -38,6 +38,16 @@ KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
+WHOLE: Final[frozenset[Manner]] = frozenset({"outcome", "ruling", "answers"})
+"""Manners in which what was answered is the response itself, and not one part of it."""
+
+
+def is_from_board(type: str) -> bool:
+    """Whether only a coding agent asks such questions."""
+    kind = KINDS.get(type)
+    return kind is not None and kind.from_board
+
+
 def manner_of(type: str) -> Manner:
     """How a type is answered; one that is not known here can only be completed."""
     kind = KINDS.get(type)

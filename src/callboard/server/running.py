@@ -82,16 +82,21 @@ async def serve(
     stopping = stopping or asyncio.Event()
     with _signals(stopping.set):
         await driver.start()
+        await service.rounds.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
         ready(Address(host, port))
         stopped = asyncio.create_task(stopping.wait())
         await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
-        # Readers first: a stream never ends by itself, and uvicorn waits for all answers.
+        # Readers and held hooks first: neither ends by itself, and uvicorn waits for all answers.
+        service.holding.close()
+        await service.leavings.stop()
+        await service.rounds.stop()
         service.streams.close()
         server.should_exit = True
         await asyncio.gather(serving, driver.stop(settings.grace))
+        service.spool.close()
 
 
 class _Server(uvicorn.Server):

@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 
+from callboard.board.emptying import Emptying
+from callboard.board.holding import Holding
+from callboard.board.leaving import Leavings
+from callboard.board.listening import Listener
+from callboard.board.plates import Plates
+from callboard.board.rounds import Rounds
 from callboard.drivers.watching import WatchingDriver
 from callboard.server.access.links import Links
 from callboard.server.access.tokens import Tokens
@@ -24,3 +30,9 @@ class Service:
     driver: WatchingDriver
     metrics: Metrics
     dashboard: Dashboard
+    plates: Plates
+    listener: Listener
+    holding: Holding
+    leavings: Leavings
+    spool: Emptying
+    rounds: Rounds

@@ -5,6 +5,15 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from callboard.board.counting import Counting
+from callboard.board.emptying import Emptying
+from callboard.board.holding import Holding
+from callboard.board.leaving import Leavings
+from callboard.board.listening import Listener
+from callboard.board.places import hooks_folder
+from callboard.board.plates import Plates
+from callboard.board.rounds import Rounds
+from callboard.board.spool import Spool
 from callboard.drivers.local import LocalDriver
 from callboard.drivers.watching import WatchingDriver
 from callboard.server import logs
@@ -40,6 +49,13 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
     watching = WatchingDriver(driver, board.log, board.clock, settings.concurrency)
     streams = Streams(board.log, settings)
     metrics = Metrics(board.log, board.clock, watching, streams)
+    plates = Plates(board.log, board.clock)
+    listener = Listener(plates, board.clock.now_ms)
+    folder = hooks_folder(database)
+    spool = Emptying(Spool(folder, board.clock), listener)
+    counting = Counting(folder, spool.counted)
+    listener.before = spool.empty
+    holding = Holding(board.log, board.people)
     service = Service(
         board=board,
         settings=settings,
@@ -49,6 +65,12 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
         driver=watching,
         metrics=metrics,
         dashboard=Dashboard(settings.ui),
+        plates=plates,
+        listener=listener,
+        holding=holding,
+        leavings=Leavings(plates, holding, board.clock),
+        spool=spool,
+        rounds=Rounds(plates, holding, board.clock, spool.empty, counting),
     )
     guard = Guard(
         Routed(build(service)),

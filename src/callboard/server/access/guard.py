@@ -16,6 +16,7 @@ from callboard.server.access.bodies import check_length, has_body, read_again, r
 from callboard.server.access.credentials import Credentials
 from callboard.server.access.failures import Failures
 from callboard.server.access.head import Head
+from callboard.server.access.hook_bodies import is_hook, read_beginning
 from callboard.server.access.links import Links
 from callboard.server.access.places import Places, Sender
 from callboard.server.access.tokens import Tokens
@@ -49,6 +50,7 @@ class Guard:
         self.credentials = Credentials(tokens, links, failures)
         self.audit = audit
         self.max_body = settings.max_body
+        self.max_hook_body = settings.max_hook_body
         # Made now, so that whoever starts the server can read it before the first request.
         tokens.admin()
 
@@ -92,7 +94,7 @@ class _Passage:
         try:
             return await self._guard.app(self._inner(), self._receive, self._completed())
         finally:
-            if self._head.commands:
+            if self._head.commands and not is_hook(self._head.path):
                 self._note(_LEFT)
 
     async def _check(self) -> Response | None:
@@ -102,16 +104,22 @@ class _Passage:
         answer = preflight(head, self._sender)
         if answer is not None:
             return answer
-        check_length(head, guard.max_body)
+        if not is_hook(head.path):
+            check_length(head, guard.max_body)
         self._identity = guard.credentials.find(head, self._sender)
         if self._identity is None and not _is_open(head):
             raise guard.credentials.refusal(head)
         if has_body(head):
-            body = await read_body(self._receive, guard.max_body)
+            body = await self._body()
             if body is None:
                 raise _Left
             self._receive = read_again(body, self._receive)
         return None
+
+    async def _body(self) -> bytes | None:
+        if is_hook(self._head.path):
+            return await read_beginning(self._receive, self._guard.max_hook_body)
+        return await read_body(self._receive, self._guard.max_body)
 
     def _inner(self) -> Scope:
         """The request as the routes see it."""
@@ -137,7 +145,9 @@ class _Passage:
         return completed(self._send, self._sender, self._guard.places.names_others, self._answered)
 
     def _answered(self, status: int) -> None:
-        if self._head.commands or status in _REFUSALS:
+        # What a hook tells is in the log itself, and there may be hundreds a second.
+        commands = self._head.commands and not is_hook(self._head.path)
+        if commands or status in _REFUSALS:
             self._note(status)
         self._noted = True
 

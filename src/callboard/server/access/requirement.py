@@ -45,4 +45,5 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Identity]]:
 Reads = Annotated[Identity, Depends(needs("read"))]
 Answers = Annotated[Identity, Depends(needs("answer"))]
 Operates = Annotated[Identity, Depends(needs("operate"))]
+Reports = Annotated[Identity, Depends(needs("hook"))]
 Administers = Annotated[Identity, Depends(needs("admin"))]

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
 from callboard.server import routing
 from callboard.server.access.requirement import Answers, Operates, Reads
+from callboard.server.answering import check_answerer
 from callboard.server.replies import reply
 from callboard.server.routes.common import InteractionPath, Serving, who
 from callboard.server.routes.documented import failures, gives
@@ -83,9 +84,14 @@ async def claim(
 
 @router.post("/{interaction_id}/answer", responses=gives(InteractionOut) | failures(404, 409))
 async def answer(
-    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: AnswerIn
+    request: Request,
+    serving: Serving,
+    caller: Answers,
+    interaction_id: InteractionPath,
+    given: AnswerIn,
 ) -> Response:
     """Answer a question. The first answer counts; the second is told so."""
+    await check_answerer(serving, request, caller, interaction_id, given.value)
     await serving.board.operations.answer(
         interaction_id,
         given.value,
@@ -98,9 +104,14 @@ async def answer(
 
 @router.post("/{interaction_id}/complete", responses=gives(InteractionOut) | failures(404, 409))
 async def complete(
-    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: CompleteIn
+    request: Request,
+    serving: Serving,
+    caller: Answers,
+    interaction_id: InteractionPath,
+    given: CompleteIn,
 ) -> Response:
     """End an interactive session with its outcome."""
+    await check_answerer(serving, request, caller, interaction_id, given.response)
     await serving.board.people.complete(
         interaction_id,
         given.outcome,

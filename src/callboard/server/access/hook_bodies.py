@@ -1,0 +1,27 @@
+"""Bodies of hooks: whatever their size, they are answered. Only their beginning is kept."""
+
+from starlette.types import Receive
+
+_MOST: int = 256 * 1_048_576
+"""Bytes after which even a hook is cut off: nobody's payload is so large."""
+
+
+def is_hook(path: str) -> bool:
+    """Whether a request brings the payload of a hook."""
+    return path.startswith("/hooks/")
+
+
+async def read_beginning(receive: Receive, limit: int) -> bytes | None:
+    """The first bytes of a body, all of which is taken; None when the client left."""
+    kept = bytearray()
+    size = 0
+    while size <= _MOST:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        kept += part[: max(0, limit - len(kept))]
+        if not message.get("more_body", False):
+            return bytes(kept)
+    return None

@@ -1,0 +1,53 @@
+"""Who may answer what a coding agent asks: not the agent itself, and rules only who may operate."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+
+from fastapi import Request
+
+from callboard.errors import Forbidden, PlateNotFound
+from callboard.interactions.kinds import is_from_board
+from callboard.interactions.records import Interaction
+from callboard.server.access.identity import Identity
+from callboard.server.access.peers import comes_from
+from callboard.server.access.scopes import allows
+from callboard.server.service import Service
+
+
+async def check_answerer(
+    serving: Service, request: Request, caller: Identity, interaction_id: str, value: Any
+) -> None:
+    """Refuse an answer that its sender may not give; questions of workflows are anybody's."""
+    asked = await serving.board.interaction(interaction_id)
+    if not is_from_board(asked.type):
+        return
+    if _makes_rule(value) and not allows(caller.scope, "operate"):
+        raise Forbidden(
+            "always: a rule lets the agent run more than this, and needs a token with the scope "
+            "'operate'. Answer without it.",
+            needed="operate",
+            scope=caller.scope,
+        )
+    await _check_sender(serving, request, asked)
+
+
+def _makes_rule(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(cast("Mapping[str, Any]", value).get("always"))
+
+
+async def _check_sender(serving: Service, request: Request, asked: Interaction) -> None:
+    try:
+        plate = await serving.plates.get(asked.stream)
+    except PlateNotFound:
+        return
+    server = request.scope.get("server")
+    if plate.pid is None or server is None or request.client is None:
+        return
+    # It looks through all processes: some milliseconds that the other readers need not wait.
+    if await asyncio.to_thread(comes_from, request.client, server[1], plate.pid):
+        raise Forbidden(
+            "This answer comes from the agent that asks. A person has to give it: in the "
+            "dashboard, in `callboard board`, or in another terminal.",
+            interaction_id=asked.id,
+        )

@@ -1,0 +1,100 @@
+"""Messages to people who look at no board: Slack, ntfy, e-mail and the rest, through Apprise."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Protocol
+
+from callboard.errors import MissingExtra, ValidationError
+
+_log = logging.getLogger(__name__)
+
+_MOST_WAITING: Final = 20
+"""Messages. Where they pile up, nobody gets them in time anyway."""
+
+
+class Notifier(Protocol):
+    """Whoever can tell a person something."""
+
+    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
+        """Tell that somebody is needed; whether everyone was reached. Raises nothing."""
+        ...
+
+
+class AppriseNotifier:
+    """Sends by the addresses that Apprise knows: `slack://…`, `ntfy://…`, `mailto://…`, `json://…`.
+
+    One thread sends, so that a receiver that is slow delays nothing but other messages. Of an
+    address only the beginning is ever logged: the rest of it is a secret.
+    """
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._receivers = [(_scheme(url), _receiver(url, place)) for place, url in enumerate(urls, 1)]
+        self._thread = ThreadPoolExecutor(1, "callboard-notify")
+        self._waiting = 0
+
+    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
+        """Tell all receivers; a failure is logged, and the others are told all the same."""
+        if self._waiting >= _MOST_WAITING:
+            _log.warning("too many messages wait to be sent; one was dropped")
+            return False
+        self._waiting += 1
+        loop = asyncio.get_running_loop()
+        text = f"{body}\n{link}" if link else body
+        try:
+            return await loop.run_in_executor(self._thread, self._send, title, text)
+        finally:
+            self._waiting -= 1
+
+    def _send(self, title: str, body: str) -> bool:
+        reached = True
+        for scheme, receiver in self._receivers:
+            try:
+                sent = bool(receiver.notify(body=body, title=title, body_format="text"))
+            except Exception as error:  # noqa: BLE001 - of a plugin, whose text may hold the address
+                sent = False
+                _log.warning("a message by %s failed: %s", scheme, type(error).__name__)
+            else:
+                if not sent:
+                    _log.warning("a message by %s did not arrive", scheme)
+            reached = reached and sent
+        return reached
+
+    def close(self) -> None:
+        """Send nothing more; what is being sent is left to itself."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _receiver(url: str, place: int) -> Any:
+    apprise = _apprise()
+    found = apprise.Apprise.instantiate(url, suppress_exceptions=True)
+    if not found:
+        raise ValidationError(
+            f"Address {place} to notify ({_scheme(url)}) is none that Apprise understands. "
+            "It wants addresses such as ntfy://ntfy.sh/topic or mailto://user:password@host.",
+            field="notify",
+        )
+    # The receiver alone has no queue, no tags and no templates: what comes in goes out.
+    one = apprise.Apprise()
+    one.add(found)
+    return one
+
+
+def _scheme(url: str) -> str:
+    scheme, separator, _ = url.partition("://")
+    known = separator and scheme.replace("+", "").isalnum() and len(scheme) <= 20
+    return f"{scheme}://…" if known else "no address"
+
+
+def _apprise() -> Any:
+    try:
+        import apprise
+    except ImportError as error:
+        raise MissingExtra(
+            "Notifications need Apprise. Install it: pip install 'callboard[notify]'",
+            extra="notify",
+        ) from error
+    # It logs addresses, secrets and all.
+    logging.getLogger("apprise").disabled = True
+    return apprise

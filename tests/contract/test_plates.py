@@ -1,0 +1,402 @@
+"""The board over HTTP: plates, reported events, raw hooks, and hooks that are held open."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.servers import TOKEN, Server, serving
+
+PATIENCE = 20
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("plates"),
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    async with serving(tmp_path_factory.mktemp("plates") / "x.db") as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def http(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    async with server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def session(request: pytest.FixtureRequest) -> str:
+    return f"session of {request.node.name}"
+
+
+def hook(session: str, name: str, **more: Any) -> dict[str, Any]:
+    return {"session_id": session, "cwd": "/work/x", "hook_event_name": name, **more}
+
+
+def bash(session: str, name: str, command: str = "rm -r build", **more: Any) -> dict[str, Any]:
+    return hook(session, name, tool_name="Bash", tool_input={"command": command}, **more)
+
+
+async def send(http: httpx.AsyncClient, payload: Any, agent: str = "claude") -> httpx.Response:
+    answer = await http.post(f"/hooks/{agent}", json=payload)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+async def plate_of(http: httpx.AsyncClient, session: str) -> dict[str, Any]:
+    plates = (await http.get("/plates")).json()["plates"]
+    return next(plate for plate in plates if plate["sessionId"] == session)
+
+
+async def until(http: httpx.AsyncClient, session: str, **expected: Any) -> dict[str, Any]:
+    """The plate once it is as expected."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            plate = await plate_of(http, session)
+            if expected.items() <= plate.items():
+                return plate
+            await asyncio.sleep(0.01)
+
+
+async def asked(http: httpx.AsyncClient, session: str) -> dict[str, Any]:
+    """The question that a client's session has in the inbox."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            query = {"status": "pending", "sessionId": session}
+            found = (await http.get("/interactions", params=query)).json()["interactions"]
+            if found:
+                return found[0]
+            await asyncio.sleep(0.01)
+
+
+async def resolved(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = (await http.get(f"/interactions/{id}")).json()
+            if found["status"] != "pending":
+                return found
+            await asyncio.sleep(0.01)
+
+
+def held(http: httpx.AsyncClient, payload: dict[str, Any]) -> asyncio.Task[httpx.Response]:
+    return asyncio.create_task(send(http, payload))
+
+
+async def test_a_session_from_its_start_to_its_end(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    assert (await plate_of(http, session))["status"] == "idle"
+    await send(http, hook(session, "UserPromptSubmit", prompt="Tidy up"))
+    plate = await plate_of(http, session)
+    assert (plate["status"], plate["prompt"], plate["attention"]) == ("running", "Tidy up", False)
+    await send(http, bash(session, "PreToolUse"))
+    assert (await plate_of(http, session))["lastTool"] == "Bash"
+    await send(http, bash(session, "PostToolUse"))
+    await send(http, hook(session, "Stop", last_assistant_message="Done."))
+    plate = await plate_of(http, session)
+    assert (plate["status"], plate["attention"], plate["unseen"]) == ("idle", True, True)
+    await send(http, hook(session, "SessionEnd", reason="other"))
+    assert (await plate_of(http, session))["status"] == "closed"
+    events = (await http.get(f"/plates/{plate['plateId']}/events")).json()["events"]
+    raw = [event["payload"]["raw"]["hook_event_name"] for event in events if "raw" in event["payload"]]
+    assert raw == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "SessionEnd",
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"no json",
+        b"[1]",
+        b"null",
+        b'{"hook_event_name": "Stop"}',
+        b'{"session_id": 7}',
+        b'{"session_id": "x", "hook_event_name": ["Stop"]}',
+        b'{"session_id": "\\ud800", "hook_event_name": "Stop"}',
+        b'{"session_id": "x", "hook_event_name": "Stop", "a": ' + b"[" * 5000,
+        b"\xff\xfe",
+    ],
+)
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "nobody"])
+async def test_garbage_is_answered_like_everything_else(
+    http: httpx.AsyncClient, body: bytes, agent: str
+):
+    answer = await http.post(f"/hooks/{agent}", content=body)
+    assert (answer.status_code, answer.json()) == (200, {})
+
+
+async def test_a_huge_payload_is_kept_by_its_beginning(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    huge = bash(session, "PostToolUse", tool_response="x" * 20_000_000)
+    assert (await send(http, huge)).json() == {}
+    plate = await plate_of(http, session)
+    events = (await http.get(f"/plates/{plate['plateId']}/events")).json()["events"]
+    assert events[-1]["name"] == "hook_heard"
+    assert events[-1]["payload"]["raw"]["truncated"] is True
+
+
+async def test_a_permission_is_granted_from_the_board(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    await send(http, bash(session, "PreToolUse"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    assert question["type"] == "permission"
+    assert "rm -r build" in question["prompt"]
+    plate = await plate_of(http, session)
+    assert plate["status"] == "awaiting_approval"
+    assert plate["interactionId"] == question["id"]
+    answer = await http.post(f"/interactions/{question['id']}/answer", json={"approved": True})
+    assert answer.json()["response"] == {"approved": True}
+    decision = (await holding).json()["hookSpecificOutput"]["decision"]
+    assert decision["behavior"] == "allow"
+    assert (await until(http, session, status="running"))["waitingFor"] is None
+    again = await http.post(f"/interactions/{question['id']}/answer", json={"approved": False})
+    assert again.status_code == 409
+
+
+async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    body = {"value": {"approved": False, "message": "use make clean"}}
+    await http.post(f"/interactions/{question['id']}/answer", json=body)
+    decision = (await holding).json()["hookSpecificOutput"]["decision"]
+    assert decision == {"behavior": "deny", "message": "use make clean", "interrupt": False}
+
+
+async def test_an_answer_in_the_terminal_closes_the_question(
+    http: httpx.AsyncClient, session: str
+):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    await send(http, bash(session, "PostToolUse"))
+    assert (await holding).json() == {}
+    closed = await resolved(http, question["id"])
+    assert (closed["status"], closed["response"]) == ("completed", {"approved": True})
+    assert closed["via"] == "terminal"
+
+
+async def test_a_hook_that_leaves_takes_its_question_along(server: Server, session: str):
+    async with server.client() as http, server.client() as client:
+        await send(http, hook(session, "SessionStart", source="startup"))
+        holding = held(client, bash(session, "PermissionRequest"))
+        question = await asked(http, session)
+        holding.cancel()
+        closed = await resolved(http, question["id"])
+        assert closed["status"] == "cancelled"
+        plate = await until(http, session, status="idle")
+        assert plate["interrupted"] is True
+        assert plate["interactionId"] is None
+
+
+async def test_a_hook_that_comes_back_finds_its_question(server: Server, session: str):
+    async with server.client() as http, server.client() as client:
+        await send(http, hook(session, "SessionStart", source="startup"))
+        payload = bash(session, "PermissionRequest", callboard={"hold": "h0lder-1"})
+        first = held(client, payload)
+        assert (await asked(http, session))["id"] == "h0lder-1"
+        first.cancel()
+        second = held(http, payload)
+        await asyncio.sleep(1)  # Longer than a hook that left has to come back.
+        assert (await http.get("/interactions/h0lder-1")).json()["status"] == "pending"
+        await http.post("/interactions/h0lder-1/answer", json={"value": "yes"})
+        assert (await second).json()["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+        third = await send(http, payload)
+        assert third.json()["hookSpecificOutput"]["decision"]["behavior"] == "allow"
+
+
+async def test_a_question_is_answered_by_its_labels(http: httpx.AsyncClient, session: str):
+    options = [{"label": "SQLite", "description": ""}, {"label": "Postgres", "description": ""}]
+    questions = [{"question": "Which?", "header": "DB", "options": options, "multiSelect": False}]
+    payload = hook(
+        session, "PermissionRequest", tool_name="AskUserQuestion", tool_input={"questions": questions}
+    )
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, payload)
+    question = await asked(http, session)
+    assert (question["type"], question["options"]) == ("question", ["SQLite", "Postgres"])
+    wrong = await http.post(f"/interactions/{question['id']}/answer", json={"value": {"No": "x"}})
+    assert wrong.status_code == 400
+    await http.post(f"/interactions/{question['id']}/answer", json={"value": "SQLite"})
+    decision = (await holding).json()["hookSpecificOutput"]["decision"]
+    assert decision["behavior"] == "allow"
+    assert decision["updatedInput"] == {"questions": questions, "answers": {"Which?": "SQLite"}}
+
+
+async def test_a_rule_needs_more_than_an_answer(server: Server, session: str):
+    env = os.environ | {"CALLBOARD_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "callboard", "token", "create", "--scope", "answer", "--json"]
+    made = subprocess.run(
+        [*command, f"--db={server.db}", "--name=phone"],
+        env=env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    token = json.loads(made.stdout)["token"]
+    async with server.client() as http, server.client(token) as phone:
+        await send(http, hook(session, "SessionStart", source="startup"))
+        suggestion = {"type": "addRules", "rules": [], "behavior": "allow", "destination": "session"}
+        holding = held(
+            http, bash(session, "PermissionRequest", permission_suggestions=[suggestion])
+        )
+        question = await asked(http, session)
+        path, always = f"/interactions/{question['id']}/answer", {"approved": True, "always": True}
+        refused = await phone.post(path, json={"value": always})
+        assert (refused.status_code, refused.json()["error"]["needed"]) == (403, "operate")
+        await http.post(path, json={"value": always})
+        decision = (await holding).json()["hookSpecificOutput"]["decision"]
+        assert decision["updatedPermissions"] == [suggestion]
+
+
+async def test_an_agent_cannot_answer_itself(server: Server, session: str):
+    """The plate's process is this one, so that whoever it starts is a descendant."""
+    async with server.client() as http:
+        mine = {"pid": os.getpid(), "hold": f"h-{os.getpid()}"}
+        await send(http, hook(session, "SessionStart", source="startup", callboard=mine))
+        holding = held(http, bash(session, "PermissionRequest", callboard=mine))
+        question = await asked(http, session)
+        refused = await http.post(
+            f"/interactions/{question['id']}/answer", json={"approved": True}
+        )
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
+        assert (await asked(http, session))["status"] == "pending"
+        holding.cancel()
+
+
+async def test_who_only_reports_can_do_nothing_else(server: Server, session: str):
+    env = os.environ | {"CALLBOARD_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "callboard", "token", "create", "--scope", "hook", "--json"]
+    made = subprocess.run(
+        [*command, f"--db={server.db}", "--name=hooks-of-a-test"],
+        env=env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    async with server.client(json.loads(made.stdout)["token"]) as hooks:
+        assert (await hooks.get("/plates")).status_code == 403
+        assert (await hooks.get("/interactions")).status_code == 403
+        await send(hooks, hook(session, "SessionStart", source="startup"))
+        reported = {"session_id": session, "project_path": "/x", "event_type": "prompt_submit"}
+        assert (await hooks.post("/events", json=reported)).status_code == 200
+    async with server.client(None) as stranger:
+        assert (await stranger.post("/hooks/claude", json={})).status_code == 401
+
+
+async def test_events_in_the_words_of_the_board(http: httpx.AsyncClient, session: str):
+    told = {"session_id": session, "project_path": "/work/y"}
+    statuses: list[str] = []
+    for event in [
+        {"event_type": "session_start", "git_branch": "main", "tmux_target": "0:1"},
+        {"event_type": "tool_start", "tool_name": "AskUserQuestion"},
+        {"event_type": "tool_call", "tool_name": "AskUserQuestion"},
+        {"event_type": "tool_start", "tool_name": "ExitPlanMode"},
+        {"event_type": "stop", "error": "no credit"},
+        {"event_type": "something_new", "answer": 42},
+        {"event_type": "prompt_submit"},
+        {"event_type": "stop"},
+    ]:
+        answer = await http.post("/events", json=told | event)
+        assert answer.json() == {"status": "ok"}
+        statuses.append((await plate_of(http, session))["status"])
+    assert statuses == [
+        "running",
+        "awaiting_input",
+        "running",
+        "awaiting_approval",
+        "error",
+        "error",
+        "running",
+        "idle",
+    ]
+    plate = await plate_of(http, session)
+    assert (plate["gitBranch"], plate["tmuxTarget"]) == ("main", "0:1")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"event_type": "stop"}, "session_id"),
+        ({"session_id": "x"}, "event_type"),
+        ({"session_id": "x", "event_type": "stop"}, "project_path"),
+        ({"session_id": "x", "event_type": "stop", "cwd": "/", "timestamp": "noon"}, "timestamp"),
+        ({"session_id": "x", "event_type": "stop", "cwd": 7}, "cwd"),
+    ],
+)
+async def test_a_wrong_event_names_its_field(
+    http: httpx.AsyncClient, wrong: dict[str, Any], field: str
+):
+    answer = await http.post("/events", json=wrong)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
+
+
+async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient, session: str):
+    process = {"project_path": "/work/z", "pid": 2**22 - 1, "proc_start": session}
+    plate = (await http.post("/plates/register", json=process)).json()
+    assert (plate["status"], plate["projectPath"]) == ("starting", "/work/z")
+    other = {"project_path": "/work/z", "pid": 2**22 - 2, "proc_start": session}
+    await http.post("/plates/register", json=other)
+    told = (await http.post("/plates/stopped", json=process)).json()
+    assert told == {"status": "ok", "count": 1}
+    assert (await http.get(f"/plates/{plate['plateId']}")).json()["status"] == "closed"
+    assert (await http.post("/plates/stopped", json=process)).json()["count"] == 0
+
+
+async def test_name_pin_see_and_dismiss(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    await send(http, hook(session, "Stop"))
+    id = (await plate_of(http, session))["plateId"]
+    changed = (await http.patch(f"/plates/{id}", json={"name": "docs", "pinned": True})).json()
+    assert (changed["name"], changed["pinned"], changed["attention"]) == ("docs", True, True)
+    assert (await http.patch(f"/plates/{id}", json={"seen": True})).json()["attention"] is False
+    assert (await http.patch(f"/plates/{id}", json={"name": ""})).json()["name"] is None
+    assert (await http.patch(f"/plates/{id}", json={"colour": 1})).status_code == 400
+    await http.delete(f"/plates/{id}")
+    listed = (await http.get("/plates")).json()["plates"]
+    assert id not in [plate["plateId"] for plate in listed]
+    await send(http, hook(session, "SessionStart", source="resume"))
+    assert (await plate_of(http, session))["plateId"] == id
+    missing = await http.get("/plates/none")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "PLATE_NOT_FOUND")
+
+
+async def test_a_process_that_dies_closes_its_plate(http: httpx.AsyncClient, session: str):
+    process = subprocess.Popen(["sleep", "60"])
+    stat = Path(f"/proc/{process.pid}/stat").read_text()
+    known = {"pid": process.pid, "proc_start": stat.rsplit(")", 1)[1].split()[19]}
+    await send(http, hook(session, "SessionStart", source="startup", callboard=known))
+    holding = held(
+        http, bash(session, "PermissionRequest", callboard=known | {"hold": f"h{process.pid}"})
+    )
+    question = await asked(http, session)
+    process.kill()
+    process.wait()
+    assert (await until(http, session, status="closed"))["ended"] == "process_exit"
+    assert (await resolved(http, question["id"]))["status"] == "cancelled"
+    assert (await holding).json() == {}
+    await send(http, hook(session, "Stop"))
+    assert (await plate_of(http, session))["status"] == "closed"
+
+
+async def test_the_stream_of_everything_tells_of_plates(server: Server, session: str):
+    async with server.client() as http, http.stream("GET", "/stream") as stream:
+        async with server.client() as client:
+            await send(client, hook(session, "SessionStart", source="startup"))
+        async for line in stream.aiter_lines():
+            if line.startswith("data:") and session in line:
+                event = json.loads(line.removeprefix("data:"))
+                assert event["name"] == "session_start"
+                assert event["payload"]["plate"]["sessionId"] == session
+                return
