@@ -24,8 +24,7 @@ the clock was set back, and it is not the event that is wrong."""
 LONGEST_TEXT: Final = 500
 """What a board shows of somebody's words. All of them are in the raw payload."""
 
-_TURN_BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
-_OVER: Final = frozenset(
+_TURN_OVER: Final = frozenset(
     {
         plates.PROMPT_SUBMIT,
         plates.STOP,
