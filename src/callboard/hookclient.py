@@ -25,4 +25,5 @@ if __name__ == "__main__":
 
         run(sys.argv[1:])
     finally:
-        posix._exit(0)
+        # Nothing is left to clean up, and no traceback may be printed.
+        posix._exit(0)  # pyright: ignore[reportPrivateUsage] - it has no other name here

@@ -26,8 +26,16 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "serve": "Run workflows for other programs, over HTTP.",
         "open": "Open the dashboard in your browser, logged in.",
         "token": "Make, list and revoke the tokens of a server.",
+        "notify": "Send a message by way of trial, as a server would.",
+    },
+    "Agents": {
+        "watch": "Start a coding agent, and tell the board at once when it ends.",
+        "hook": "Report one hook of a coding agent.",
+        "demo": "Show the board as it moves, without any agent.",
     },
     "Look": {
+        "board": "Show every session in the terminal, who needs you first; answer there.",
+        "plates": "List the sessions of coding agents.",
         "sessions": "List the sessions, newest first.",
         "show": "Show a session: its path, its timings, its questions.",
         "why": "Say what a session waits for, and what unblocks it.",
@@ -124,7 +132,7 @@ def group(ctx: click.Context, db: str | None, server: str | None, debug: bool) -
         server_was_typed=ctx.get_parameter_source("server") is typed,
     )
     if server:
-        ctx.default_map = {"open": {"server": server}}
+        ctx.default_map = {name: {"server": server} for name in ("open", "board")}
 
 
 def run_command(arguments: Sequence[str]) -> int:

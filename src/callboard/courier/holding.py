@@ -1,7 +1,7 @@
 """A hook that waits for a decision: over restarts of the server, as long as its agent lives."""
 
-import _signal
 import posix
+import signal
 import time
 
 from callboard.courier.errand import deliver, drop, hand_over
@@ -17,7 +17,7 @@ terminal again and again would else gather clients that wait in vain."""
 
 _SOONEST, _LATEST = 0.2, 2.0
 _LONGEST_SEND = 10.0
-_HANGUP, _INTERRUPT, _TERMINATE = 1, 2, 15
+_LEAVE = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _NEVER_TAKEN = frozenset({400, 404, 405, 410, 413, 415, 422, 501})
 """What a server of another version says of requests that it does not know."""
 
@@ -44,14 +44,14 @@ class _AsLongAsNeeded(Patience):
         return _LONGEST_SEND
 
 
-def hold_errand(folder: str, agent: str) -> None:
-    """Read a payload, wait for the decision on it, and print that."""
+def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
+    """Wait for the decision on a payload, by default that on standard input, and print it."""
     letter = None
     hold = posix.urandom(12).hex()
     try:
-        for number in (_HANGUP, _INTERRUPT, _TERMINATE):
-            _signal.signal(number, _leave)
-        letter = Letter(folder, agent, read_payload())
+        for number in _LEAVE:
+            signal.signal(number, _leave)
+        letter = Letter(folder, agent, read_payload() if payload is None else payload)
         _print(wait(letter, hold))
     except _Left:
         if letter is not None and letter.is_object:
@@ -100,8 +100,8 @@ def _sleep(seconds: float, needed: Patience) -> None:
 
 def _leave(number: int, frame: object) -> None:
     """Take the first signal for all: what is done because of it shall not be disturbed."""
-    for other in (_HANGUP, _INTERRUPT, _TERMINATE):
-        _signal.signal(other, _signal.SIG_IGN)
+    for other in _LEAVE:
+        signal.signal(other, signal.SIG_IGN)
     raise _Left
 
 

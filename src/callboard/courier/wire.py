@@ -104,7 +104,7 @@ def _answer(reader: "_Reader") -> bytes:
     status = rest[:3]
     if not version.startswith(b"HTTP/1.") or not status.isdigit():
         raise ValueError("this is no HTTP")
-    if status != b"200":
+    if not status.startswith(b"2"):
         raise Refused(int(status))
     pairs = [line.lower().partition(b":") for line in lines]
     fields = {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,1 @@
+"""A board that moves without any agent: what real clients sent their hooks, played again."""
