@@ -15,6 +15,7 @@ from callboard.board.identity import find_plate, of_session
 from callboard.board.plate import Pending, Plate
 from callboard.board.raw import kept
 from callboard.board.recording import Recording, record
+from callboard.board.transition import STATUSES
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
 from callboard.events import plates
@@ -23,6 +24,7 @@ from callboard.ids import short_id
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
+_LIVING: Final = tuple(status for status in STATUSES if status != "closed")
 _REMEMBERED: Final = 500
 """How many of a plate's last events are searched for one that may have come before."""
 
@@ -54,6 +56,11 @@ class Plates:
         where = {} if dismissed else {"dismissed": 0}
         rows = await self._log.rows(Query("plates", where, order="created_at"))
         return [Plate.from_row(row) for row in rows]
+
+    async def living(self) -> list[Plate]:
+        """Every plate that is not closed, dismissed ones too."""
+        query = Query("plates", one_of=("status", _LIVING), order="created_at")
+        return [Plate.from_row(row) for row in await self._log.rows(query)]
 
     async def get(self, plate_id: str) -> Plate:
         """One plate."""

@@ -77,7 +77,7 @@ class Rounds:
     async def once(self) -> None:
         """One round."""
         await self._drain()
-        living = [plate for plate in await self._plates.all(dismissed=True) if _lives(plate)]
+        living = await self._plates.living()
         now = self._clock.monotonic()
         if now - self._processes_at >= PROCESSES_EVERY:
             self._processes_at = now

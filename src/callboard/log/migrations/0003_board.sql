@@ -40,6 +40,7 @@ CREATE TABLE plates (
 ) WITHOUT ROWID;
 
 CREATE INDEX plates_shown ON plates (dismissed, created_at);
+CREATE INDEX plates_by_status ON plates (status);
 CREATE INDEX plates_by_process ON plates (pid) WHERE pid IS NOT NULL;
 CREATE INDEX plates_by_project ON plates (project_path);
 
