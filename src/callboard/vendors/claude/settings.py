@@ -1,0 +1,174 @@
+"""Claude Code's settings: its hooks, and the rules that keep it away from our files.
+
+In a project, ours go into `settings.local.json`: they name paths of this machine, and the client
+keeps that file out of git by itself.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+from callboard.vendors.settings import Plan, Scope
+from callboard.vendors.settings_commands import TOKEN_VARIABLE, calling, spooling
+from callboard.vendors.settings_documents import DocumentSettings, Steps, document
+
+EVENTS: Final = (
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+    "PreCompact",
+    "PostCompact",
+    "TaskCreated",
+    "TaskCompleted",
+)
+"""What is told as it happens. SessionStart and PermissionRequest have hooks of another kind."""
+
+MANAGED: Final = (
+    Path("/etc/claude-code/managed-settings.json"),
+    Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
+)
+"""Where an administrator's settings are, which no one else's override."""
+
+_SOON = 10
+_A_DAY = 86_400
+_COMMANDS = ("answer", "token", "hooks", "service", "open")
+_AGENT = "claude"
+
+
+class ClaudeSettings:
+    """What Claude Code's settings need."""
+
+    agent = _AGENT
+
+    def place(self, scope: Scope, project: Path) -> Path:
+        """The file: the person's own, or the project's that is nobody else's."""
+        if scope == "project":
+            return project / ".claude" / "settings.local.json"
+        return home() / "settings.json"
+
+    def wanted(self, plan: Plan) -> dict[str, Any]:
+        """Our hooks and rules, and the token where hooks need one."""
+        hooks = {event: [{"hooks": [_telling(plan)]}] for event in EVENTS}
+        start = _command(calling(plan.folder, _AGENT), _SOON)
+        hooks["SessionStart"] = [{"hooks": [start]}]
+        hooks["PermissionRequest"] = [{"hooks": [_asking(plan)]}]
+        wanted: dict[str, Any] = {"hooks": hooks, "permissions": {"deny": denied(plan)}}
+        if plan.transport == "http":
+            wanted["env"] = {TOKEN_VARIABLE: plan.token}
+        return wanted
+
+    def owns(self, steps: Steps, value: Any, folders: frozenset[Path]) -> bool:
+        """Whether it is one of our rules, or our token."""
+        if steps == ("env", TOKEN_VARIABLE):
+            return True
+        if steps[:2] != ("permissions", "deny") or not isinstance(value, str):
+            return False
+        return value in _denied_commands() or any(_denies(value, one) for one in folders)
+
+
+def settings() -> DocumentSettings:
+    """Claude Code's settings, to install into."""
+    return DocumentSettings(ClaudeSettings())
+
+
+def home() -> Path:
+    """Where the client keeps what is the person's."""
+    given = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(given).expanduser() if given else Path.home() / ".claude"
+
+
+def denied(plan: Plan) -> list[str]:
+    """What an agent may not do: answer for the person, or read what would let it.
+
+    The agent runs as the person does. These rules are a fence, not a wall.
+    """
+    database = _absolute(plan.database)
+    # Not the whole folder of the database: that may be the project.
+    paths = (f"/{database}*", f"/{_absolute(plan.folder)}/**")
+    files = [f"{tool}({path})" for path in paths for tool in ("Read", "Edit")]
+    return [*_denied_commands(), *files]
+
+
+def obstacles(text: str, managed: Sequence[Path] = MANAGED) -> Iterator[str]:
+    """What in these settings, or in an administrator's, keeps our hooks from running."""
+    value = document(text)
+    if value.get("disableAllHooks") is True:
+        yield "disableAllHooks is true: no hook runs until you remove it"
+    for path in managed:
+        yield from _policies(path)
+
+
+def http_obstacles(text: str, url: str) -> Iterator[str]:
+    """What in these settings keeps HTTP hooks from running."""
+    value = document(text)
+    urls, names = value.get("allowedHttpHookUrls"), value.get("httpHookAllowedEnvVars")
+    if isinstance(urls, list) and not any(_fits(one, url) for one in cast("list[Any]", urls)):
+        yield f"allowedHttpHookUrls does not have {url}: add it, or use another --transport"
+    if isinstance(names, list) and TOKEN_VARIABLE not in names:
+        yield f"httpHookAllowedEnvVars does not have {TOKEN_VARIABLE}: add it"
+
+
+def _policies(path: Path) -> Iterator[str]:
+    try:
+        value = document(path.read_text(encoding="utf-8"))
+    except Exception:  # Whatever is wrong with it is the administrator's concern.
+        return
+    for name in ("allowManagedHooksOnly", "disableAllHooks"):
+        if value.get(name) is True:
+            yield f"{path} has {name}: your administrator allows no hooks of your own"
+
+
+def _fits(pattern: Any, url: str) -> bool:
+    parts = [re.escape(part) for part in str(pattern).split("*")]
+    return re.fullmatch(".*".join(parts), url) is not None
+
+
+def _telling(plan: Plan) -> dict[str, Any]:
+    if plan.transport == "http":
+        return {
+            "type": "http",
+            "url": f"http://127.0.0.1:{plan.port}/hooks/{_AGENT}",
+            "headers": {"Authorization": f"Bearer ${TOKEN_VARIABLE}"},
+            "allowedEnvVars": [TOKEN_VARIABLE],
+            "timeout": _SOON,
+        }
+    if plan.transport == "command":
+        return _command(calling(plan.folder, _AGENT), _SOON)
+    return _command(spooling(plan.folder, _AGENT), _SOON)
+
+
+def _asking(plan: Plan) -> dict[str, Any]:
+    """The client's own dialog stays open beside a held hook, so it may be held for long."""
+    if plan.answers is not False:
+        return _command(calling(plan.folder, _AGENT, hold=True), _A_DAY)
+    if plan.transport == "spool":
+        return _command(spooling(plan.folder, _AGENT), _SOON)
+    return _command(calling(plan.folder, _AGENT), _SOON)
+
+
+def _command(command: str, timeout: int) -> dict[str, Any]:
+    return {"type": "command", "command": command, "timeout": timeout}
+
+
+def _denied_commands() -> list[str]:
+    return [f"Bash(callboard {name}:*)" for name in _COMMANDS]
+
+
+def _denies(rule: str, folder: Path) -> bool:
+    """Whether a rule is about a hooks folder or the database beside it."""
+    beside = re.escape(f"/{_absolute(folder).parent}")
+    own = re.escape(f"/{_absolute(folder)}")
+    return re.fullmatch(rf"(Read|Edit)\(({own}/\*\*|{beside}/[^/]+\*)\)", rule) is not None
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))

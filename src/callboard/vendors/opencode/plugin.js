@@ -1,0 +1,302 @@
+// Tells Callboard what opencode does. Made by `callboard hooks install`; an update overwrites it.
+//
+// Nothing here may be noticed in the session: no call waits for us, none fails because of us. What
+// happens is written into the spool, one file an event, in order. A question to the person is also
+// sent to the server, which holds the request until somebody answers.
+import { mkdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const FOLDER = "@FOLDER@"
+const ANSWERS = "@ANSWERS@"
+const AGENT = "opencode"
+
+const TOLD = new Set([
+  "session.created",
+  "session.deleted",
+  "session.idle",
+  "session.status",
+  "session.error",
+  "session.compacted",
+  "todo.updated",
+  "permission.asked",
+  "permission.updated",
+  "permission.replied",
+  "question.asked",
+  "question.replied",
+  "question.rejected",
+])
+const ASKED = new Set(["permission.asked", "permission.updated", "question.asked"])
+const RESOLVED = new Set(["permission.replied", "question.replied", "question.rejected"])
+const LARGEST = 4_000_000
+const MOST_WAITING = 1000
+const MOST_SESSIONS = 1000
+const NO_SERVER_FOR_MS = 600_000
+const SOONEST_MS = 200
+const LATEST_MS = 2000
+
+export const CallboardPlugin = async ({ client, directory }) => {
+  try {
+    return hooks(new Reporter(directory), new Asker(client))
+  } catch {
+    return {}
+  }
+}
+
+function hooks(reporter, asker) {
+  return {
+    event: quietly(({ event }) => {
+      const told = reporter.heard(event)
+      if (told === undefined) return
+      if (RESOLVED.has(event.type)) asker.resolved(event.properties)
+      if (ANSWERS && ASKED.has(event.type)) asker.ask(told, () => reporter.send(told))
+      else reporter.send(told)
+    }),
+    "chat.message": quietly((input, output) => {
+      const texts = (output?.parts ?? []).filter((part) => part.type === "text" && !part.synthetic)
+      const prompt = texts.map((part) => part.text).join("\n")
+      reporter.tell("chat.message", { sessionID: input.sessionID, model: input.model, prompt })
+    }),
+    "tool.execute.before": quietly((input, output) => {
+      const { sessionID, tool, callID } = input
+      reporter.tell("tool.execute.before", { sessionID, tool, callID, args: output?.args })
+    }),
+    "tool.execute.after": quietly((input) => {
+      const { sessionID, tool, callID, args } = input
+      reporter.tell("tool.execute.after", { sessionID, tool, callID, args })
+    }),
+  }
+}
+
+// A hook that returns at once, whatever happens in it.
+function quietly(work) {
+  return async (...given) => {
+    try {
+      work(...given)
+    } catch {
+      // There is nobody to tell.
+    }
+  }
+}
+
+// What is known of the sessions, and the way into the spool.
+class Reporter {
+  constructor(directory) {
+    this.directory = directory
+    this.sessions = new Map()
+    this.waiting = 0
+    this.last = Promise.resolve()
+    this.count = 0
+    this.start = procStart()
+  }
+
+  // The event as the board takes it; undefined for one that it does not need.
+  heard(event) {
+    if (!TOLD.has(event?.type)) return undefined
+    const id = sessionOf(event)
+    if (id === undefined) return undefined
+    const session = this.session(id, event)
+    if (event.type === "session.status") {
+      const status = event.properties?.status?.type
+      if (status === session.status) return undefined
+      session.status = status
+    }
+    if (event.type === "session.error") session.error = event.properties?.error
+    const told = this.told(event.type, event.properties, session)
+    const ends = event.type === "session.idle" || session.status === "idle"
+    if (ends && session.error !== undefined) {
+      if (session.error?.name === "MessageAbortedError") told.interrupted = true
+      else told.error = [session.error?.name, session.error?.data?.message].filter(Boolean).join(": ")
+      if (event.type === "session.idle") session.error = undefined
+    }
+    return told
+  }
+
+  tell(type, properties) {
+    if (typeof properties?.sessionID !== "string") return
+    this.send(this.told(type, properties, this.session(properties.sessionID)))
+  }
+
+  // A session that was not created before our eyes was taken up again.
+  session(id, event) {
+    let session = this.sessions.get(id)
+    if (session === undefined) {
+      session = { parent: event?.properties?.info?.parentID }
+      if (this.sessions.size >= MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value)
+      this.sessions.set(id, session)
+      if (event?.type !== "session.created" && event?.type !== "session.deleted") {
+        this.send(this.told("session.resumed", { sessionID: id }, session))
+      }
+    }
+    return session
+  }
+
+  told(type, properties, session) {
+    const told = { type, properties, directory: this.directory, callboard: this.facts() }
+    if (session.parent) told.parent = session.parent
+    return told
+  }
+
+  facts() {
+    const facts = { pid: process.pid, sent_at: Date.now() }
+    if (this.start) facts.proc_start = this.start
+    if (process.env.TMUX_PANE) facts.tmux_pane = process.env.TMUX_PANE
+    const branch = gitBranch(this.directory)
+    if (branch) facts.git_branch = branch
+    return facts
+  }
+
+  // One after the other, so that their order is kept; nobody waits for them.
+  send(told) {
+    if (this.waiting >= MOST_WAITING) return
+    this.waiting += 1
+    const number = (this.count += 1)
+    this.last = this.last
+      .then(() => drop(JSON.stringify(told), number))
+      .catch(() => undefined)
+      .then(() => {
+        this.waiting -= 1
+      })
+  }
+}
+
+// Puts questions to the board, and its answers to opencode.
+class Asker {
+  constructor(client) {
+    this.client = client
+    this.open = new Map()
+  }
+
+  // `instead` tells the event without an answer to come.
+  ask(told, instead) {
+    const id = told.properties?.id
+    if (typeof id !== "string" || this.open.has(id)) return
+    const asking = new AbortController()
+    this.open.set(id, asking)
+    this.wait(told, asking.signal, instead)
+      .then((decision) => this.answer(decision, told.properties))
+      .catch(() => undefined)
+      .finally(() => this.open.delete(id))
+  }
+
+  // Somebody answered in the terminal: the server sees that nobody waits any more.
+  resolved(properties) {
+    for (const id of [properties?.requestID, properties?.permissionID]) {
+      this.open.get(id)?.abort()
+    }
+  }
+
+  async wait(told, signal, instead) {
+    const hold = randomBytes(12).toString("hex")
+    const body = JSON.stringify({ ...told, callboard: { ...told.callboard, hold } })
+    let pause = SOONEST_MS
+    let aloneSince = Date.now()
+    let isTold = false
+    while (!signal.aborted) {
+      const began = Date.now()
+      try {
+        const [address, token] = await connection()
+        const answer = await fetch(`http://${address}/hooks/${AGENT}`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+          body,
+          signal,
+        })
+        if (answer.ok) return await answer.json()
+        await answer.body?.cancel()
+      } catch {
+        if (signal.aborted) break
+      }
+      if (!isTold && Date.now() - began < LATEST_MS) {
+        // No server yet: the board shall know all the same, when there is one.
+        instead()
+        isTold = true
+      }
+      if (Date.now() - began >= LATEST_MS) aloneSince = Date.now()
+      if (Date.now() - aloneSince > NO_SERVER_FOR_MS) break
+      await new Promise((done) => setTimeout(done, pause).unref?.())
+      pause = Math.min(LATEST_MS, pause * 1.5)
+    }
+    return {}
+  }
+
+  async answer(decision, asked) {
+    const requestID = decision?.requestID
+    if (requestID !== asked.id) return
+    if (decision.answers !== undefined) {
+      await this.post("question", requestID, { answers: decision.answers })
+    } else if (["once", "always", "reject"].includes(decision.reply)) {
+      const { reply, message } = decision
+      await this.post("permission", requestID, message ? { reply, message } : { reply })
+    }
+  }
+
+  // Newer clients have a method for it, older ones only the request below.
+  async post(kind, requestID, body) {
+    if (typeof this.client?.[kind]?.reply === "function") {
+      await this.client[kind].reply({ requestID, ...body })
+      return
+    }
+    await this.client?._client?.post({
+      url: `/${kind}/{requestID}/reply`,
+      path: { requestID },
+      body,
+      headers: { "Content-Type": "application/json" },
+    })
+  }
+}
+
+async function connection() {
+  const lines = (await readFile(join(FOLDER, "connection"), "utf8")).split("\n")
+  if (!/^(127\.0\.0\.1|localhost|\[::1\]):[0-9]+$/.test(lines[0])) throw new Error("no address")
+  return lines
+}
+
+async function drop(body, number) {
+  if (body.length > LARGEST) return
+  const spool = join(FOLDER, "spool")
+  if (await isThere(join(spool, ".full"))) return
+  await mkdir(spool, { recursive: true, mode: 0o700 })
+  const name = join(spool, `${AGENT}.${process.pid}.${number}-${randomBytes(4).toString("hex")}`)
+  try {
+    await writeFile(`${name}.part`, body, { mode: 0o600, flag: "wx" })
+    await rename(`${name}.part`, `${name}.json`)
+  } catch {
+    await unlink(`${name}.part`).catch(() => undefined)
+  }
+}
+
+async function isThere(path) {
+  try {
+    await stat(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function sessionOf(event) {
+  const { sessionID, info } = event.properties ?? {}
+  const id = sessionID ?? (event.type.startsWith("session.") ? info?.id : info?.sessionID)
+  return typeof id === "string" ? id : undefined
+}
+
+// When this process started, as the kernel counts: it tells it from one that gets its number later.
+function procStart() {
+  try {
+    const told = readFileSync("/proc/self/stat", "utf8")
+    return told.slice(told.lastIndexOf(")") + 2).split(" ")[19]
+  } catch {
+    return undefined
+  }
+}
+
+function gitBranch(directory) {
+  try {
+    const head = readFileSync(join(directory, ".git", "HEAD"), "utf8").trim()
+    return head.startsWith("ref: refs/heads/") ? head.slice(16) : head.slice(0, 12)
+  } catch {
+    return undefined
+  }
+}

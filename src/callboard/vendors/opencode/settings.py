@@ -1,0 +1,77 @@
+"""opencode's plugin: one file, which is all ours."""
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+from callboard.errors import SettingsUnusable
+from callboard.vendors.settings import Plan, Scope, Standing
+from callboard.vendors.settings_records import Record
+
+_TEMPLATE: Final = Path(__file__).with_name("plugin.js")
+_OURS: Final = "// Tells Callboard "
+"""How the file begins, in every version."""
+_FOLDER, _ANSWERS = "const FOLDER = ", "const ANSWERS = "
+
+
+class OpencodeSettings:
+    """The plugin file. opencode loads whatever is in its folder, and needs no entry elsewhere."""
+
+    agent = "opencode"
+
+    def place(self, scope: Scope, project: Path) -> Path:
+        """The file: the person's own, or the project's."""
+        folder = project / ".opencode" if scope == "project" else home()
+        return folder / "plugin" / "callboard.js"
+
+    def installed(self, text: str | None, plan: Plan) -> str:
+        """The plugin. It goes into the spool by itself, whatever the transport of others."""
+        if text is not None and text.strip() and not text.startswith(_OURS):
+            raise SettingsUnusable("it is somebody else's plugin. Move it away and try again")
+        return _plugin(plan)
+
+    def uninstalled(self, text: str, record: Record | None, folder: Path) -> str | None:
+        """None, if it is ours."""
+        if not text.startswith(_OURS):
+            return text
+        return record.before if record else None
+
+    def standing(self, text: str) -> Standing | None:
+        """What the file says of itself."""
+        if not text.startswith(_OURS):
+            return None
+        folder, answers = (_constant(text, name) for name in (_FOLDER, _ANSWERS))
+        return Standing("spool", answers is True, Path(folder) if isinstance(folder, str) else None)
+
+    def is_current(self, text: str, plan: Plan) -> bool:
+        """Whether it is the plugin of this version."""
+        return text == _plugin(plan)
+
+
+def settings() -> OpencodeSettings:
+    """opencode's settings, to install into."""
+    return OpencodeSettings()
+
+
+def home() -> Path:
+    """Where opencode keeps what is the person's."""
+    given = os.environ.get("OPENCODE_CONFIG_DIR")
+    if given:
+        return Path(given).expanduser()
+    config = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(config) if config else Path.home() / ".config") / "opencode"
+
+
+def _plugin(plan: Plan) -> str:
+    text = _TEMPLATE.read_text(encoding="utf-8")
+    text = text.replace('"@FOLDER@"', json.dumps(str(plan.folder.absolute())))
+    return text.replace('"@ANSWERS@"', json.dumps(plan.answers is not False))
+
+
+def _constant(text: str, name: str) -> object:
+    line = text.partition(f"\n{name}")[2].partition("\n")[0]
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
