@@ -14,6 +14,7 @@ from callboard.vendors.fields import (
     LONGEST_PATH,
     LONGEST_WORD,
     Object,
+    as_object,
     json_value,
     objects,
     present,
@@ -34,9 +35,7 @@ def translated(agent: str, payload: Any, readings: Mapping[str, Reading]) -> Rep
 
     A hook that says nothing here, or that nobody knows, is heard all the same.
     """
-    if not isinstance(payload, Mapping):
-        return None
-    told: Object = payload
+    told = as_object(payload)
     session_id = word(told.get("session_id"))
     if session_id is None:
         return None

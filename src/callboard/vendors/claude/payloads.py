@@ -8,7 +8,7 @@ from callboard.events import plates
 from callboard.vendors import hooks
 from callboard.vendors.asking import ASKS, request
 from callboard.vendors.claude import todos
-from callboard.vendors.fields import Object, as_object, text, word
+from callboard.vendors.fields import LONGEST_PATH, Object, as_object, text, word
 from callboard.vendors.reports import Report, Request, Signal
 
 NAME: Final = "claude"
@@ -28,7 +28,7 @@ def _asks(report: Report) -> bool:
 
 def _request(payload: Object) -> Request:
     tool = word(payload.get("tool_name")) or ""
-    cwd = word(payload.get("cwd"))
+    cwd = word(payload.get("cwd"), LONGEST_PATH)
     return request(tool, payload.get("tool_input"), cwd, payload.get("permission_suggestions"))
 
 

@@ -29,9 +29,8 @@ def from_task(payload: Object, status: str | None = None) -> dict[str, Any]:
 
 
 def _written(given: Object, result: Object) -> dict[str, Any]:
-    lists = (result.get("newTodos"), given.get("todos"))
-    found = next((one for one in lists if isinstance(one, list)), None)
-    if found is None:
+    found: Any = result.get("newTodos", given.get("todos"))
+    if not isinstance(found, list):
         return {}
     return {
         "todos": [

@@ -20,13 +20,14 @@ _REFUSED: Final = "A person said no to this on the board."
 
 def translate(payload: Any) -> Report | None:
     """What a hook or `notify` told; None for what belongs to no session."""
-    if isinstance(payload, Mapping) and "thread-id" in payload:
-        return _notified(payload)
-    report = hooks.translated(NAME, payload, _READINGS)
+    told = as_object(payload)
+    if "thread-id" in told:
+        return _notified(told)
+    report = hooks.translated(NAME, told, _READINGS)
     if report is None or all(one.name != plates.PERMISSION_REQUEST for one in report.signals):
         return report
-    tool, cwd = word(payload.get("tool_name")) or "", word(payload.get("cwd"))
-    return replace(report, request=request(tool, payload.get("tool_input"), cwd))
+    tool, cwd = word(told.get("tool_name")) or "", word(told.get("cwd"), LONGEST_PATH)
+    return replace(report, request=request(tool, told.get("tool_input"), cwd))
 
 
 def decision(asked: Interaction) -> dict[str, Any]:

@@ -49,9 +49,7 @@ _TOOLS: Final[Mapping[str, tuple[str, str]]] = {
 
 def translate(payload: Any) -> Report | None:
     """What an event told; None for what belongs to no session."""
-    if not isinstance(payload, Mapping):
-        return None
-    told: Object = payload
+    told = as_object(payload)
     kind = word(told.get("type")) or "unknown"
     properties = as_object(told.get("properties"))
     own = _session(kind, properties)

@@ -1,0 +1,141 @@
+"""A report becomes events: what happened, what was asked, what is over."""
+
+from typing import Any
+
+from tests.unit.board.boards import Board
+
+from callboard.events import names
+from callboard.events.envelope import NewEvent
+from callboard.vendors.reports import Report, Request, Signal
+
+LS = {"command": "ls"}
+
+
+def report(event: str, /, *, session: str = "s1", **more: Any) -> Report:
+    details = more.pop("details", {})
+    return Report("claude", session, (Signal(event, details),), **more)
+
+
+def request(hold: str, type: str = "permission", tool: str = "Bash", **more: Any) -> Report:
+    details = {"toolName": tool, "toolInput": LS, "asks": "May I?"}
+    asked = Request(type, "May I?", {"toolName": tool})
+    return report("permission_request", details=details, request=asked, hold=hold, **more)
+
+
+async def test_a_new_plate_is_told_whole_and_later_only_what_changed():
+    board = Board()
+    plate = await board.hear(report("session_start", project_path="/p"))
+    await board.hear(report("prompt_submit", project_path="/p"))
+    first, second = await board.events(plate)
+    assert first.payload["plate"]["plateId"] == plate.plate_id
+    assert set(second.payload["plate"]) == {"statusAt", "updatedAt", "lastEvent"}
+
+
+async def test_what_a_sender_tells_of_itself_reaches_a_plate_that_was_there():
+    board = Board()
+    registered = await board.plates.register("claude", project_path="/p", pid=42, proc_start="7")
+    told = report(
+        "session_start", pid=42, proc_start="7", transcript_path="/t", git_branch="main", model="m"
+    )
+    await board.hear(told)
+    plate = await board.plates.get(registered.plate_id)
+    assert (plate.transcript_path, plate.git_branch, plate.model) == ("/t", "main", "m")
+    assert plate.session_id == "s1"
+
+
+async def test_who_does_not_know_something_leaves_what_was_known():
+    board = Board()
+    await board.hear(report("session_start", pid=42, git_branch="main", name="first"))
+    plate = await board.hear(report("prompt_submit", name="second"))
+    assert (plate.pid, plate.git_branch, plate.name) == (42, "main", "first")
+
+
+async def test_the_raw_payload_is_kept_once_and_the_input_stands_only_there():
+    board = Board()
+    raw = {"hook_event_name": "PreToolUse", "tool_input": LS}
+    both = (Signal("session_start", {"toolInput": LS}), Signal("turn_idle"))
+    plate = await board.hear(Report("claude", "s1", both, raw))
+    first, second = await board.events(plate)
+    assert first.payload["raw"] == raw
+    assert "toolInput" not in first.payload
+    assert "raw" not in second.payload
+
+
+async def test_a_held_request_becomes_a_question_of_the_clients_session():
+    board = Board()
+    plate = await board.hear(request("i1"))
+    asked = await board.interaction("i1")
+    assert (asked.status, asked.type, asked.session_id) == ("pending", "permission", "s1")
+    assert asked.config == {"toolName": "Bash", "plateId": plate.plate_id, "agent": "claude"}
+    assert plate.to_wire()["interactionId"] == "i1"
+
+
+async def test_a_request_that_nobody_holds_asks_nobody():
+    board = Board()
+    heard = await board.heard(request(None))  # pyright: ignore[reportArgumentType]
+    assert heard.interaction_id is None
+    assert all(event.name != names.REQUESTED for event in await board.events(heard.plate))
+
+
+async def test_a_request_of_a_session_that_is_over_asks_nobody():
+    board = Board()
+    await board.hear(report("session_start"))
+    await board.hear(report("session_end"))
+    heard = await board.heard(request("i1"))
+    assert heard.interaction_id is None
+    assert all(event.name != names.REQUESTED for event in await board.events(heard.plate))
+
+
+async def test_a_request_that_comes_again_is_asked_once():
+    board = Board()
+    await board.hear(request("i1"))
+    heard = await board.heard(request("i1"))
+    assert heard.interaction_id == "i1"
+    told = [event.name for event in await board.events(heard.plate)]
+    assert told == ["permission_request", "input:requested"]
+
+
+async def test_a_tool_that_ran_tells_that_it_was_allowed_in_the_terminal():
+    board = Board()
+    await board.hear(request("i1"))
+    await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
+    asked = await board.interaction("i1")
+    assert (asked.status, asked.response, asked.via) == (
+        "completed",
+        {"approved": True},
+        "terminal",
+    )
+
+
+async def test_answers_in_the_terminal_are_the_questions_answers():
+    board = Board()
+    await board.hear(request("i1", "question", "AskUserQuestion"))
+    told = {"toolName": "AskUserQuestion", "toolInput": LS, "answers": {"Which?": "This"}}
+    await board.hear(report("tool_call", details=told))
+    asked = await board.interaction("i1")
+    assert (asked.status, asked.response) == ("completed", {"answers": {"Which?": "This"}})
+
+
+async def test_a_question_whose_answer_is_not_told_is_cancelled():
+    board = Board()
+    await board.hear(request("i1", "question", "AskUserQuestion"))
+    await board.hear(report("tool_call", details={"toolName": "AskUserQuestion", "toolInput": LS}))
+    assert (await board.interaction("i1")).status == "cancelled"
+
+
+async def test_what_is_left_is_cancelled():
+    board = Board()
+    for index, name in enumerate(["stop", "session_end", "session_start"]):
+        await board.hear(report("session_start"))
+        await board.hear(request(f"i{index}"))
+        await board.hear(report(name))
+        assert (await board.interaction(f"i{index}")).status == "cancelled", name
+
+
+async def test_a_question_that_was_answered_at_the_board_is_not_closed_twice():
+    board = Board()
+    plate = await board.hear(request("i1"))
+    answer = {"id": "i1", "via": "api", "value": {"approved": False}, "outcome": "completed"}
+    await board.log.append(plate.plate_id, [NewEvent("e1", names.RECEIVED, answer, 0)])
+    await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
+    assert (await board.interaction("i1")).response == {"approved": False}

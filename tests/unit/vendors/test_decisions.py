@@ -1,0 +1,158 @@
+"""Answers as each agent wants to hear them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.unit.vendors.recordings import recorded
+
+from callboard.interactions.records import Interaction
+from callboard.vendors.agents import VENDORS
+
+MOMENT = datetime(2026, 1, 31, tzinfo=UTC)
+QUESTIONS = [{"question": "Which?", "options": []}, {"question": "With?", "multiSelect": True}]
+RULES = [{"type": "addRules", "rules": [], "behavior": "allow", "destination": "session"}]
+
+
+def resolved(type: str, response: Any, **config: Any) -> Interaction:
+    return Interaction(
+        id="i1", session_id="s1", type=type, prompt="?", options=None, other=False,
+        status="completed", response=response, phase=None, run=None, deadline=None,
+        assigned_to=None, claimed_by=None, claimed_until=None, answered_by="me", via="api",
+        error=None, config=config, transcript=None, duration_ms=None, created_at=MOMENT,
+        resolved_at=MOMENT,
+    )  # fmt: skip
+
+
+def decided(agent: str, asked: Interaction) -> Any:
+    said = VENDORS[agent].decision(asked)
+    if "hookSpecificOutput" not in said:
+        return said
+    assert set(said) == {"hookSpecificOutput"}
+    output = said["hookSpecificOutput"]
+    assert output["hookEventName"] == "PermissionRequest"
+    return output["decision"]
+
+
+def claude(type: str, response: Any, **config: Any) -> Any:
+    return decided("claude", resolved(type, response, **config))
+
+
+def test_yes_is_allow_and_nothing_more():
+    assert claude("permission", {"approved": True}, suggestions=RULES) == {"behavior": "allow"}
+
+
+def test_no_is_deny_with_a_word_to_the_agent():
+    said = claude("permission", {"approved": False, "message": "Use trash"})
+    assert said == {"behavior": "deny", "message": "Use trash", "interrupt": False}
+
+
+def test_no_without_a_word_still_says_who_said_it():
+    assert "person" in claude("permission", {"approved": False})["message"]
+    assert "person" in claude("plan", {"approved": False})["message"]
+
+
+def test_always_makes_the_rules_that_the_client_proposed():
+    said = claude("permission", {"approved": True, "always": True}, suggestions=RULES)
+    assert said == {"behavior": "allow", "updatedPermissions": RULES}
+
+
+@pytest.mark.parametrize("suggestions", [None, [], "odd", [5]])
+def test_always_without_a_proposal_is_a_yes_for_once(suggestions: Any):
+    said = claude("permission", {"approved": True, "always": True}, suggestions=suggestions)
+    assert said == {"behavior": "allow"}
+
+
+@pytest.mark.parametrize("always", [1, "yes", None, False])
+def test_only_a_clear_always_makes_a_rule(always: Any):
+    said = claude("permission", {"approved": True, "always": always}, suggestions=RULES)
+    assert said == {"behavior": "allow"}
+
+
+def test_a_no_makes_no_rule():
+    said = claude("permission", {"approved": False, "always": True}, suggestions=RULES)
+    assert "updatedPermissions" not in said
+
+
+def test_a_plan_is_approved_or_sent_back():
+    assert claude("plan", {"approved": True}) == {"behavior": "allow"}
+    assert claude("plan", {"approved": False, "feedback": "Smaller"})["message"] == "Smaller"
+
+
+def test_answers_go_back_with_the_questions():
+    given = {"questions": QUESTIONS, "metadata": {"source": "x"}}
+    said = claude("question", {"answers": {"Which?": "A", "With?": ["B", "C"]}}, toolInput=given)
+    assert said == {
+        "behavior": "allow",
+        "updatedInput": {**given, "answers": {"Which?": "A", "With?": "B, C"}},
+    }
+
+
+def test_what_was_asked_by_a_real_client_can_be_answered():
+    report = VENDORS["claude"].translate(recorded("claude", "i_ask")[3])
+    assert report is not None
+    assert report.request is not None
+    asked = resolved("question", {"answers": {"Which database?": "Postgres"}})
+    said = decided("claude", replace(asked, config=dict(report.request.config)))
+    assert said["updatedInput"]["answers"] == {"Which database?": "Postgres"}
+    assert said["updatedInput"]["questions"][0]["header"] == "DB"
+
+
+@pytest.mark.parametrize("agent", sorted(VENDORS))
+@pytest.mark.parametrize("type", ["permission", "plan", "question", "approval", "of tomorrow"])
+@pytest.mark.parametrize("status", ["pending", "cancelled", "timeout", "failed"])
+def test_no_answer_is_no_decision(agent: str, type: str, status: str):
+    asked = resolved(type, {"approved": True, "answers": {"Which?": "A"}}, toolInput={"a": 1})
+    assert VENDORS[agent].decision(replace(asked, status=status)) == {}
+
+
+@pytest.mark.parametrize("agent", sorted(VENDORS))
+@pytest.mark.parametrize("type", ["permission", "plan", "question"])
+def test_an_answer_in_the_terminal_is_not_said_again(agent: str, type: str):
+    asked = resolved(type, {"approved": True, "answers": {"Which?": "A"}}, toolInput={"a": 1})
+    assert VENDORS[agent].decision(replace(asked, via="terminal")) == {}
+
+
+ODD = [None, 5, "yes", [], {}, {"approved": 1}, {"approved": "yes"}, {"answers": []}]
+
+
+@pytest.mark.parametrize("agent", sorted(VENDORS))
+@pytest.mark.parametrize("type", ["permission", "plan", "question"])
+@pytest.mark.parametrize("response", ODD, ids=repr)
+def test_an_odd_answer_decides_nothing(agent: str, type: str, response: Any):
+    for config in ODD:
+        asked = replace(resolved(type, response), config=config)
+        assert VENDORS[agent].decision(asked) == {}, config
+
+
+def test_codex_hears_nothing_that_it_does_not_know():
+    yes = resolved("permission", {"approved": True, "always": True}, suggestions=RULES)
+    no = resolved("permission", {"approved": False, "message": "Use trash"})
+    assert decided("codex", yes) == {"behavior": "allow"}
+    assert decided("codex", no) == {"behavior": "deny", "message": "Use trash"}
+
+
+def test_gemini_cannot_be_answered():
+    assert VENDORS["gemini"].decision(resolved("permission", {"approved": True})) == {}
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        ({"approved": True}, {"reply": "once"}),
+        ({"approved": True, "always": True}, {"reply": "always"}),
+        ({"approved": False}, {"reply": "reject"}),
+        ({"approved": False, "message": "No"}, {"reply": "reject", "message": "No"}),
+    ],
+)
+def test_opencode_gets_a_reply_to_its_request(response: Any, said: dict[str, str]):
+    asked = resolved("permission", response, requestId="per_1")
+    assert VENDORS["opencode"].decision(asked) == {"requestID": "per_1", **said}
+
+
+def test_opencode_gets_answers_in_the_order_of_its_questions():
+    response = {"answers": {"With?": ["B", "C"], "Which?": "A"}}
+    asked = resolved("question", response, requestId="que_1", questions=QUESTIONS)
+    said = VENDORS["opencode"].decision(asked)
+    assert said == {"requestID": "que_1", "answers": [["A"], ["B", "C"]]}
