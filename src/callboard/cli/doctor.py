@@ -1,10 +1,11 @@
 """`callboard doctor`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
-from callboard.cli import database_findings, findings, options, server_findings
+from callboard.cli import database_findings, findings, hook_findings, options, server_findings
 from callboard.cli.database import Database
 from callboard.cli.exits import DONE, FAILED
 from callboard.cli.findings import Finding
@@ -44,6 +45,7 @@ def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
     yield from database_findings.database(database.path, SystemClock())
     yield findings.disk(database.path.parent)
     yield from server_findings.server(host, port, database.path)
+    yield from hook_findings.finding(database.path, Path.cwd())
 
 
 def _show(screen: Screen, finding: Finding) -> None:

@@ -26,9 +26,11 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "serve": "Run workflows for other programs, over HTTP.",
         "open": "Open the dashboard in your browser, logged in.",
         "token": "Make, list and revoke the tokens of a server.",
+        "service": "Keep a server running, as a service of yours.",
         "notify": "Send a message by way of trial, as a server would.",
     },
     "Agents": {
+        "hooks": "Let coding agents tell the board what they do, and be answered.",
         "watch": "Start a coding agent, and tell the board at once when it ends.",
         "hook": "Report one hook of a coding agent.",
         "demo": "Show the board as it moves, without any agent.",
@@ -52,7 +54,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and say what to do.",
         "backup": "Copy the database while it is in use.",
-        "prune": "Remove sessions for good that ended long ago.",
+        "prune": "Remove sessions and plates for good that ended long ago.",
         "rebuild": "Make the tables that people query again from the log.",
     },
 }

@@ -1,0 +1,227 @@
+"""`callboard service install|uninstall|status`."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from callboard.cli import options
+from callboard.cli.database import Database
+from callboard.cli.exits import DONE, FAILED
+from callboard.cli.printing import print_json
+from callboard.cli.program import program
+from callboard.cli.screen import Screen
+from callboard.cli.service_units import Served
+from callboard.cli.supervisors import Launchd, Systemd, supervisor
+from callboard.errors import ConflictError, SettingsUnusable
+from callboard.log.private import make_private_folder
+from callboard.vendors.settings_agents import INSTALLABLE
+from callboard.vendors.settings_files import read
+
+_PATIENCE: Final = 5.0
+
+
+@click.command("service")
+@click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
+@click.argument("files", metavar="[FILE[:NAME] ...]", nargs=-1)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=2255,
+    show_default=True,
+    help="install: the port.",
+)
+@click.option("--force", is_flag=True, help="uninstall: although hooks call it over HTTP.")
+@options.common
+def command(action: str, database: Database, as_json: bool, **given: Any) -> int:
+    """Keep a server running, as a service of yours: systemd on Linux, launchd on macOS.
+
+    It starts when you log in, and again when it fails. Its socket belongs to the system: while
+    the server is away, whoever connects waits for it and is not refused. FILE are the workflows
+    that it serves; without one it serves the board.
+    """
+    keeper = supervisor()
+    if action == "install":
+        _install(keeper, database, as_json, given["files"], given["port"])
+        return DONE
+    if given["files"]:
+        raise click.UsageError(f"{action} takes no files.")
+    if action == "uninstall":
+        _uninstall(keeper, database, as_json, given["force"])
+        return DONE
+    return _status(keeper, database, as_json)
+
+
+def installed_port() -> int | None:
+    """The port of the service that is installed; None when there is none."""
+    return supervisor().port()
+
+
+def _install(
+    keeper: Systemd | Launchd, database: Database, as_json: bool, files: tuple[str, ...], port: int
+) -> None:
+    keeper.check()
+    served = _served(database, files, port)
+    wanted = keeper.files(served)
+    unchanged = all(_bytes(path) == content for path, content in wanted.items())
+    if not unchanged and keeper.port() != port:
+        _check_free(port)
+    for path, content in wanted.items():
+        _write(path, content)
+    if not unchanged or keeper.state() != "active":
+        keeper.start()
+    url = f"http://127.0.0.1:{port}"
+    told = {
+        "installed": True,
+        "changed": not unchanged,
+        "url": url,
+        "supervisor": keeper.title,
+        "files": [str(path) for path in wanted],
+        "database": str(database.path.absolute()),
+    }
+    if as_json:
+        return print_json([told])
+    screen = Screen()
+    begun = "It was there already." if unchanged else f"{keeper.title} keeps it running."
+    screen.line(("Callboard", "strong"), " is at ", (url, "command"), f". {begun}")
+    hooks = database.command("hooks", "install", "--transport", "http")
+    screen.line("Let Claude Code's hooks use it: ", (hooks, "command"))
+    screen.line("Take it away again: ", (f"{program()} service uninstall", "command"))
+    return None
+
+
+def _served(database: Database, files: tuple[str, ...], port: int) -> Served:
+    path = database.path.absolute()
+    make_private_folder(path.parent)
+    places = [_absolute(file) for file in files]
+    # `-P`: what lies in the folder where it happens to start is not what was meant.
+    words = (sys.executable, "-P", "-m", "callboard", "serve", *places, "--db", str(path))
+    log = path.with_name(f"{path.name}.server.log")
+    return Served((*words, "--port", str(port), "--log-format", "json"), port, log)
+
+
+def _absolute(file: str) -> str:
+    """FILE[:NAME] from wherever it is called."""
+    path, colon, name = file.rpartition(":")
+    if not colon or "/" in name:
+        path, colon, name = file, "", ""
+    whole = os.path.normpath(Path(path).expanduser().absolute())
+    if not Path(whole).is_file():
+        raise click.UsageError(f"There is no file {path}.")
+    return f"{whole}{colon}{name}"
+
+
+def _check_free(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ConflictError(
+                f"Port {port} is taken: {error.strerror}. End the server that runs there, or "
+                "choose another with --port. Who has it: callboard doctor",
+                port=port,
+            ) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    if _bytes(path) == content:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.new")
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        raise SettingsUnusable(
+            f"{path} cannot be written: {error.strerror}.", path=str(path)
+        ) from error
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _uninstall(keeper: Systemd | Launchd, database: Database, as_json: bool, force: bool) -> None:
+    callers = _http_callers()
+    if callers and not force:
+        spool = database.command("hooks", "install", "--transport", "spool")
+        raise ConflictError(
+            f"{callers[0]} calls the service over HTTP, and would show an error for every hook "
+            f"without it. First: {spool} (or --force)"
+        )
+    files = [path for path in keeper.files(_served(database, (), 2255)) if path.exists()]
+    if files:
+        keeper.stop()
+        for path in files:
+            path.unlink(missing_ok=True)
+        keeper.forget()
+    if as_json:
+        return print_json([{"installed": False, "changed": bool(files)}])
+    Screen().line("The service is gone." if files else "There was no service.")
+    return None
+
+
+def _http_callers() -> list[str]:
+    """The agents whose hooks of the person's own use HTTP."""
+    found: list[str] = []
+    for one in INSTALLABLE.values():
+        try:
+            text = read(one.settings.place("user", Path.cwd())).text
+            standing = one.settings.standing(text) if text is not None else None
+        except SettingsUnusable:
+            continue
+        if standing is not None and standing.transport == "http":
+            found.append(one.title)
+    return found
+
+
+def _status(keeper: Systemd | Launchd, database: Database, as_json: bool) -> int:
+    port = keeper.port()
+    state = keeper.state() if port is not None else "absent"
+    answers = port is not None and _answers(port)
+    well = state == "active" and answers
+    told = {
+        "installed": port is not None,
+        "supervisor": keeper.title,
+        "state": state,
+        "url": None if port is None else f"http://127.0.0.1:{port}",
+        "answers": answers,
+    }
+    if as_json:
+        print_json([told])
+    elif port is None:
+        install = database.command("service", "install")
+        Screen().line("No service is installed. Install one: ", (install, "command"))
+    else:
+        _show(keeper, state, told["url"], answers)
+    return DONE if well or port is None else FAILED
+
+
+def _show(keeper: Systemd | Launchd, state: str, url: Any, answers: bool) -> None:
+    screen = Screen()
+    style = "done" if state == "active" else "failed"
+    screen.line(f"{keeper.title}: ", (state, style), ", at ", (str(url), "command"))
+    if not answers:
+        todo = "journalctl --user -u callboard" if keeper.title == "systemd" else "callboard doctor"
+        screen.line(("It does not answer.", "failed"), " See why: ", (todo, "command"))
+
+
+def _answers(port: int) -> bool:
+    """Whether a server answers; the socket alone would take the connection and keep quiet."""
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

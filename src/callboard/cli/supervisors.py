@@ -1,0 +1,145 @@
+"""The programs that keep a server running, and own the socket that it listens at."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from callboard.cli.service_units import (
+    LABEL,
+    SERVICE,
+    SOCKET,
+    Served,
+    launchd_agent,
+    launchd_port,
+    systemd_port,
+    systemd_units,
+)
+from callboard.errors import SettingsUnusable
+
+_PATIENCE: Final = 60
+
+
+class Systemd:
+    """The systemd instance of a person."""
+
+    title = "systemd"
+
+    def __init__(self) -> None:
+        config = os.environ.get("XDG_CONFIG_HOME")
+        base = Path(config) if config else Path.home() / ".config"
+        self.folder = base / "systemd" / "user"
+
+    def files(self, served: Served) -> dict[Path, bytes]:
+        """The units."""
+        units = systemd_units(served)
+        return {self.folder / name: text.encode() for name, text in units.items()}
+
+    def port(self) -> int | None:
+        """The port of the socket unit."""
+        try:
+            return systemd_port((self.folder / SOCKET).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def start(self) -> None:
+        """Enable both units, and start them anew."""
+        self._tell("daemon-reload")
+        self._tell("enable", SOCKET, SERVICE)
+        self._tell("restart", SOCKET)
+        self._tell("restart", SERVICE)
+
+    def stop(self) -> None:
+        """Disable and stop both units."""
+        self._tell("disable", "--now", SERVICE, SOCKET)
+
+    def forget(self) -> None:
+        """Notice that the units are gone."""
+        self._tell("daemon-reload")
+
+    def state(self) -> str:
+        """As `systemctl is-active` says it."""
+        return _run(["systemctl", "--user", "is-active", SERVICE]).stdout.strip() or "unknown"
+
+    def check(self) -> None:
+        """Whether there is an instance for this person."""
+        done = _run(["systemctl", "--user", "show-environment"])
+        if done.returncode != 0:
+            raise SettingsUnusable(
+                f"systemd runs nothing for you here ({_said(done)}). Log in anew, or as root: "
+                "loginctl enable-linger USER. Or start `callboard serve` yourself, where you start "
+                "other programs; hooks use the spool then, and need no service."
+            )
+
+    def _tell(self, *words: str) -> None:
+        done = _run(["systemctl", "--user", *words])
+        if done.returncode != 0:
+            raise SettingsUnusable(
+                f"systemctl --user {' '.join(words)} failed: {_said(done)}. More: "
+                f"journalctl --user -u {SERVICE}"
+            )
+
+
+class Launchd:
+    """The launchd of a person who is logged in."""
+
+    title = "launchd"
+
+    def __init__(self) -> None:
+        self.plist = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        self._domain = f"gui/{os.getuid()}"
+
+    def files(self, served: Served) -> dict[Path, bytes]:
+        """The agent."""
+        return {self.plist: launchd_agent(served)}
+
+    def port(self) -> int | None:
+        """The port of the agent."""
+        try:
+            return launchd_port(self.plist.read_bytes())
+        except OSError:
+            return None
+
+    def start(self) -> None:
+        """Load the agent, in the place of an old one."""
+        _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
+        done = _run(["launchctl", "bootstrap", self._domain, str(self.plist)])
+        if done.returncode != 0:
+            raise SettingsUnusable(f"launchctl bootstrap failed: {_said(done)}.")
+
+    def stop(self) -> None:
+        """Unload the agent; one that is not loaded is no error."""
+        _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
+
+    def forget(self) -> None:
+        """There is nothing more to do."""
+
+    def state(self) -> str:
+        """Whether it is loaded."""
+        done = _run(["launchctl", "print", f"{self._domain}/{LABEL}"])
+        return "active" if done.returncode == 0 else "inactive"
+
+    def check(self) -> None:
+        """It is always there."""
+
+
+def supervisor() -> Systemd | Launchd:
+    """The one of this system."""
+    return Launchd() if sys.platform == "darwin" else Systemd()
+
+
+def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except FileNotFoundError:
+        return subprocess.CompletedProcess(command, 127, "", f"there is no {command[0]}")
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"{command[0]} does not answer")
+
+
+def _said(done: "subprocess.CompletedProcess[str]") -> str:
+    return " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
