@@ -3,7 +3,6 @@
 import os
 import resource
 import signal
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -34,7 +33,7 @@ class Child:
     pid: int
 
     @classmethod
-    def start(cls, words: Sequence[str]) -> Self:
+    def start(cls, words: tuple[str, ...]) -> Self:
         """Start it; an OSError when that cannot be done."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # Whoever started us may have ignored it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)

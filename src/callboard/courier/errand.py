@@ -20,12 +20,13 @@ def run(arguments: list[str]) -> None:
     if len(words) != 2 or not is_agent(words[1]):
         read_payload()
         return
+    folder, agent = words
     if "--hold" not in arguments:
-        deliver(Letter(words[0], words[1], read_payload()))
+        deliver(Letter(folder, agent, read_payload()))
         return
     from callboard.courier.holding import hold_errand
 
-    hold_errand(*words)
+    hold_errand(folder, agent)
 
 
 def is_agent(name: str) -> bool:
