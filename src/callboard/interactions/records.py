@@ -1,7 +1,7 @@
 """A question as people's surfaces see it: one row of `human_interactions`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
@@ -35,7 +35,7 @@ class Interaction:
     duration_ms: int | None
     created_at: datetime
     resolved_at: datetime | None
-    stream: str = ""
+    stream: str = field(default="", compare=False)
     """The stream that tells of it: its session's, its own, or a plate's. Not on the wire."""
 
     @property

@@ -35,9 +35,14 @@ def router(tag: str, prefix: str = "") -> APIRouter:
 
 def methods_at(request: Request) -> list[str]:
     """What can be done at the address of a request, whatever it wants to do."""
+    routes = [
+        route
+        for route in request.app.state.routes
+        if route.matches(request.scope)[0] is not Match.NONE
+    ]
+    # `/plates/stopped` fits `/plates/{plate_id}` too, but nobody means a plate of that name.
+    exact = [route for route in routes if route.path == request.url.path]
     found: set[str] = set()
-    for route in request.app.state.routes:
-        matched, _ = route.matches(request.scope)
-        if matched is not Match.NONE:
-            found |= getattr(route, "methods", None) or set()
+    for route in exact or routes:
+        found |= getattr(route, "methods", None) or set()
     return sorted(found)

@@ -40,13 +40,25 @@ def own_rows(event: Event) -> list[RowChange]:
             Put("sessions", {"id": session, "workflow": "w", "created_at": AT}),
             Put("wakeups", {"session": session, "key": "k", "at": 1}),
             Put("tasks", {"id": f"t-{session}", "execution_id": session, **_TASK}),
-            Put("human_interactions", {"id": f"q-{session}", "execution_id": session, **_QUESTION}),
+            Put("human_interactions", {"id": f"q-{session}", "stream": session, **_QUESTION}),
+            Put("plates", {"id": session, **_PLATE}),
+            Put("plate_sessions", {"session_id": f"s-{session}", "plate": session}),
         ]
     return [Put("checkpoints", {"session": session, "position": position})]
 
 
 _TASK = {"kind": "k", "title": "t", "status": "running", "started_at": AT}
 _QUESTION = {"type": "approval", "prompt": "?", "created_at": AT}
+_PLATE = {
+    "agent": "a",
+    "session_id": "s",
+    "created_at": AT,
+    "updated_at": AT,
+    "status": "idle",
+    "status_at": AT,
+    "project_path": "/",
+    "last_event": "stop",
+}
 
 
 async def trimmed(log: EventLog, limit: int = 1000) -> int:
