@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from typing import Any
 
 from callboard.engine.inbox import Inbox
 from callboard.interactions.records import Interaction
@@ -53,7 +54,7 @@ class Holding:
             unsubscribe()
 
 
-async def _first(changed: asyncio.Event, closing: asyncio.Future[bool]) -> None:
+async def _first(changed: asyncio.Event, closing: asyncio.Future[Any]) -> None:
     waiting = asyncio.ensure_future(changed.wait())
     try:
         await asyncio.wait({waiting, closing}, return_when=asyncio.FIRST_COMPLETED)

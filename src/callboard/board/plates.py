@@ -6,9 +6,9 @@ it is, or the log refuses it, and it is read again.
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from callboard.board.identity import find_plate, of_session
@@ -263,7 +263,7 @@ class Plates:
             await self.tell(plate_id, build)
 
     async def _change(
-        self, plate_id: str, name: str, details: dict[str, object], change: Callable[[Plate], Plate]
+        self, plate_id: str, name: str, details: Mapping[str, Any], change: Callable[[Plate], Plate]
     ) -> Plate:
         while True:
             known = await self._load(plate_id)

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from callboard.errors import ValidationError
 from callboard.events import plates
 from callboard.events.moments import to_ms
+from callboard.vendors.fields import as_object
 from callboard.vendors.reports import Report, Signal
 
 _SECONDS_UNTIL: Final = 1e11
@@ -49,17 +50,14 @@ _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _todos(details: Mapping[str, Any]) -> dict[str, Any]:
-    given = details.get("toolInput")
-    if details.get("toolName") != "TodoWrite" or not isinstance(given, dict):
+    listed = as_object(details.get("toolInput")).get("todos")
+    if details.get("toolName") != "TodoWrite" or not isinstance(listed, list):
         return {}
-    listed: Any = given.get("todos")  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(listed, list):
-        return {}
-    items = [one for one in listed if isinstance(one, dict)]  # pyright: ignore[reportUnknownVariableType]
+    items = [as_object(one) for one in cast("list[Any]", listed)]
     return {
         "todos": [
-            {"id": str(index), "text": one.get("content"), "status": one.get("status")}
-            for index, one in enumerate(items)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            {"id": str(number), "text": one.get("content"), "status": one.get("status")}
+            for number, one in enumerate(items)
         ]
     }
 

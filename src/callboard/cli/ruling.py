@@ -49,7 +49,7 @@ def _answers(asked: Interaction, value: str) -> Any:
 
 def tell(screen: Screen, done: Interaction) -> None:
     """Say what was decided, and about what."""
-    response = done.response or {}
+    response: dict[str, Any] = done.response or {}
     if "answers" in response:
         told = ", ".join(one_line(str(one)) for one in response["answers"].values())
     else:

@@ -30,7 +30,9 @@ class AppriseNotifier:
     """
 
     def __init__(self, urls: Sequence[str]) -> None:
-        self._receivers = [(_scheme(url), _receiver(url, place)) for place, url in enumerate(urls, 1)]
+        self._receivers = [
+            (_scheme(url), _receiver(url, place)) for place, url in enumerate(urls, 1)
+        ]
         self._thread = ThreadPoolExecutor(1, "callboard-notify")
         self._waiting = 0
 

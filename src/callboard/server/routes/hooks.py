@@ -4,6 +4,7 @@ person's terminal."""
 import asyncio
 import contextlib
 import logging
+from typing import Any
 
 from fastapi import Request, Response
 from starlette.types import Receive
@@ -22,7 +23,9 @@ router = routing.router("hooks")
 
 _log = logging.getLogger(__name__)
 
-_BODY = {"requestBody": {"content": {"application/json": {"schema": {}}}, "required": False}}
+_BODY: dict[str, Any] = {
+    "requestBody": {"content": {"application/json": {"schema": {}}}, "required": False}
+}
 _ANSWER = {
     200: {
         "description": "`{}`, or what the hook has to print to decide.",
