@@ -24,6 +24,7 @@ const RENAMED = {
   ForkOut: 'ForkResult',
   InteractionsOut: 'InteractionsPage',
   PausedOut: 'PauseResult',
+  PlateIn: 'PlateChange',
   ResumedOut: 'ResumeResult',
   SessionsOut: 'SessionsPage',
   StateOut: 'StateAt',

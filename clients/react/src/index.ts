@@ -10,6 +10,7 @@ export { type AskOptions, type UseHumanResult, useHuman } from './hooks/useHuman
 export { type UseHumanInteractiveResult, useHumanInteractive } from './hooks/useHumanInteractive.js'
 export { type UseInboxResult, useInbox } from './hooks/useInbox.js'
 export { type UseInteractionResult, useInteraction } from './hooks/useInteraction.js'
+export { type UsePlateEventsResult, usePlateEvents } from './hooks/usePlateEvents.js'
 export { type UseSessionResult, useSession } from './hooks/useSession.js'
 export { type UseSessionsResult, useSessions } from './hooks/useSessions.js'
 export { useText } from './hooks/useText.js'

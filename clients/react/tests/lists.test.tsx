@@ -4,7 +4,6 @@ import {
   AlreadyAnswered,
   Claimed,
   SessionNotFound,
-  useBoard,
   useInbox,
   useInteraction,
   useSession,
@@ -83,16 +82,5 @@ describe('the others', () => {
     await waitFor(() => expect(result.current.workflows.map((one) => one.id)).toContain('trip'))
     const trip = result.current.workflows.find((one) => one.id === 'trip')
     expect(trip?.edges).toContainEqual({ from: 'plan', to: 'book', taken: 'sometimes' })
-  })
-
-  it('know whether the server has a board', async () => {
-    const known = await client().listPlates()
-    const { result } = renderHook(() => useBoard(), { wrapper: page() })
-    await waitFor(() => expect(result.current.isLoading).toBe(false))
-    expect(result.current).toMatchObject({
-      isAvailable: known !== null,
-      plates: known ?? [],
-      error: null,
-    })
   })
 })

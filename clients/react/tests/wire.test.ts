@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, inject, it } from 'vitest'
 import { toTypeScript } from '../scripts/wire.mjs'
-import { eventNames } from '../src/client/index'
+import { eventNames, plateEventNames } from '../src/client/index'
 import { TOKEN } from './serving'
 
 it('has the types of the server that is here', async () => {
@@ -13,8 +13,18 @@ it('has the types of the server that is here', async () => {
   expect(written).toBe(toTypeScript(await answer.json()))
 })
 
+function namesIn(module: string, name: RegExp): string[] {
+  const source = new URL(`../../../src/callboard/events/${module}.py`, import.meta.url)
+  return [...readFileSync(source, 'utf8').matchAll(name)].map((match) => match[1] ?? '').sort()
+}
+
 it('knows the names that the server knows', () => {
-  const source = new URL('../../../src/callboard/events/names.py', import.meta.url)
-  const found = readFileSync(source, 'utf8').matchAll(/: Final = "([a-z]+:[a-z]+)"/g)
-  expect([...eventNames].sort()).toEqual([...found].map((match) => match[1]).sort())
+  const names = namesIn('names', /: Final = "([a-z]+:[a-z]+)"/g)
+  expect([...eventNames].sort()).toEqual(names)
+})
+
+it('knows what can happen to a plate', () => {
+  const names = namesIn('plates', /: Final = "([a-z_]+)"/g)
+  expect(names).toContain('permission_request')
+  expect([...plateEventNames].sort()).toEqual(names)
 })

@@ -1,4 +1,3 @@
-import { NotFound } from './errors.js'
 import type { SerializedEvent } from './events.js'
 import { EventStream, type StreamOptions } from './stream.js'
 import { tailed } from './tail.js'
@@ -38,9 +37,6 @@ export interface InteractionFilters {
 
 /** What a fork may change. */
 export type ForkOptions = Omit<wire.ForkRequest, 'at'>
-
-/** A coding agent's session on the board. Its shape is the server's. */
-export type Plate = Readonly<Record<string, unknown>>
 
 /** The routes of a server, typed, and its streams. */
 export interface CallboardClient {
@@ -84,8 +80,15 @@ export interface CallboardClient {
   answer(id: string, answer: wire.AnswerRequest): Promise<wire.Interaction>
   complete(id: string, end: wire.CompleteRequest): Promise<wire.Interaction>
   cancelInteraction(id: string): Promise<wire.Interaction>
-  /** The board's plates, or null where the server has no board. */
-  listPlates(signal?: AbortSignal): Promise<ReadonlyArray<Plate> | null>
+  /** The coding agents' sessions that are on the board. */
+  listPlates(signal?: AbortSignal): Promise<ReadonlyArray<wire.Plate>>
+  getPlate(plateId: string, signal?: AbortSignal): Promise<wire.Plate>
+  /** Name it, pin it, mark it as seen; an empty name takes the name away. */
+  changePlate(plateId: string, change: wire.PlateChange): Promise<wire.Plate>
+  /** Take it off the board; a session that starts on it brings it back. */
+  dismissPlate(plateId: string): Promise<void>
+  /** What happened to a plate after a position, at most 1000; `nextAfter` when there is more. */
+  getPlateEvents(plateId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** Read a session's events until its end, over as many connections as that takes. */
   follow(sessionId: string, options: StreamOptions): EventStream
   /** Read every event of every session; without `after`, from now on. */
@@ -103,19 +106,11 @@ export function createClient(options: ClientOptions): CallboardClient {
     baseUrl: http.baseUrl,
     ...sessions(http),
     ...interactions(http),
+    ...plates(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
     async listWorkflows(signal) {
       return (await http.get<wire.Workflows>('/workflows', {}, signal)).workflows
-    },
-    async listPlates(signal) {
-      try {
-        const told = await http.get<unknown>('/plates', {}, signal)
-        return platesOf(told)
-      } catch (error) {
-        if (error instanceof NotFound) return null
-        throw error
-      }
     },
     async logOut() {
       await http.post('/logout')
@@ -124,13 +119,9 @@ export function createClient(options: ClientOptions): CallboardClient {
   return client
 }
 
-function platesOf(told: unknown): ReadonlyArray<Plate> {
-  if (Array.isArray(told)) return told as ReadonlyArray<Plate>
-  return (told as { readonly plates?: ReadonlyArray<Plate> }).plates ?? []
-}
-
 const session = (id: string, what = '') => `/sessions/${part(id)}${what}`
 const interaction = (id: string, what = '') => `/interactions/${part(id)}${what}`
+const plate = (id: string, what = '') => `/plates/${part(id)}${what}`
 
 function sessions(http: Transport) {
   return {
@@ -166,6 +157,22 @@ function sessions(http: Transport) {
       http.post<wire.CancelResult>(session(id, '/cancel'), options),
     fork: (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
       http.post<wire.ForkResult>(session(id, '/fork'), { at, ...options }),
+  }
+}
+
+function plates(http: Transport) {
+  return {
+    async listPlates(signal?: AbortSignal) {
+      return (await http.get<wire.Plates>('/plates', {}, signal)).plates
+    },
+    getPlate: (id: string, signal?: AbortSignal) => http.get<wire.Plate>(plate(id), {}, signal),
+    changePlate: (id: string, change: wire.PlateChange) =>
+      http.patch<wire.Plate>(plate(id), change),
+    async dismissPlate(id: string) {
+      await http.delete(plate(id))
+    },
+    getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
+      http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
   }
 }
 

@@ -4,7 +4,6 @@ export {
   type ForkOptions,
   type InputPayload,
   type InteractionFilters,
-  type Plate,
   type SessionFilters,
 } from './client.js'
 export { mergeDeltas, type TextOptions, textOf } from './deltas.js'
@@ -23,6 +22,7 @@ export {
   type Patch,
   type SerializedEvent,
 } from './events.js'
+export { isPlateEvent, type PlateEventName, plateEventNames } from './plates.js'
 export type { EventStream, StreamListener, StreamOptions, StreamStatus } from './stream.js'
 export { type PendingInteraction, type Summary, summarise } from './summary.js'
 export type { ClientOptions } from './transport.js'

@@ -41,6 +41,11 @@ export class Transport {
     return this.json('POST', path, { body })
   }
 
+  /** Change something. */
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.json('PATCH', path, { body })
+  }
+
   /** Remove something. */
   delete<T>(path: string): Promise<T> {
     return this.json('DELETE', path, {})

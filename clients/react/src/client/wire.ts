@@ -16,6 +16,14 @@ export interface AskRequest {
   readonly config?: Readonly<Record<string, unknown>> | null
 }
 
+/** Something that goes on by itself. */
+export interface Background {
+  readonly id?: string | null
+  readonly kind?: string | null
+  readonly description?: string | null
+  readonly [further: string]: unknown
+}
+
 /** Why it ends. */
 export interface CancelRequest {
   readonly reason?: string | null
@@ -113,6 +121,11 @@ export interface Health {
   readonly status: 'ok'
 }
 
+/** It was recorded. */
+export interface Heard {
+  readonly status: 'ok'
+}
+
 /** An answer: to the question `id`, to the only one that is open, or as an event. */
 export interface InputRequest {
   readonly id?: string | null
@@ -185,6 +198,52 @@ export interface Phase {
   readonly terminal: boolean
 }
 
+/** What to change; what is left out stays. */
+export interface PlateChange {
+  readonly name?: string | null
+  readonly pinned?: boolean | null
+  readonly seen?: boolean | null
+}
+
+/** One coding-agent session. */
+export interface Plate {
+  readonly plateId: string
+  readonly agent: string
+  readonly sessionId: string
+  readonly pid: number | null
+  readonly procStart: string | null
+  readonly projectPath: string
+  readonly gitBranch: string | null
+  readonly status: 'starting' | 'running' | 'idle' | 'awaiting_input' | 'awaiting_approval' | 'error' | 'closed'
+  readonly attention: boolean
+  readonly waitingFor: string | null
+  readonly interactionId: string | null
+  readonly lastEvent: string
+  readonly lastTool: string | null
+  readonly lastMessage: string | null
+  readonly prompt: string | null
+  readonly error: string | null
+  readonly ended: string | null
+  readonly todoProgress: string | null
+  readonly todos: ReadonlyArray<Todo>
+  readonly background: ReadonlyArray<Background>
+  readonly name: string | null
+  readonly model: string | null
+  readonly interrupted: boolean
+  readonly unseen: boolean
+  readonly pinned: boolean
+  readonly dismissed: boolean
+  readonly transcriptPath: string | null
+  readonly tmuxTarget: string | null
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** The board: those that need a person first, then the newest change first. */
+export interface Plates {
+  readonly plates: ReadonlyArray<Plate>
+}
+
 /** What went wrong; further members say with what. */
 export interface Problem {
   readonly code: string
@@ -192,10 +251,38 @@ export interface Problem {
   readonly [further: string]: unknown
 }
 
+/** A client's process, by as much as its wrapper knows. */
+export interface ProcessRequest {
+  readonly project_path: string
+  readonly agent?: string
+  readonly session_id?: string | null
+  readonly pid?: number | null
+  readonly proc_start?: string | null
+  readonly [further: string]: unknown
+}
+
 /** An `input:received` as other clients build it; beside its payload nothing counts. */
 export interface ReceivedRequest {
   readonly name?: 'input:received' | null
   readonly payload: Readonly<Record<string, unknown>>
+}
+
+/** An event of a client's session. */
+export interface ReportRequest {
+  readonly session_id: string
+  readonly event_type: string
+  readonly project_path?: string | null
+  readonly cwd?: string | null
+  readonly agent?: string
+  readonly tool_name?: string | null
+  readonly tool_input?: unknown
+  readonly tool_params?: unknown
+  readonly transcript_path?: string | null
+  readonly git_branch?: string | null
+  readonly tmux_target?: string | null
+  readonly error?: string | null
+  readonly timestamp?: string | number | null
+  readonly [further: string]: unknown
 }
 
 /** Who lets it go on. */
@@ -250,6 +337,18 @@ export interface StateAt {
   readonly state: unknown
   readonly position: number
   readonly eventsReplayed: number
+}
+
+/** How many plates were closed by it. */
+export interface Stopped {
+  readonly status: 'ok'
+  readonly count: number
+}
+
+/** One thing on an agent's list. */
+export interface Todo {
+  readonly text: string
+  readonly status: string
 }
 
 /** A workflow that this server runs. */

@@ -2,6 +2,7 @@ import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import type { CallboardClient } from '../client/client.js'
 import type { CallboardError } from '../client/errors.js'
 import { isTerminal, type SerializedEvent } from '../client/events.js'
+import { changesPlate, isPlateEvent } from '../client/plates.js'
 import type { EventStream, StreamStatus } from '../client/stream.js'
 import { keys } from '../primitives/keys.js'
 import { Batch } from './batch.js'
@@ -17,7 +18,14 @@ const SAID = new Set([
   'agent:emitted',
 ])
 
-const LISTS = [keys.inbox, keys.sessions, keys.session, keys.interaction]
+const LISTS = [
+  keys.inbox,
+  keys.sessions,
+  keys.session,
+  keys.interaction,
+  keys.board,
+  keys.plateEvents,
+]
 
 /** Reads what happens anywhere, and has the lists that it concerns asked for again. */
 export class BoardFeed extends Feed {
@@ -77,9 +85,18 @@ export class BoardFeed extends Feed {
 
 /** What an event may have changed. */
 function concerned(event: SerializedEvent): QueryKey[] {
+  const changed = changesPlate(event)
+  if (changed || isPlateEvent(event)) return ofPlate(event, changed)
   const found: QueryKey[] = [keys.sessions, [...keys.session, event.sessionId]]
   if (event.name.startsWith('input:')) {
+    // Plates ask too, and what they ask is part of what happened to them.
     found.push(keys.inbox, [...keys.interaction, event.payload.id])
+    found.push([...keys.plateEvents, event.sessionId])
   } else if (isTerminal(event)) found.push(keys.inbox)
   return found
+}
+
+function ofPlate(event: SerializedEvent, changed: boolean): QueryKey[] {
+  const own: QueryKey = [...keys.plateEvents, event.sessionId]
+  return changed ? [own, keys.board] : [own]
 }

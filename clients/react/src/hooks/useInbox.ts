@@ -50,7 +50,8 @@ export function useInbox(): UseInboxResult {
   }
 }
 
-function useInboxActions() {
+/** What people do with questions. */
+export function useInboxActions() {
   const client = useWorkflowClient()
   const cache = useQueryClient()
   // Also after an error: somebody else was first, and the list is old.

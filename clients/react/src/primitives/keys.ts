@@ -5,6 +5,7 @@ export const keys = {
   inbox: ['inbox'] as const,
   interaction: ['interaction'] as const,
   board: ['board'] as const,
+  plateEvents: ['plate-events'] as const,
   workflows: ['workflows'] as const,
   events: (sessionId: string) => ['events', sessionId] as const,
   states: (sessionId: string) => ['state', sessionId] as const,
