@@ -1,5 +1,8 @@
 """Workflows for tests of the dashboard, with something to look at and nothing that takes time."""
 
+import asyncio
+from pathlib import Path
+
 from callboard import Approval, Choice, Context, Phase, State, Text, Workflow, agent
 
 
@@ -76,4 +79,26 @@ async def mechanic(state: Repair) -> str:
 
 repair = Workflow(
     "repair", state=Repair, start=look_at, phases=[Phase("mend", agent=mechanic, terminal=True)]
+)
+
+
+class Tale(State):
+    gate: str = ""
+
+
+def listen(state: Tale, gate: str) -> None:
+    state.gate = gate
+
+
+@agent
+async def teller(state: Tale, ctx: Context) -> None:
+    """Says each word when its file is there."""
+    for number, word in enumerate(["Once ", "upon ", "a time."]):
+        while not Path(f"{state.gate}-{number}").exists():
+            await asyncio.sleep(0.02)
+        await ctx.emit(Text(word))
+
+
+tale = Workflow(
+    "tale", state=Tale, start=listen, phases=[Phase("tell", agent=teller, terminal=True)]
 )

@@ -89,4 +89,4 @@ async def at_a_browser(
         yield person
     finally:
         await context.close()
-    assert person.complaints == []
+    assert person.complaints == [], person.complaints

@@ -1,6 +1,7 @@
 import { useInbox, WorkflowClientProvider } from '@callboard/react'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { BoardPage } from './board/BoardPage'
+import { PlatePage } from './board/PlatePage'
 import { ComparePage } from './family/ComparePage'
 import { FamilyPage } from './family/FamilyPage'
 import { InboxPage } from './inbox/InboxPage'
@@ -53,6 +54,8 @@ function Page({ route }: { readonly route: Route }) {
       return <ComparePage left={route.left} right={route.right} />
     case 'board':
       return <BoardPage />
+    case 'plate':
+      return <PlatePage key={route.id} id={route.id} />
     case 'lost':
       return (
         <div className="page">

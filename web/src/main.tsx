@@ -11,6 +11,9 @@ import './styles/inbox.css'
 import './styles/sessions.css'
 import './styles/session.css'
 import './styles/family.css'
+import './styles/asks.css'
+import './styles/board.css'
+import './styles/palette.css'
 
 applyTheme()
 const root = document.getElementById('root')

@@ -5,8 +5,8 @@ import { Status } from '../parts/Status'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
-import type { Branch, Family } from './tree'
-import { MOST, useFamily } from './useFamily'
+import type { Branch } from './tree'
+import { useFamily, type WholeFamily } from './useFamily'
 
 /** The forks of a session and of its ancestors, drawn along their positions. */
 export function FamilyPage({ id }: { readonly id: string }) {
@@ -28,7 +28,7 @@ export function FamilyPage({ id }: { readonly id: string }) {
   )
 }
 
-function Tree({ id, family }: { readonly id: string; readonly family: Family }) {
+function Tree({ id, family }: { readonly id: string; readonly family: WholeFamily }) {
   const [chosen, setChosen] = useState<ReadonlyArray<string>>([])
   const [left, right] = chosen
   const choose = (one: string) =>
@@ -65,8 +65,11 @@ function Tree({ id, family }: { readonly id: string; readonly family: Family }) 
           </li>
         ))}
       </ul>
-      {family.branches.length >= MOST && (
-        <p className="quiet">Only the first {MOST} sessions of this family are shown.</p>
+      {!family.isWhole && (
+        <p className="notice" role="note">
+          Only {family.branches.length} sessions of this family are shown. It has more: the others
+          are on the sessions page.
+        </p>
       )}
     </>
   )

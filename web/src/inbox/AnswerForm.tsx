@@ -1,5 +1,10 @@
+import { Forbidden } from '@callboard/react'
 import { type FormEvent, useId, useState } from 'react'
+import { askOf } from '../asks/ask'
+import { Questions } from '../asks/Questions'
+import { type Verdict as Ruled, Ruling } from '../asks/Ruling'
 import { KeyHint } from '../parts/KeyHint'
+import { visible } from '../parts/visible'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
 import { useShortcut } from '../shell/shortcuts'
@@ -16,10 +21,18 @@ interface Props {
 /** The ways to answer a question: with one click, one key, or a text. */
 export function AnswerForm({ question, keys, onRefused }: Props) {
   const { mutate, isPending } = useAnswer()
-  const answer = (given: Omit<Answer, 'id'>) => {
+  const answer: Send = (given, onError) => {
     if (isPending) return
     onRefused(null)
-    mutate({ id: question.id, ...given }, { onError: onRefused })
+    mutate(
+      { id: question.id, ...given },
+      {
+        onError: (error) => {
+          onError?.(error)
+          onRefused(error)
+        },
+      },
+    )
   }
   return (
     <div className="answers">
@@ -28,9 +41,11 @@ export function AnswerForm({ question, keys, onRefused }: Props) {
   )
 }
 
+type Send = (given: Omit<Answer, 'id'>, onError?: (error: Error) => void) => void
+
 interface WaysProps extends Omit<Props, 'onRefused'> {
   readonly disabled: boolean
-  readonly answer: (given: Omit<Answer, 'id'>) => void
+  readonly answer: Send
 }
 
 function Ways(props: WaysProps) {
@@ -41,6 +56,10 @@ function Ways(props: WaysProps) {
       return <Options {...props} />
     case 'text':
       return <FreeText {...props} label="Your answer" />
+    case 'ruling':
+      return <AgentRuling {...props} />
+    case 'answers':
+      return <AgentQuestions {...props} />
     case 'elsewhere':
       return (
         <p className="notice">
@@ -48,6 +67,29 @@ function Ways(props: WaysProps) {
         </p>
       )
   }
+}
+
+// Known once it was refused; whoever signs in anew begins with a page of their own.
+let mayNotAlways = false
+
+function AgentRuling({ question, keys, disabled, answer }: WaysProps) {
+  const ask = askOf(question)
+  if (!ask) return <Verdict {...{ question, keys, disabled, answer }} />
+  const rule = (value: Ruled) =>
+    answer({ value }, (error) => {
+      if (value.always && error instanceof Forbidden) mayNotAlways = true
+    })
+  const type = question.type === 'plan' ? 'plan' : 'permission'
+  return <Ruling {...{ type, ask, keys, disabled, mayNotAlways, rule }} />
+}
+
+function AgentQuestions({ question, keys, disabled, answer }: WaysProps) {
+  const questions = askOf(question)?.questions ?? []
+  if (questions.length === 0) {
+    return <FreeText {...{ question, keys, disabled, answer }} label="Your answer" />
+  }
+  const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
+  return <Questions {...{ questions, keys, disabled }} answer={send} />
 }
 
 function Verdict({ keys, disabled, answer }: WaysProps) {
@@ -88,7 +130,7 @@ function Options(props: WaysProps) {
               disabled={disabled}
               onClick={() => answer({ value: option })}
             >
-              <span className="grow">{option}</span>
+              <span className="grow">{visible(option)}</span>
               {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
             </button>
             {keys && index < 9 && (

@@ -1,10 +1,13 @@
 import { useInbox } from '@callboard/react'
 import { useMemo } from 'react'
+import { askOf } from '../asks/ask'
+import { agentName, lastPart } from '../board/names'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { BackIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
+import { firstLine } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
@@ -82,9 +85,9 @@ function QuestionList({ questions, chosen }: ListProps) {
               className="slip"
               aria-current={question.id === chosen ? 'true' : undefined}
             >
-              <span className="slip__prompt">{question.prompt.split('\n')[0]}</span>
+              <span className="slip__prompt">{firstLine(question.prompt)}</span>
               <span className="slip__about">
-                <span>{question.phase ?? question.type}</span>
+                <span>{aboutOf(question)}</span>
                 <span aria-hidden="true">·</span>
                 <Ago moment={question.createdAt} />
                 {isPressing(question, now) && question.deadline && (
@@ -101,6 +104,13 @@ function QuestionList({ questions, chosen }: ListProps) {
       {questions.length === 0 && <p className="quiet slip">Nothing else waits.</p>}
     </nav>
   )
+}
+
+/** Who asks: the phase, or the agent and where it works. */
+function aboutOf(question: Interaction): string {
+  const ask = askOf(question)
+  if (!ask) return question.phase ?? question.type
+  return ask.cwd ? `${agentName(ask.agent)} in ${lastPart(ask.cwd)}` : agentName(ask.agent)
 }
 
 function NothingWaits() {

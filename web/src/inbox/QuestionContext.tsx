@@ -1,12 +1,16 @@
 import { textOf, useWorkflowData } from '@callboard/react'
 import { useMemo } from 'react'
+import { askOf } from '../asks/ask'
 import { Changes } from '../parts/Changes'
 import { JsonTree } from '../parts/JsonTree'
+import { visible } from '../parts/visible'
 import type { Interaction, SerializedEvent } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
 
 /** What a person needs to know to answer: what was said, what changed, and the state. */
 export function QuestionContext({ question }: { readonly question: Interaction }) {
+  // A coding agent's question is shown whole above, and its session is no session of ours.
+  if (askOf(question)) return <AllOfIt config={question.config} />
   return (
     <div className="context">
       {question.config !== null && question.config !== undefined && (
@@ -18,6 +22,17 @@ export function QuestionContext({ question }: { readonly question: Interaction }
       {question.sessionId && (
         <SessionContext sessionId={question.sessionId} questionId={question.id} />
       )}
+    </div>
+  )
+}
+
+function AllOfIt({ config }: { readonly config: unknown }) {
+  return (
+    <div className="context">
+      <details>
+        <summary>Everything that the agent sent</summary>
+        <JsonTree value={config} label="Everything that the agent sent" height={360} />
+      </details>
     </div>
   )
 }
@@ -35,7 +50,7 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
       {text && (
         <section>
           <h2>What was said</h2>
-          <pre className="speech">{text}</pre>
+          <pre className="speech">{visible(text)}</pre>
         </section>
       )}
       {before.isSuccess && after.isSuccess && (

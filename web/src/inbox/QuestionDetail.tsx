@@ -1,16 +1,20 @@
 import { useState } from 'react'
+import { Asked } from '../asks/Asked'
+import { type Ask, askOf, headlineOf } from '../asks/ask'
+import { agentName } from '../board/names'
 import { Ago } from '../parts/Ago'
 import { CheckIcon, PersonIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
+import { visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
 import { myName, setMyName, useClaim } from '../server/useClaim'
 import { useShortcut } from '../shell/shortcuts'
 import { AnswerForm } from './AnswerForm'
-import { verdictOf } from './manner'
+import { verdictOf, whereOf } from './manner'
 import { QuestionContext } from './QuestionContext'
 import { holder, isPressing } from './urgency'
 
@@ -23,10 +27,12 @@ interface Props {
 export function QuestionDetail({ question, onNext }: Props) {
   const [refused, setRefused] = useState<Error | null>(null)
   const isOpen = question.status === 'pending'
+  const ask = askOf(question)
   return (
     <article className="question" aria-labelledby="prompt">
-      <About question={question} />
-      <Prompt text={question.prompt} />
+      <About question={question} ask={ask} />
+      <Prompt text={ask ? headlineOf(question, ask) : question.prompt} />
+      {ask && <Asked type={question.type} ask={ask} />}
       {refused && <Problem error={refused} />}
       {isOpen ? (
         <>
@@ -43,7 +49,7 @@ export function QuestionDetail({ question, onNext }: Props) {
 
 /** The first line is what is asked; what follows is often a plan or a list, and keeps its lines. */
 function Prompt({ text }: { readonly text: string }) {
-  const [first, ...rest] = text.split('\n')
+  const [first, ...rest] = visible(text).split('\n')
   return (
     <>
       <h2 className="question__prompt" id="prompt">
@@ -54,17 +60,11 @@ function Prompt({ text }: { readonly text: string }) {
   )
 }
 
-function About({ question }: Pick<Props, 'question'>) {
+function About({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask | null }) {
   const now = useNow()
   return (
     <p className="question__about row">
-      {question.sessionId ? (
-        <span>
-          asked by session <Link to={to.session(question.sessionId)}>{question.sessionId}</Link>
-        </span>
-      ) : (
-        <span>asked from outside</span>
-      )}
+      <Asker question={question} ask={ask} />
       {question.phase && <span>in {question.phase}</span>}
       <Ago moment={question.createdAt} />
       {question.deadline && (
@@ -73,6 +73,28 @@ function About({ question }: Pick<Props, 'question'>) {
         </span>
       )}
     </p>
+  )
+}
+
+function Asker({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask | null }) {
+  if (ask) {
+    return (
+      <span>
+        asked by <Link to={to.plate(ask.plateId)}>{agentName(ask.agent)}</Link>
+        {ask.cwd && (
+          <>
+            {' in '}
+            <code>{visible(ask.cwd)}</code>
+          </>
+        )}
+      </span>
+    )
+  }
+  if (!question.sessionId) return <span>asked from outside</span>
+  return (
+    <span>
+      asked by session <Link to={to.session(question.sessionId)}>{question.sessionId}</Link>
+    </span>
   )
 }
 
@@ -122,8 +144,7 @@ function Closed({ question, onNext }: Props) {
       <p className="closed__verdict">
         <CheckIcon /> <strong>{verdictOf(question)}</strong>
         <span className="quiet">
-          {question.answeredBy && `by ${question.answeredBy} `}
-          {question.resolvedAt && <Ago moment={question.resolvedAt} />}
+          {whereOf(question)} {question.resolvedAt && <Ago moment={question.resolvedAt} />}
         </span>
       </p>
       <div className="row">
@@ -132,12 +153,19 @@ function Closed({ question, onNext }: Props) {
             Next question <KeyHint>j</KeyHint>
           </button>
         )}
-        {question.sessionId && (
-          <Link className="button" to={to.session(question.sessionId)}>
-            See how it goes on
-          </Link>
-        )}
+        <GoOn question={question} />
       </div>
     </div>
+  )
+}
+
+function GoOn({ question }: Pick<Props, 'question'>) {
+  const ask = askOf(question)
+  const where = ask ? to.plate(ask.plateId) : question.sessionId && to.session(question.sessionId)
+  if (!where) return null
+  return (
+    <Link className="button" to={where}>
+      See how it goes on
+    </Link>
   )
 }

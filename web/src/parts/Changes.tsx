@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { type Difference, differences, MOST } from './differences'
+import { visible } from './visible'
 
 interface Props {
   readonly before: unknown
@@ -48,6 +49,6 @@ function Values({ one }: { readonly one: Difference }) {
 const LONGEST = 400
 
 function brief(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  const text = visible(JSON.stringify(value) ?? 'nothing')
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text
 }

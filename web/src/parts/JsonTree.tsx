@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 import { isBranch, members, size } from './json'
 import { type Row, rowsOf } from './rows'
+import { visible } from './visible'
 
 interface Props {
   readonly value: unknown
@@ -95,7 +96,7 @@ function TreeRow({
         </button>
       )}
       {label !== '' && (
-        <span className="tree__key">{value === undefined ? label : `${label}:`}</span>
+        <span className="tree__key">{value === undefined ? label : `${visible(label)}:`}</span>
       )}
       <Leaf value={value} />
     </div>
@@ -114,7 +115,7 @@ function Leaf({ value }: { readonly value: unknown }) {
   const cut = value.length > LONGEST && !whole
   return (
     <span className="tree__string">
-      {JSON.stringify(cut ? value.slice(0, LONGEST) : value)}
+      {visible(JSON.stringify(cut ? value.slice(0, LONGEST) : value))}
       {cut && (
         <button type="button" className="button button--plain" onClick={() => setWhole(true)}>
           Show all {value.length.toLocaleString()} characters

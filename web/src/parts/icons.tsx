@@ -88,3 +88,34 @@ export const PersonIcon = drawing(
     <path d="M3.2 13.5a4.8 4.8 0 0 1 9.6 0" />
   </>,
 )
+export const PinIcon = drawing(
+  'PinIcon',
+  <path d="M9.5 2 14 6.5l-1.4.4-2.3 2.3.2 2.6-1 1L3.2 6.5l1-1 2.6.2 2.3-2.3zM6 10l-3.5 3.5" />,
+)
+export const PenIcon = drawing(
+  'PenIcon',
+  <path d="M11.2 2.6 13.4 4.8 5.6 12.6 2.6 13.4 3.4 10.4zM9.6 4.2l2.2 2.2" />,
+)
+export const EyeIcon = drawing(
+  'EyeIcon',
+  <>
+    <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8z" />
+    <circle cx="8" cy="8" r="1.8" />
+  </>,
+)
+export const BranchIcon = drawing(
+  'BranchIcon',
+  <>
+    <circle cx="4.5" cy="3.5" r="1.5" />
+    <circle cx="4.5" cy="12.5" r="1.5" />
+    <circle cx="11.5" cy="5.5" r="1.5" />
+    <path d="M4.5 5v6M11.5 7c0 2.5-3 2.5-7 3" />
+  </>,
+)
+export const SearchIcon = drawing(
+  'SearchIcon',
+  <>
+    <circle cx="7" cy="7" r="4.2" />
+    <path d="m10.2 10.2 3.3 3.3" />
+  </>,
+)

@@ -6,6 +6,7 @@ export type Route =
   | { readonly page: 'family'; readonly id: string }
   | { readonly page: 'compare'; readonly left: string; readonly right: string }
   | { readonly page: 'board' }
+  | { readonly page: 'plate'; readonly id: string }
   | { readonly page: 'lost'; readonly path: string }
 
 export const BASE = '/app'
@@ -26,7 +27,7 @@ export function routeOf(pathname: string): Route {
       if (first && second) return { page: 'compare', left: first, right: second }
       return { page: 'lost', path }
     case 'board':
-      return { page: 'board' }
+      return first === undefined ? { page: 'board' } : { page: 'plate', id: first }
     default:
       return { page: 'lost', path }
   }
@@ -50,4 +51,5 @@ export const to = {
   compare: (left: string, right: string) =>
     `/compare/${encodeURIComponent(left)}/${encodeURIComponent(right)}`,
   board: () => '/board',
+  plate: (id: string) => `/board/${encodeURIComponent(id)}`,
 } as const

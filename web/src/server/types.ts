@@ -5,6 +5,7 @@ export type {
   Edit,
   Interaction,
   Phase,
+  Plate,
   SerializedEvent,
   Session,
   Workflow,

@@ -17,7 +17,8 @@ interface Props {
   readonly onFork: () => void
 }
 
-const ENDED = new Set(['completed', 'failed', 'cancelled'])
+/** The statuses after which nothing happens any more. */
+export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
 
 /** What can be done to a session. */
 export function Controls({ session, position, onFork }: Props) {

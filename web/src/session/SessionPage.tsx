@@ -3,11 +3,13 @@ import { useEffect, useState } from 'react'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
+import { visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { SerializedEvent, Session } from '../server/types'
+import { ENDED } from './Controls'
 import { ForkDialog } from './ForkDialog'
 import { Graph } from './Graph'
 import { LedgerPanel } from './LedgerPanel'
@@ -17,18 +19,26 @@ import { Speech } from './Speech'
 import { StatePanel } from './StatePanel'
 import { Timeline } from './Timeline'
 
-const LOOKS_EVERY = 15_000
+const LOOKS_EVERY = 2_000
 
 /** One session: where it is, how it got there, and every state on the way. */
 export function SessionPage({ id }: { readonly id: string }) {
   const { session, error: refused, refetch } = useSession(id)
   const { events, error } = useWorkflowData(id)
   const gone = [refused, error].find((one) => one instanceof SessionNotFound)
+  const ended = session !== undefined && ENDED.has(session.status)
   useEffect(() => {
-    // A session that has ended tells nothing any more, not even that somebody deleted it.
-    const timer = window.setInterval(refetch, LOOKS_EVERY)
-    return () => window.clearInterval(timer)
-  }, [refetch])
+    if (!ended) return
+    // A session that has ended tells nothing any more, not even that somebody deleted it. Whoever
+    // does not look at the page need not know at once.
+    const look = () => document.visibilityState === 'visible' && refetch()
+    const timer = window.setInterval(look, LOOKS_EVERY)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      window.clearInterval(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [ended, refetch])
   if (gone) return <Gone id={id} deleted={session !== undefined} />
   if (!session) {
     return (
@@ -104,7 +114,7 @@ function Questions({ session }: { readonly session: Session }) {
       <ul className="asks">
         {session.pending.map((question, index) => (
           <li className="ask" key={question.id}>
-            <p className="ask__prompt">{question.prompt}</p>
+            <p className="ask__prompt">{visible(question.prompt)}</p>
             <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
           </li>
         ))}

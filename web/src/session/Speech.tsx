@@ -1,5 +1,6 @@
 import { textOf } from '@callboard/react'
 import { useEffect, useMemo, useRef } from 'react'
+import { visible } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
 
 interface Props {
@@ -28,7 +29,7 @@ export function Speech({ events, position, speaking }: Props) {
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
       <pre className="panel__body speech speech--panel" ref={ref} tabIndex={0}>
-        {text}
+        {visible(text)}
       </pre>
     </section>
   )

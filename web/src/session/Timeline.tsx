@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { clock } from '../parts/times'
+import { visible } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
 import { type Beat, story } from './story'
@@ -128,7 +129,7 @@ const LONGEST = 20_000
 
 function rawText(beat: Beat): string {
   const shown = beat.events.length === 1 ? beat.events[0] : beat.events
-  const text = JSON.stringify(shown, null, 2)
+  const text = visible(JSON.stringify(shown, null, 2))
   return text.length > LONGEST
     ? `${text.slice(0, LONGEST)}\n… and ${text.length - LONGEST} more`
     : text

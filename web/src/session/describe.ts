@@ -1,5 +1,6 @@
 import { isKnownEvent } from '@callboard/react'
 import { length } from '../parts/times'
+import { visible } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
 
 export type Tone = 'plain' | 'phase' | 'agent' | 'person' | 'state' | 'good' | 'bad' | 'unknown'
@@ -14,28 +15,31 @@ export interface Line {
 /** Tell an event. A name that is not known here is told as it is. */
 export function describe(event: SerializedEvent): Line {
   if (!isKnownEvent(event)) {
-    return { tone: 'unknown', title: event.name, detail: 'This version does not know this event.' }
+    const title = visible(event.name)
+    return { tone: 'unknown', title, detail: 'This version does not know this event.' }
   }
+  return told(event, TELLERS)
+}
+
+/** Tell an event with the tellers that know it. */
+export function told(event: SerializedEvent, tellers: Readonly<Record<string, Teller>>): Line {
+  const { name, payload } = event
   try {
-    return told(event.name, event.payload as Payload)
+    return tellers[name]?.(payload) ?? { tone: 'unknown', title: name }
   } catch {
     // A payload of a version that came after this one: the raw event still says all there is.
-    return { tone: 'unknown', title: event.name, detail: 'Its payload has an unknown shape.' }
+    return { tone: 'unknown', title: name, detail: 'Its payload has an unknown shape.' }
   }
 }
 
-type Payload = Readonly<Record<string, unknown>>
-type Teller = (payload: Payload) => Line
+export type Payload = Readonly<Record<string, unknown>>
+export type Teller = (payload: Payload) => Line
 
-function told(name: string, payload: Payload): Line {
-  const teller = TELLERS[name]
-  return teller ? teller(payload) : { tone: 'unknown', title: name }
-}
-
-const line = (tone: Tone, title: string, detail?: unknown): Line =>
+/** A line, with nothing hidden in it. */
+export const line = (tone: Tone, title: string, detail?: unknown): Line =>
   detail === undefined || detail === null || detail === ''
-    ? { tone, title }
-    : { tone, title, detail: shown(detail) }
+    ? { tone, title: visible(title) }
+    : { tone, title: visible(title), detail: shown(detail) }
 
 const by = (payload: Payload) => (payload.by ? ` by ${payload.by}` : '')
 
@@ -110,5 +114,5 @@ const LONGEST = 600
 /** A value on one line, or text as it is; never more than a screen of it. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text
+  return visible(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text)
 }

@@ -1,3 +1,4 @@
+import { visible } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
 import { describe, type Line } from './describe'
 
@@ -43,7 +44,7 @@ function joined(beat: Beat, event: SerializedEvent): Beat {
   return {
     ...beat,
     last: event.position,
-    detail: (beat.detail ?? '') + String(event.payload.delta ?? ''),
+    detail: (beat.detail ?? '') + visible(String(event.payload.delta ?? '')),
     events,
   }
 }

@@ -2,6 +2,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Ago } from '../parts/Ago'
 import { Status } from '../parts/Status'
+import { firstLine } from '../parts/visible'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
@@ -76,10 +77,7 @@ function SessionRow({ session, chosen }: { readonly session: Session; readonly c
         <span className="mono quiet">{session.sessionId}</span>
       </span>
       <span className="sessions__what">
-        {question?.prompt.split('\n')[0] ??
-          session.error?.message ??
-          session.held ??
-          inPhase(session)}
+        {firstLine(question?.prompt ?? session.error?.message ?? session.held ?? inPhase(session))}
       </span>
       <span className="sessions__when quiet">
         {session.parent && <span className="sessions__fork">fork</span>}

@@ -1,6 +1,16 @@
-import { useInbox } from '@callboard/react'
+import { useBoard, useInbox } from '@callboard/react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { BoardIcon, DarkIcon, HelpIcon, InboxIcon, LightIcon, SessionsIcon } from '../parts/icons'
+import { CommandPalette } from '../palette/CommandPalette'
+import { MODIFIER, usePalette } from '../palette/usePalette'
+import {
+  BoardIcon,
+  DarkIcon,
+  HelpIcon,
+  InboxIcon,
+  LightIcon,
+  SearchIcon,
+  SessionsIcon,
+} from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Toasts } from '../parts/Toasts'
 import { Link } from '../router/Link'
@@ -21,7 +31,9 @@ interface Props {
 /** What stands around every page. */
 export function Shell({ route, children }: Props) {
   const { interactions: questions, isLoading } = useInbox()
+  const { needy } = useBoard()
   const [helping, setHelping] = useState(false)
+  const palette = usePalette()
   const { theme, toggle } = useTheme()
   useEffect(listen, [])
   useTitle(route, questions.length)
@@ -42,8 +54,11 @@ export function Shell({ route, children }: Props) {
           <Mark />
           Callboard
         </Link>
-        <Navigation route={route} waiting={questions.length} />
+        <Navigation route={route} waiting={questions.length} needy={needy.length} />
         <div className="rail__foot">
+          <button type="button" onClick={palette.open}>
+            <SearchIcon /> Go to <KeyHint>{MODIFIER} K</KeyHint>
+          </button>
           <button type="button" onClick={toggle}>
             {theme === 'dark' ? <LightIcon /> : <DarkIcon />}
             {theme === 'dark' ? 'Light' : 'Dark'}
@@ -59,11 +74,18 @@ export function Shell({ route, children }: Props) {
       </main>
       <Toasts />
       {helping && <ShortcutHelp onClose={() => setHelping(false)} />}
+      {palette.actions && <CommandPalette actions={palette.actions} onClose={palette.close} />}
     </div>
   )
 }
 
-function Navigation({ route, waiting }: { readonly route: Route; readonly waiting: number }) {
+interface NavigationProps {
+  readonly route: Route
+  readonly waiting: number
+  readonly needy: number
+}
+
+function Navigation({ route, waiting, needy }: NavigationProps) {
   const { page } = route
   const current = (here: boolean) => (here ? 'page' : undefined)
   const isSessions = ['sessions', 'session', 'family', 'compare'].includes(page)
@@ -73,12 +95,7 @@ function Navigation({ route, waiting }: { readonly route: Route; readonly waitin
         <li>
           <Link to={to.inbox()} aria-current={current(page === 'inbox')}>
             <InboxIcon /> Inbox
-            {waiting > 0 && (
-              <span className="count">
-                {waiting > 999 ? '999+' : waiting}
-                <span className="hidden"> waiting</span>
-              </span>
-            )}
+            <Count of={waiting} what="waiting" />
           </Link>
         </li>
         <li>
@@ -87,12 +104,23 @@ function Navigation({ route, waiting }: { readonly route: Route; readonly waitin
           </Link>
         </li>
         <li>
-          <Link to={to.board()} aria-current={current(page === 'board')}>
+          <Link to={to.board()} aria-current={current(page === 'board' || page === 'plate')}>
             <BoardIcon /> Board
+            <Count of={needy} what="in need of you" />
           </Link>
         </li>
       </ul>
     </nav>
+  )
+}
+
+function Count({ of, what }: { readonly of: number; readonly what: string }) {
+  if (of === 0) return null
+  return (
+    <span className="count">
+      {of > 999 ? '999+' : of}
+      <span className="hidden"> {what}</span>
+    </span>
   )
 }
 

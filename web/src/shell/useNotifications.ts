@@ -1,4 +1,7 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { askOf } from '../asks/ask'
+import { agentName, lastPart } from '../board/names'
+import { visible } from '../parts/visible'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
@@ -40,8 +43,8 @@ export function useNotifications(questions: ReadonlyArray<Interaction>, isLoadin
 }
 
 function notify(question: Interaction): void {
-  const note = new Notification('A session waits for you', {
-    body: question.prompt.slice(0, 200),
+  const note = new Notification(titleFor(question), {
+    body: visible(question.prompt.slice(0, 200)),
     tag: question.id,
   })
   note.onclick = () => {
@@ -49,4 +52,11 @@ function notify(question: Interaction): void {
     navigate(to.inbox(question.id))
     note.close()
   }
+}
+
+/** Who calls: an agent and where it works, so that one knows from the other end of the desk. */
+function titleFor(question: Interaction): string {
+  const ask = askOf(question)
+  if (!ask) return 'A session waits for you'
+  return `${agentName(ask.agent)}${ask.cwd ? ` in ${lastPart(ask.cwd)}` : ''} asks you`
 }

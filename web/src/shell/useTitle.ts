@@ -23,6 +23,8 @@ function nameOf(route: Route): string {
       return 'Two sessions'
     case 'board':
       return 'Board'
+    case 'plate':
+      return 'Plate'
     case 'lost':
       return 'Not found'
   }

@@ -1,0 +1,28 @@
+import type { Ask } from './ask'
+import { PlanText } from './PlanText'
+import { ToolCall } from './ToolCall'
+
+interface Props {
+  readonly type: string
+  readonly ask: Ask
+}
+
+/** What a coding agent wants to do, or asks; what is to be chosen stands in the form. */
+export function Asked({ type, ask }: Props) {
+  if (type === 'question') return null
+  return (
+    <>
+      {type === 'plan' && ask.plan ? (
+        <PlanText text={ask.plan} />
+      ) : (
+        <ToolCall tool={ask.toolName} input={ask.toolInput} />
+      )}
+      {ask.truncated && (
+        <p className="problem" role="note">
+          <strong>This is only the beginning.</strong> The board keeps no more of it. Look at the
+          rest in the agent's terminal before you allow it.
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,135 @@
+import { useId, useState } from 'react'
+import { KeyHint } from '../parts/KeyHint'
+import { useShortcut } from '../shell/shortcuts'
+import type { Ask } from './ask'
+import { type Rule, rulesOf } from './rules'
+
+/** What is sent: the word to the agent is called differently for permissions and for plans. */
+export interface Verdict {
+  readonly approved: boolean
+  readonly message?: string
+  readonly feedback?: string
+  readonly always?: true
+}
+
+interface Props {
+  readonly type: 'permission' | 'plan'
+  readonly ask: Ask
+  readonly keys: boolean
+  readonly disabled: boolean
+  /** Whether "always" was refused to whoever is signed in here. */
+  readonly mayNotAlways: boolean
+  readonly rule: (verdict: Verdict) => void
+}
+
+const WORDS = {
+  permission: { yes: 'Allow', no: 'Deny', word: 'message' },
+  plan: { yes: 'Approve the plan', no: 'Keep planning', word: 'feedback' },
+} as const
+
+/** Yes or no to a coding agent, with a word to it, and a rule where it proposes one. */
+export function Ruling({ type, ask, keys, disabled, mayNotAlways, rule }: Props) {
+  const [text, setText] = useState('')
+  const id = useId()
+  const { yes, no, word } = WORDS[type]
+  const deny = () => rule({ approved: false, ...(text.trim() && { [word]: text.trim() }) })
+  const allow = () => rule({ approved: true })
+  const rules = rulesOf(ask.suggestions)
+  return (
+    <div className="ruling">
+      <div className="row">
+        <button
+          type="button"
+          className="button button--lamp button--large"
+          disabled={disabled}
+          onClick={allow}
+        >
+          {yes} {keys && <KeyHint>y</KeyHint>}
+        </button>
+        <button type="button" className="button button--large" disabled={disabled} onClick={deny}>
+          {no} {keys && <KeyHint>n</KeyHint>}
+        </button>
+      </div>
+      <div className="field">
+        <label htmlFor={id}>
+          {type === 'plan' ? 'What the plan lacks' : 'What it should do instead'}
+        </label>
+        <textarea
+          id={id}
+          className="input"
+          rows={1}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim()) deny()
+            if (event.key === 'Escape') event.currentTarget.blur()
+          }}
+        />
+        <span className="field__hint">
+          The agent reads this with a no. Ctrl + Enter sends both.
+        </span>
+      </div>
+      {rules.length > 0 && (
+        <Always
+          rules={rules}
+          agent={ask.agent}
+          disabled={disabled || mayNotAlways}
+          refused={mayNotAlways}
+          onAlways={() => rule({ approved: true, always: true })}
+        />
+      )}
+      {keys && <Keys yes={yes} no={no} allow={allow} deny={deny} />}
+    </div>
+  )
+}
+
+interface AlwaysProps {
+  readonly rules: ReadonlyArray<Rule>
+  readonly agent: string
+  readonly disabled: boolean
+  readonly refused: boolean
+  readonly onAlways: () => void
+}
+
+/** The rule is shown before it can be made: it holds for whatever the agent does later. */
+function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
+  return (
+    <details className="always">
+      <summary>Allow it from now on …</summary>
+      <p>This is written into the settings of {agent}, which then does not ask any more:</p>
+      <ul>
+        {rules.map(({ does, exactly, where }) => (
+          <li key={does + exactly.join()}>
+            <span>{does}</span>
+            {exactly.map((one) => (
+              <code key={one}>{one}</code>
+            ))}
+            <span className="quiet">{where}</span>
+          </li>
+        ))}
+      </ul>
+      {refused && (
+        <p className="quiet">
+          You may answer, but not change settings. That takes a token with the scope{' '}
+          <code>operate</code>.
+        </p>
+      )}
+      <button type="button" className="button" disabled={disabled} onClick={onAlways}>
+        Always allow this
+      </button>
+    </details>
+  )
+}
+
+interface KeysProps {
+  readonly yes: string
+  readonly no: string
+  readonly allow: () => void
+  readonly deny: () => void
+}
+
+function Keys({ yes, no, allow, deny }: KeysProps) {
+  useShortcut('This question', 'y', yes, allow)
+  useShortcut('This question', 'n', no, deny)
+  return null
+}

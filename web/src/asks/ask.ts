@@ -1,0 +1,92 @@
+import type { Interaction } from '../server/types'
+
+/** One question of a coding agent, with what can be chosen. */
+export interface AgentQuestion {
+  readonly question: string
+  readonly header: string
+  readonly options: ReadonlyArray<{ readonly label: string; readonly description: string }>
+  readonly multiSelect: boolean
+}
+
+/** What a coding agent asks, as far as it is told. */
+export interface Ask {
+  readonly plateId: string
+  readonly agent: string
+  readonly toolName: string
+  readonly toolInput: Readonly<Record<string, unknown>>
+  readonly suggestions: ReadonlyArray<unknown>
+  readonly questions: ReadonlyArray<AgentQuestion>
+  readonly plan: string | null
+  readonly cwd: string | null
+  /** Whether the input is too long to be kept whole: then what is shown is its beginning. */
+  readonly truncated: boolean
+}
+
+type Told = Readonly<Record<string, unknown>>
+
+/** What a coding agent asks with this question; null for questions of sessions and of programs. */
+export function askOf(question: Pick<Interaction, 'config'>): Ask | null {
+  const config = objectOf(question.config)
+  if (typeof config.plateId !== 'string') return null
+  const toolInput = objectOf(config.toolInput)
+  return {
+    plateId: config.plateId,
+    agent: textOr(config.agent, 'An agent'),
+    toolName: textOr(config.toolName, ''),
+    toolInput,
+    suggestions: listOf(config.suggestions),
+    questions: listOf(config.questions ?? toolInput.questions).map(questionOf),
+    plan: textOf(config.plan) ?? textOf(toolInput.plan),
+    cwd: textOf(config.cwd),
+    truncated: config.truncated === true,
+  }
+}
+
+function questionOf(told: unknown): AgentQuestion {
+  const { question, header, options, multiSelect } = objectOf(told)
+  return {
+    question: textOr(question, ''),
+    header: textOr(header, ''),
+    options: listOf(options).map(optionOf),
+    multiSelect: multiSelect === true,
+  }
+}
+
+function optionOf(told: unknown) {
+  if (typeof told === 'string') return { label: told, description: '' }
+  const { label, description } = objectOf(told)
+  return { label: textOr(label, ''), description: textOr(description, '') }
+}
+
+/** An object as it is, and anything else as an empty one. */
+export function objectOf(value: unknown): Told {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Told) : {}
+}
+
+function listOf(value: unknown): ReadonlyArray<unknown> {
+  return Array.isArray(value) ? value : []
+}
+
+/** A text as it is; null for anything else, and for an empty one. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return textOf(value) ?? otherwise
+}
+
+/** What is asked, in a few words; exactly what it is stands below. */
+export function headlineOf(question: Pick<Interaction, 'type' | 'prompt'>, ask: Ask): string {
+  switch (question.type) {
+    case 'permission':
+      return `Allow ${ask.toolName || 'this'}?`
+    case 'plan':
+      return 'Approve this plan?'
+    case 'question':
+      return ask.questions.length > 1 ? `${ask.questions.length} questions` : 'A question'
+    default:
+      return question.prompt
+  }
+}

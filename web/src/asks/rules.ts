@@ -1,0 +1,70 @@
+import { visible } from '../parts/visible'
+import { objectOf, textOf } from './ask'
+
+/** What "always" would change in the agent's settings, a line for each part of it. */
+export interface Rule {
+  /** What it does. */
+  readonly does: string
+  /** The rules, directories or modes themselves, as they would be written. */
+  readonly exactly: ReadonlyArray<string>
+  /** For how long, or for whom. */
+  readonly where: string
+}
+
+const WHERE: Readonly<Record<string, string>> = {
+  session: 'for this session',
+  localSettings: 'for this project, for you (.claude/settings.local.json)',
+  projectSettings: 'for this project, for everybody (.claude/settings.json)',
+  userSettings: 'for all your projects (~/.claude/settings.json)',
+  cliArg: 'for this session',
+}
+
+const DOES: Readonly<Record<string, string>> = {
+  allow: 'Allow without asking',
+  deny: 'Deny without asking',
+  ask: 'Always ask',
+}
+
+/** The rules that an agent proposes, in words; what is not known here is shown as it is. */
+export function rulesOf(suggestions: ReadonlyArray<unknown>): Rule[] {
+  return suggestions.map(ruleOf)
+}
+
+function ruleOf(suggestion: unknown): Rule {
+  const told = objectOf(suggestion)
+  const where = WHERE[String(told.destination)] ?? textOf(told.destination) ?? ''
+  switch (told.type) {
+    case 'addRules':
+    case 'replaceRules':
+      return {
+        does: (told.type === 'addRules' ? '' : 'Instead of all rules: ') + behaviour(told.behavior),
+        exactly: list(told.rules).map(written),
+        where,
+      }
+    case 'addDirectories':
+      return { does: 'Let it work in', exactly: list(told.directories).map(asText), where }
+    case 'setMode':
+      return { does: 'Switch the permission mode to', exactly: [asText(told.mode)], where }
+    default:
+      return { does: 'Change its settings', exactly: [asText(suggestion)], where }
+  }
+}
+
+function behaviour(told: unknown): string {
+  return DOES[String(told)] ?? visible(String(told))
+}
+
+/** As Claude Code writes a rule: `Bash(git status)`. */
+function written(rule: unknown): string {
+  const { toolName, ruleContent } = objectOf(rule)
+  if (typeof toolName !== 'string') return asText(rule)
+  return visible(typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : toolName)
+}
+
+function list(value: unknown): ReadonlyArray<unknown> {
+  return Array.isArray(value) ? value : []
+}
+
+function asText(value: unknown): string {
+  return visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)))
+}

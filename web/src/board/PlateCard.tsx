@@ -1,0 +1,94 @@
+import { Ago } from '../parts/Ago'
+import { BranchIcon, PinIcon } from '../parts/icons'
+import { firstLine, visible } from '../parts/visible'
+import { Link } from '../router/Link'
+import { to } from '../router/route'
+import type { Plate } from '../server/types'
+import { agentName, titleOf } from './names'
+import { PlateActions } from './PlateActions'
+import { PlateAsk } from './PlateAsk'
+import { PlateStatus } from './PlateStatus'
+import { TodoBar } from './TodoBar'
+
+interface Props {
+  readonly plate: Plate
+  /** Whether it was chosen with the keys: then they are its own. */
+  readonly chosen: boolean
+}
+
+/** One coding agent's session: how it stands, what it asks, and the answer. */
+export function PlateCard({ plate, chosen }: Props) {
+  const id = `plate-${plate.plateId}`
+  const classes = ['plate', plate.attention && 'is-needy', chosen && 'is-chosen']
+  return (
+    <article
+      className={classes.filter(Boolean).join(' ')}
+      aria-labelledby={id}
+      aria-current={chosen ? 'true' : undefined}
+    >
+      <header className="plate__head">
+        <PlateStatus plate={plate} />
+        <h2 className="plate__title" id={id}>
+          <Link to={to.plate(plate.plateId)}>{titleOf(plate)}</Link>
+          {plate.unseen && (
+            <span className="plate__unseen">
+              <span className="hidden">not seen yet</span>
+            </span>
+          )}
+          {plate.pinned && (
+            <span className="plate__pin" title="Pinned">
+              <PinIcon />
+              <span className="hidden">pinned</span>
+            </span>
+          )}
+        </h2>
+        <PlateActions plate={plate} keys={chosen} />
+      </header>
+      <About plate={plate} />
+      <PlateAsk plate={plate} keys={chosen} />
+      <Doing plate={plate} />
+      <TodoBar plate={plate} />
+    </article>
+  )
+}
+
+function About({ plate }: { readonly plate: Plate }) {
+  return (
+    <p className="plate__about">
+      <span>{agentName(plate.agent)}</span>
+      {plate.gitBranch && (
+        <span className="plate__branch">
+          <BranchIcon />
+          <span className="hidden">branch </span>
+          {visible(plate.gitBranch)}
+        </span>
+      )}
+      <span className="plate__path mono" title={visible(plate.projectPath)}>
+        {visible(plate.projectPath)}
+      </span>
+      <Ago moment={plate.updatedAt} />
+    </p>
+  )
+}
+
+/** What it does, or said last; one line each. */
+function Doing({ plate }: { readonly plate: Plate }) {
+  const { status, error, lastTool, lastMessage, prompt, background } = plate
+  return (
+    <div className="plate__doing">
+      {error && <p className="plate__error">{firstLine(error)}</p>}
+      {status === 'running' && lastTool && (
+        <p>
+          uses <strong>{visible(lastTool)}</strong>
+        </p>
+      )}
+      {status === 'idle' && lastMessage && <p>{firstLine(lastMessage)}</p>}
+      {status !== 'idle' && prompt && <p className="quiet">“{firstLine(prompt)}”</p>}
+      {background.length > 0 && (
+        <p className="quiet">
+          {background.length === 1 ? 'One task' : `${background.length} tasks`} in the background
+        </p>
+      )}
+    </div>
+  )
+}

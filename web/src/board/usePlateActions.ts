@@ -1,0 +1,29 @@
+import { useBoard } from '@callboard/react'
+import { useMutation } from '@tanstack/react-query'
+import { say } from '../parts/Toasts'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import type { Plate } from '../server/types'
+import { titleOf } from './names'
+
+/** What can be done with a plate; what goes wrong is in `error`. */
+export function usePlateActions(plate: Plate) {
+  const { pin, rename, markSeen, dismiss } = useBoard()
+  const { plateId } = plate
+  const action = useMutation({ mutationFn: (run: () => Promise<unknown>) => run() })
+  const run = (what: () => Promise<unknown>) => {
+    if (!action.isPending) action.mutate(what)
+  }
+  return {
+    error: action.error,
+    togglePin: () => run(() => pin(plateId, !plate.pinned)),
+    toggleSeen: () => run(() => markSeen(plateId, plate.unseen)),
+    rename: (name: string) => run(() => rename(plateId, name)),
+    dismiss: () =>
+      run(async () => {
+        await dismiss(plateId)
+        say(`${titleOf(plate)} is off the board. A session that starts on it brings it back.`)
+        if (window.location.pathname.endsWith(to.plate(plateId))) navigate(to.board())
+      }),
+  }
+}

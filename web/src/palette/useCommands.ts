@@ -1,0 +1,70 @@
+import { useBoard, useInbox, useSessions } from '@callboard/react'
+import { useDeferredValue, useMemo } from 'react'
+import { agentName, titleOf } from '../board/names'
+import { wordFor } from '../parts/Status'
+import { firstLine } from '../parts/visible'
+import { navigate } from '../router/navigation'
+import { to } from '../router/route'
+import type { Interaction, Plate, Session } from '../server/types'
+import type { Shortcut } from '../shell/shortcuts'
+import { type Command, matching } from './commands'
+
+const PAGES: ReadonlyArray<Command> = [
+  ['Inbox', to.inbox(), 'g i'],
+  ['Sessions', to.sessions(), 'g s'],
+  ['Board', to.board(), 'g b'],
+].map(([label = '', path = '', keys = '']) => ({
+  id: `page ${path}`,
+  group: 'Pages',
+  label,
+  keys,
+  run: () => navigate(path),
+}))
+
+/** What fits what was written: actions of the page, pages, questions, plates, sessions. */
+export function useCommands(text: string, actions: ReadonlyArray<Shortcut>) {
+  const { interactions } = useInbox()
+  const { plates } = useBoard()
+  // The server looks through all sessions, but not with every key.
+  const q = useDeferredValue(text.trim())
+  const { sessions, isPlaceholderData, isLoading } = useSessions({ ...(q && { q }), limit: 10 })
+  const isLate = isPlaceholderData || isLoading || q !== text.trim()
+  const commands = useMemo(() => {
+    const known = [
+      ...actions.filter(isAction).map(action),
+      ...PAGES,
+      ...interactions.map(question),
+      ...plates.map(plateCommand),
+    ]
+    const found = sessions.map(session)
+    // Whoever is quicker than the server must not be led to what fitted the text of before.
+    return [...matching(known, text), ...(isLate ? matching(found, text) : found)]
+  }, [text, actions, interactions, plates, sessions, isLate])
+  return { commands, isLate }
+}
+
+/** The pages have commands of their own, and whoever lists the keys does so elsewhere. */
+function isAction({ keys }: Shortcut): boolean {
+  return !keys.startsWith('g ') && !keys.includes('+') && keys !== 'Enter'
+}
+
+function action({ group, keys, label, run }: Shortcut): Command {
+  return { id: `action ${keys}`, group: 'Actions', label, hint: group, keys, run }
+}
+
+function question({ id, prompt, type }: Interaction): Command {
+  const run = () => navigate(to.inbox(id))
+  return { id: `question ${id}`, group: 'Inbox', label: firstLine(prompt), hint: type, run }
+}
+
+function plateCommand(plate: Plate): Command {
+  const hint = [agentName(plate.agent), plate.gitBranch, plate.status].filter(Boolean).join(' · ')
+  const run = () => navigate(to.plate(plate.plateId))
+  return { id: `plate ${plate.plateId}`, group: 'Board', label: titleOf(plate), hint, run }
+}
+
+function session({ sessionId, workflow, status }: Session): Command {
+  const hint = `${workflow} · ${wordFor(status)}`
+  const run = () => navigate(to.session(sessionId))
+  return { id: `session ${sessionId}`, group: 'Sessions', label: sessionId, hint, run }
+}

@@ -1,0 +1,211 @@
+import { expect, describe as group, it } from 'vitest'
+import { askOf, headlineOf } from '../src/asks/ask'
+import { blocksOf } from '../src/asks/blocks'
+import { answersOf, NOTHING, toggled, written } from '../src/asks/chosen'
+import { rulesOf } from '../src/asks/rules'
+import { briefOf, doingOf } from '../src/asks/tools'
+import { titleOf } from '../src/board/names'
+import { describePlate } from '../src/board/tellers'
+import { type Command, matching } from '../src/palette/commands'
+import { lineDifferences } from '../src/parts/lines'
+import { firstLine, visible } from '../src/parts/visible'
+import { eventsOf } from './events'
+
+group('text from anywhere', () => {
+  it('has nothing hidden in it', () => {
+    expect(visible('rm \u202e fr-\u001b[2J\r')).toBe('rm \\u202e fr-\\x1b[2J\\x0d')
+    expect(visible('a\u200bb\u{e0001}')).toBe('a\\u200bb\\U000e0001')
+    expect(visible('tab\tline\n👩‍🚀 می‌خواهم')).toBe('tab\tline\n👩‍🚀 می‌خواهم')
+    expect(firstLine('\n one\ntwo')).toBe('one')
+  })
+})
+
+group('a change of a text', () => {
+  const said = (before: string, after: string) =>
+    lineDifferences(before, after).map(({ kind, text }) => `${kind[0]} ${text}`)
+
+  it('keeps what is in both', () => {
+    expect(said('a\nb\nc', 'a\nx\nc')).toEqual(['k a', 'r b', 'a x', 'k c'])
+    expect(said('', 'one\ntwo\n')).toEqual(['a one', 'a two'])
+    expect(said('one\n', '')).toEqual(['r one'])
+    expect(said('a\nb\nc\nd', 'b\nd\ne')).toEqual(['r a', 'k b', 'r c', 'k d', 'a e'])
+  })
+
+  it('gives both texts back, however long they are', () => {
+    const text = (seed: number) =>
+      Array.from({ length: 1500 }, (_, at) => `line ${(at * seed) % 97}`).join('\n')
+    for (const [before, after] of [[text(7), text(11)] as const, ['a\na\nb', 'b\na\na'] as const]) {
+      const lines = lineDifferences(before, after)
+      const without = (kind: string) =>
+        lines.filter((line) => line.kind !== kind).map((line) => line.text)
+      expect(without('added').join('\n')).toBe(before)
+      expect(without('removed').join('\n')).toBe(after)
+    }
+  })
+})
+
+group('what an agent asks', () => {
+  const config = {
+    plateId: 'p1',
+    agent: 'claude',
+    toolName: 'Bash',
+    toolInput: { command: 'ls' },
+    cwd: '/home/u/proj',
+  }
+
+  it('is read whatever is missing', () => {
+    expect(askOf({ config })).toMatchObject({ plateId: 'p1', toolName: 'Bash', suggestions: [] })
+    expect(askOf({ config: null })).toBeNull()
+    expect(askOf({ config: { plateId: 7 } })).toBeNull()
+    const odd = askOf({ config: { plateId: 'p', questions: [null, { options: ['a', {}] }] } })
+    expect(odd?.questions).toHaveLength(2)
+    expect(odd?.questions[1]?.options.map((one) => one.label)).toEqual(['a', ''])
+  })
+
+  it('has a headline', () => {
+    const ask = askOf({ config })
+    if (!ask) throw new Error('no ask')
+    expect(headlineOf({ type: 'permission', prompt: 'Run: ls' }, ask)).toBe('Allow Bash?')
+  })
+
+  it('is shown as what it does', () => {
+    expect(doingOf({ command: 'ls', description: 'List' })).toEqual({
+      kind: 'command',
+      command: 'ls',
+      about: 'List',
+    })
+    expect(doingOf({ command: ['git', 'status'] })).toMatchObject({ command: 'git status' })
+    expect(doingOf({ file_path: '/a', old_string: 'x', new_string: '' })).toEqual({
+      kind: 'edits',
+      file: '/a',
+      edits: [{ before: 'x', after: '', everywhere: false }],
+    })
+    expect(doingOf({ file_path: '/a', content: '' })).toMatchObject({ kind: 'content' })
+    expect(doingOf({ url: 'http://x' })).toMatchObject({ kind: 'other' })
+    expect(briefOf({ command: 'a\n  b' })).toBe('a b')
+    expect(briefOf(null)).toBe('')
+  })
+
+  it('says exactly which rule "always" makes', () => {
+    const [rule, directory, mode, unknown] = rulesOf([
+      {
+        type: 'addRules',
+        rules: [{ toolName: 'Bash', ruleContent: 'touch /p/zz' }, { toolName: 'WebSearch' }],
+        behavior: 'allow',
+        destination: 'localSettings',
+      },
+      { type: 'addDirectories', directories: ['/p'], destination: 'session' },
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+      { type: 'somethingNew', what: 1 },
+    ])
+    expect(rule).toMatchObject({
+      does: 'Allow without asking',
+      exactly: ['Bash(touch /p/zz)', 'WebSearch'],
+    })
+    expect(rule?.where).toContain('settings.local.json')
+    expect(directory).toMatchObject({ does: 'Let it work in', exactly: ['/p'] })
+    expect(mode?.exactly).toEqual(['acceptEdits'])
+    expect(unknown?.exactly[0]).toContain('somethingNew')
+  })
+})
+
+group('answers to an agent', () => {
+  const options = ['red', 'green', 'blue'].map((label) => ({ label, description: '' }))
+  const one = { question: 'Colour?', header: '', options, multiSelect: false }
+  const several = { ...one, question: 'Colours?', multiSelect: true }
+
+  it('are one label, or an own text in its place', () => {
+    const red = toggled(one, NOTHING, 'red')
+    expect(answersOf([one], { 'Colour?': toggled(one, red, 'blue') })).toEqual({
+      'Colour?': 'blue',
+    })
+    expect(answersOf([one], { 'Colour?': written(one, red, ' teal ') })).toEqual({
+      'Colour?': 'teal',
+    })
+    expect(answersOf([one], { 'Colour?': toggled(one, red, 'red') })).toBeNull()
+  })
+
+  it('are several where that is allowed, in the order in which they are offered', () => {
+    const both = toggled(several, toggled(several, NOTHING, 'blue'), 'red')
+    expect(answersOf([several], { 'Colours?': written(several, both, 'teal') })).toEqual({
+      'Colours?': ['red', 'blue', 'teal'],
+    })
+    expect(answersOf([one, several], { 'Colours?': both })).toBeNull()
+  })
+})
+
+group('a plan', () => {
+  it('is read as headings, lists, code and text', () => {
+    const blocks = blocksOf(
+      '# Plan\nFirst\nthen\n\n1. do\n   - it\n```sh\n# no heading\n```\n<b>x</b>',
+    )
+    expect(blocks).toEqual([
+      { kind: 'heading', level: 1, text: 'Plan' },
+      { kind: 'text', text: 'First\nthen' },
+      {
+        kind: 'items',
+        ordered: true,
+        items: [
+          { text: 'do', mark: '1.', depth: 0 },
+          { text: 'it', mark: '-', depth: 1 },
+        ],
+      },
+      { kind: 'code', text: '# no heading' },
+      { kind: 'text', text: '<b>x</b>' },
+    ])
+    expect(blocksOf('```\nnever closed')).toEqual([{ kind: 'code', text: 'never closed' }])
+    expect(blocksOf('')).toEqual([])
+  })
+})
+
+group('what happened to a plate', () => {
+  it('is told in words', () => {
+    const told = (name: string, payload: Record<string, unknown>) => {
+      const [event] = eventsOf([name, payload])
+      if (!event) throw new Error('no event')
+      return describePlate(event)
+    }
+    expect(
+      told('tool_start', { toolName: 'Bash', raw: { tool_input: { command: 'ls' } } }),
+    ).toEqual({
+      tone: 'agent',
+      title: 'Uses Bash',
+      detail: 'ls',
+    })
+    expect(told('stop', { message: 'All done.' })).toMatchObject({ title: 'Done' })
+    expect(told('permission_resolved', {})).toMatchObject({ title: 'The dialog is closed' })
+    expect(told('tool_call', { toolName: 'Bash', subagent: 'a1' }).title).toMatch(/^Subagent: /)
+    expect(told('input:requested', { prompt: 'Run: ls' })).toMatchObject({ title: 'Question' })
+    expect(told('brand_new', {})).toMatchObject({ tone: 'unknown', title: 'brand_new' })
+  })
+
+  it('is called by its name, else by its project', () => {
+    expect(titleOf({ name: null, projectPath: '/home/u/proj/', plateId: 'p1' })).toBe('proj')
+    expect(titleOf({ name: 'mine', projectPath: '/x', plateId: 'p1' })).toBe('mine')
+    expect(titleOf({ name: null, projectPath: '', plateId: 'p1' })).toBe('p1')
+  })
+})
+
+group('the palette', () => {
+  const command = (group: string, label: string, hint = ''): Command => ({
+    id: label,
+    group,
+    label,
+    hint,
+    run: () => {},
+  })
+  const all = [
+    command('Actions', 'Fork here', 'Session'),
+    command('Pages', 'Inbox'),
+    command('Pages', 'Sessions'),
+    command('Board', 'proj', 'Claude Code · main'),
+  ]
+  const labels = (text: string) => matching(all, text).map((one) => one.label)
+
+  it('finds by every word, the closest first', () => {
+    expect(labels('')).toHaveLength(4)
+    expect(labels('sess')).toEqual(['Sessions', 'Fork here'])
+    expect(labels('claude main')).toEqual(['proj'])
+    expect(labels('fork nowhere')).toEqual([])
+  })
+})
