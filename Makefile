@@ -17,9 +17,10 @@ WORKERS ?= auto
 # What git ignores and Node makes: the packages, and the dashboard that the server shows.
 PACKAGES := node_modules/.installed
 UI := src/callboard/server/ui/index.html
+CLIENTS := .clients/.installed
 UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 
-.PHONY: help setup python run check check-python check-web format system test test-python test-web test-long \
+.PHONY: help setup python run check check-python check-web format system clients test test-python test-web test-long \
   screenshots bench docs wheel lock clean
 
 help: ## List the targets
@@ -121,11 +122,19 @@ format: python $(PACKAGES) ## Format the code and mend what can be mended
 	npm run --silent format
 
 system: ## Install the Debian packages that tests need, or say which
-	@tools/system-packages nginx=nginx-light chromium=chromium
+	@tools/system-packages nginx=nginx-light chromium=chromium tmux=tmux
+
+clients: $(CLIENTS) ## Install the coding agents that tests drive into .clients
+
+$(CLIENTS): tools/clients
+	$(need_node)
+	@echo "installing the coding agents that tests drive"
+	@$(call quietly,tools/clients $(@D))
+	@touch $@
 
 test: check system test-python test-web ## Check, then every quick test
 
-test-python: python
+test-python: python $(CLIENTS)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and not dashboard"
 
 test-web: python $(UI)
@@ -158,4 +167,4 @@ lock: python ## Pin the newest versions into requirements/*.txt and package-lock
 	npm update --package-lock-only
 
 clean: ## Remove what was built, environments included
-	rm -rf $(VENV) $(PEERS) node_modules clients/react/dist $(dir $(UI)) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(dir $(CLIENTS)) node_modules clients/react/dist $(dir $(UI)) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
