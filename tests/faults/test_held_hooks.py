@@ -1,0 +1,251 @@
+"""The real hook client and the real server, either of which may die at any moment."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.servers import Server, serving
+
+import callboard.hookclient
+from callboard import Callboard
+from callboard.board.places import hooks_folder, spool_folder
+from callboard.vendors.spooling import spool_command
+
+PATIENCE = 30
+SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000001"
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with serving(tmp_path / "x.db") as running:
+        yield running
+
+
+def hook(name: str, **more: Any) -> dict[str, Any]:
+    return {"session_id": SESSION, "cwd": "/work/x", "hook_event_name": name, **more}
+
+
+def bash(name: str, command: str = "rm -r build", **more: Any) -> dict[str, Any]:
+    return hook(name, tool_name="Bash", tool_input={"command": command}, **more)
+
+
+class Held:
+    """A hook that waits, in a process of its own, below a process that stands for its agent."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    async def printed(self) -> Any:
+        """What it printed, as JSON; None for nothing."""
+        async with asyncio.timeout(PATIENCE):
+            told, complaints = await self.process.communicate()
+        assert (self.process.returncode, complaints) == (0, b"")
+        return json.loads(told) if told else None
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def agent(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """The agent that has the hooks: it lives, and has not sent the answers of these tests."""
+    process = await asyncio.create_subprocess_exec("sleep", "600")
+    monkeypatch.setenv("CLAUDE_PID", str(process.pid))
+    yield
+    process.kill()
+    await process.wait()
+
+
+@contextlib.asynccontextmanager
+async def holding(server: Server, payload: dict[str, Any]) -> AsyncGenerator[Held]:
+    script = callboard.hookclient.__file__
+    folder = str(hooks_folder(server.db))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", script, folder, "claude", "--hold",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+    try:
+        yield Held(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def question(server: Server) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE), server.client() as http:
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                query = {"status": "pending", "sessionId": SESSION}
+                found = (await http.get("/interactions", params=query)).json()["interactions"]
+                if found:
+                    assert len(found) == 1
+                    return found[0]
+            await asyncio.sleep(0.02)
+
+
+async def answered(server: Server, id: str) -> None:
+    async with server.client() as http:
+        told = await http.post(f"/interactions/{id}/answer", json={"approved": True})
+        assert told.status_code == 200, told.text
+
+
+async def closed(server: Server, id: str) -> dict[str, Any]:
+    async with asyncio.timeout(PATIENCE), server.client() as http:
+        while True:
+            found = (await http.get(f"/interactions/{id}")).json()
+            if found["status"] != "pending":
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def plate(server: Server) -> dict[str, Any]:
+    async with server.client() as http:
+        return (await http.get("/plates")).json()["plates"][0]
+
+
+def behavior(told: Any) -> str:
+    return told["hookSpecificOutput"]["decision"]["behavior"]
+
+
+async def test_an_answer_is_printed_for_the_agent(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        await answered(server, (await question(server))["id"])
+        assert behavior(await held.printed()) == "allow"
+    assert (await plate(server))["status"] == "running"
+
+
+async def test_a_server_that_is_killed_and_started_again_answers(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        await server.kill()
+        await server.restart()
+        assert (await question(server))["id"] == asked["id"]
+        await answered(server, asked["id"])
+        assert behavior(await held.printed()) == "allow"
+
+
+async def test_an_answer_given_while_no_server_runs_is_delivered(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        await server.kill()
+        async with Callboard.open(server.db) as board:
+            await board.answer(asked["id"], {"approved": False, "message": "not today"})
+        await server.restart()
+        decision = (await held.printed())["hookSpecificOutput"]["decision"]
+        assert (decision["behavior"], decision["message"]) == ("deny", "not today")
+
+
+async def test_a_server_that_stops_in_order_leaves_the_question_open(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        assert await server.stop() == 0
+        await server.restart()
+        assert (await question(server))["id"] == asked["id"]
+        await answered(server, asked["id"])
+        assert behavior(await held.printed()) == "allow"
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+async def test_a_hook_that_is_ended_takes_its_question_along(server: Server, how: signal.Signals):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        held.process.send_signal(how)
+        await held.process.wait()
+        assert (await closed(server, asked["id"]))["status"] == "cancelled"
+    found = await plate(server)
+    assert (found["status"], found["interrupted"], found["waitingFor"]) == ("idle", True, None)
+
+
+async def test_a_hook_that_ended_while_no_server_ran_is_missed(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        await server.kill()
+        held.process.send_signal(signal.SIGTERM)
+        assert await held.printed() is None
+    await server.restart()
+    assert (await closed(server, asked["id"]))["status"] == "cancelled"
+
+
+async def spooled(server: Server, payload: dict[str, Any]) -> None:
+    """What the one-liner of a shell does with a payload."""
+    line = spool_command(hooks_folder(server.db), "claude")
+    process = await asyncio.create_subprocess_exec("sh", "-c", line, stdin=asyncio.subprocess.PIPE)
+    await process.communicate(json.dumps(payload).encode())
+    assert process.returncode == 0
+
+
+async def test_what_was_spooled_before_comes_before(server: Server):
+    await spooled(server, hook("SessionStart", source="startup"))
+    await spooled(server, hook("UserPromptSubmit", prompt="go"))
+    await spooled(server, bash("PreToolUse"))
+    async with holding(server, bash("PermissionRequest")):
+        asked = await question(server)
+        found = await plate(server)
+        assert (found["status"], found["interactionId"]) == ("awaiting_approval", asked["id"])
+        async with server.client() as http:
+            events = (await http.get(f"/plates/{found['plateId']}/events")).json()["events"]
+    names = [event["name"] for event in events if "raw" in event["payload"]]
+    assert names == ["session_start", "prompt_submit", "tool_start", "permission_request"]
+
+
+async def test_nothing_that_was_taken_is_lost_and_nothing_comes_twice(server: Server):
+    """Hooks come through the spool and over HTTP while the server is killed again and again."""
+    await spooled(server, hook("SessionStart", source="startup"))
+    acknowledged: list[str] = []
+    killing = asyncio.create_task(_kill_often(server, 4))
+    number = 0
+    while not killing.done():
+        number += 1
+        payload = bash("PostToolUse", f"echo {number}")
+        if number % 2:
+            await spooled(server, payload)
+            acknowledged.append(f"echo {number}")
+            continue
+        with contextlib.suppress(httpx.TransportError, httpx.InvalidURL):
+            async with server.client() as http:
+                if (await http.post("/hooks/claude", json=payload)).status_code == 200:
+                    acknowledged.append(f"echo {number}")
+    await killing
+    seen = await _commands(server)
+    async with asyncio.timeout(PATIENCE):
+        while any(spool_folder(hooks_folder(server.db)).glob("*.json")):
+            await asyncio.sleep(0.02)
+    seen = await _commands(server)
+    assert len(acknowledged) > 20
+    assert [one for one in acknowledged if not seen[one]] == []
+    assert [one for one, times in seen.items() if times > 1] == []
+
+
+async def _kill_often(server: Server, times: int) -> None:
+    for _ in range(times):
+        await asyncio.sleep(0.4)
+        await server.kill()
+        await server.restart()
+
+
+async def _commands(server: Server) -> Counter[str]:
+    """How often each command stands in the log of the plate."""
+    found = await plate(server)
+    async with server.client() as http:
+        path, after = f"/plates/{found['plateId']}/events", 0
+        seen: Counter[str] = Counter()
+        while True:
+            answer = (await http.get(path, params={"after": after})).json()
+            for event in answer["events"]:
+                raw = event["payload"].get("raw", {})
+                seen[raw.get("tool_input", {}).get("command", "")] += 1
+            if answer.get("nextAfter") is None:
+                seen.pop("", None)
+                return seen
+            after = answer["nextAfter"]
