@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shutil import which
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from callboard.board.places import (
     connection_file,
@@ -137,9 +137,11 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
 def _installed(
     one: Installable, database: Path, folder: Path, project: Path
 ) -> Iterator[Installation]:
-    scopes: tuple[Scope, ...] = ("user", "project")
-    for scope in scopes:
-        path = one.settings.place(scope, project)
+    places: dict[Path, Scope] = {}
+    for scope in cast("tuple[Scope, ...]", ("user", "project")):
+        # At home both are the same.
+        places.setdefault(one.settings.place(scope, project), scope)
+    for path, scope in places.items():
         try:
             text = read(path).text
             standing = None if text is None else one.settings.standing(text)

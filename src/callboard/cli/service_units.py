@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
+from xml.parsers.expat import ExpatError
 
 from callboard.server.activation import NAME
 
@@ -94,7 +95,7 @@ def launchd_port(agent: bytes) -> int | None:
     try:
         told = cast("dict[str, Any]", plistlib.loads(agent))
         return int(told["Sockets"][NAME]["SockServiceName"])
-    except (ValueError, KeyError, TypeError, plistlib.InvalidFileException):
+    except (ValueError, KeyError, TypeError, ExpatError):
         return None
 
 

@@ -168,7 +168,7 @@ class Asker {
     this.open = new Map()
   }
 
-  // `instead` tells the event without an answer to come.
+  // `instead` tells the event where no answer can come.
   ask(told, instead) {
     const id = told.properties?.id
     if (typeof id !== "string" || this.open.has(id)) return
@@ -192,7 +192,10 @@ class Asker {
     const body = JSON.stringify({ ...told, callboard: { ...told.callboard, hold } })
     let pause = SOONEST_MS
     let aloneSince = Date.now()
-    let isTold = false
+    if (!(await isThere(join(FOLDER, "connection")))) {
+      instead()
+      return {}
+    }
     while (!signal.aborted) {
       const began = Date.now()
       try {
@@ -208,13 +211,12 @@ class Asker {
       } catch {
         if (signal.aborted) break
       }
-      if (!isTold && Date.now() - began < LATEST_MS) {
-        // No server yet: the board shall know all the same, when there is one.
-        instead()
-        isTold = true
-      }
+      // It held us for a while, so it was there.
       if (Date.now() - began >= LATEST_MS) aloneSince = Date.now()
-      if (Date.now() - aloneSince > NO_SERVER_FOR_MS) break
+      if (Date.now() - aloneSince > NO_SERVER_FOR_MS) {
+        instead()
+        break
+      }
       await new Promise((done) => setTimeout(done, pause).unref?.())
       pause = Math.min(LATEST_MS, pause * 1.5)
     }
