@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from callboard.board.counting import Counting
 from callboard.board.holding import Holding
@@ -21,6 +21,7 @@ from callboard.clock import Clock
 from callboard.errors import PlateNotFound
 from callboard.events import plates as events
 from callboard.vendors.claude.registry import Registered, registered
+from callboard.vendors.claude.transcript import read_end, ruling_since
 from callboard.vendors.reports import Signal
 
 _log = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ LOOK_EVERY: Final = 0.25
 PROCESSES_EVERY: Final = 1.0
 SILENT_MS: Final = 2000
 """How long a client must have been idle by its own account before we believe that we missed it."""
+DECIDED_MS: Final = 600
+"""How long we wait for a hook or the transcript to tell how a dialog was decided."""
 UNHELD_SECS: Final = 10.0
 """A held hook comes back within seconds of a restart; one that does not is gone."""
 
@@ -110,11 +113,11 @@ class Rounds:
         """What the client's own account tells that no hook did."""
         if known.status == "waiting":
             return None
-        over = [one for one in plate.pending if one.subagent is None and one.at < known.changed_at]
-        if over and known.status == "idle":
+        over = [one for one in plate.pending if one.at < known.changed_at]
+        if over and known.status == "idle" and over[0].subagent is None:
             return Signal(events.TURN_IDLE, {"interrupted": True, "seenIn": "registry"})
         if over:
-            return _resolved(over[0])
+            return self._resolved(plate, over[0], known)
         silent = known.changed_at + SILENT_MS
         if (
             plate.status == "running"
@@ -124,6 +127,22 @@ class Rounds:
         ):
             return Signal(events.TURN_IDLE, {"interrupted": True, "seenIn": "registry"})
         return None
+
+    def _resolved(self, plate: Plate, pending: Pending, known: Registered) -> Signal | None:
+        """A dialog that is over while the client goes on: a yes, or a no with a word to it.
+
+        A hook or the transcript tells which, if one waits a moment. A tool that takes long tells
+        only at its end; then it is not known here.
+        """
+        if self._clock.now_ms() < known.changed_at + DECIDED_MS:
+            return None
+        ruling = None
+        if plate.transcript_path is not None:
+            ruling = ruling_since(read_end(plate.transcript_path), pending.at)
+        details: dict[str, Any] = {"request": pending.id} if pending.id else _call(pending)
+        if ruling is not None and ruling.approved is not None:
+            details["approved"] = ruling.approved
+        return Signal(events.PERMISSION_RESOLVED, details)
 
     # ------------------------------------------------------------------ hooks that are gone
 
@@ -181,6 +200,5 @@ def _registered(plate: Plate) -> Registered | None:
     return registered(plate.pid, plate.proc_start)
 
 
-def _resolved(pending: Pending) -> Signal:
-    details = {"request": pending.id} if pending.id else {"toolName": pending.tool}
-    return Signal(events.PERMISSION_RESOLVED, {**details, "call": pending.call})
+def _call(pending: Pending) -> dict[str, Any]:
+    return {"toolName": pending.tool, "call": pending.call}

@@ -60,7 +60,7 @@ def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
 
 def wait(letter: Letter, hold: str) -> bytes:
     """The decision, once there is one; nothing when none can be waited for."""
-    if not letter.is_object or read_connection(letter.folder) is None:
+    if not letter.is_object or not _is_attended() or read_connection(letter.folder) is None:
         deliver(letter)
         return b""
     body = letter.body(hold)
@@ -81,6 +81,12 @@ def wait(letter: Letter, hold: str) -> bytes:
         pause = min(_LATEST, pause * 1.5)
     drop(letter, letter.body(hold, gone=True))
     return b""
+
+
+def _is_attended() -> bool:
+    """Whether a person sits at the agent: where none does, there is no dialog beside us, and the
+    agent would wait for us alone."""
+    return posix.environ.get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
 
 
 def _ask(letter: Letter, body: bytes, needed: Patience) -> bytes:

@@ -36,6 +36,10 @@ _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+_MODE: Final = "setMode"
+"""A suggestion to ask less from now on, whatever comes: more than a yes to one call can mean."""
+
+
 def asks(tool: str, given: Any) -> str:
     """What a person is asked when a tool wants to be used: one sentence."""
     told = as_object(given)
@@ -59,7 +63,9 @@ def request(tool: str, given: Any, cwd: str | None, suggestions: Any = None) -> 
     """
     given = json_value(given)
     told = as_object(given)
-    offered = [one for one in objects(suggestions) if json_value(one) is one]
+    offered = [
+        one for one in objects(suggestions) if one.get("type") != _MODE and json_value(one) is one
+    ]
     shared = present(toolName=tool, cwd=cwd, suggestions=offered or None)
     prompt = asks(tool, given)
     if tool == ASKS and (questions := questions_of(told)):

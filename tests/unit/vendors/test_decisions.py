@@ -76,7 +76,7 @@ def test_a_no_makes_no_rule():
 
 
 def test_a_plan_is_approved_or_sent_back():
-    assert claude("plan", {"approved": True}) == {"behavior": "allow"}
+    assert claude("plan", {"approved": True}) == {"behavior": "allow", "updatedInput": {}}
     assert claude("plan", {"approved": False, "feedback": "Smaller"})["message"] == "Smaller"
 
 

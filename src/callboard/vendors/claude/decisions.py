@@ -23,7 +23,8 @@ def decision(asked: Interaction) -> dict[str, Any]:
         case "permission":
             return _ruled(response, _permitted(config, response), "message", _REFUSED)
         case "plan":
-            return _ruled(response, {}, "feedback", _NOT_APPROVED)
+            # Without an input the client takes no yes to a plan; what is in it does not matter.
+            return _ruled(response, {"updatedInput": {}}, "feedback", _NOT_APPROVED)
         case "question":
             return _answered(config, response)
         case _:

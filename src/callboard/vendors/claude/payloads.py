@@ -23,7 +23,15 @@ def translate(payload: Any) -> Report | None:
 
 
 def _asks(report: Report) -> bool:
-    return any(signal.name == plates.PERMISSION_REQUEST for signal in report.signals)
+    """Whether the hook can be held for an answer.
+
+    While that of a subagent runs, the terminal shows no dialog: it must not be held, or nobody
+    could answer there.
+    """
+    return any(
+        signal.name == plates.PERMISSION_REQUEST and "subagent" not in signal.details
+        for signal in report.signals
+    )
 
 
 def _request(payload: Object) -> Request:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.events.codec import load_json
+from callboard.events.moments import from_iso, to_ms
 from callboard.vendors.fields import Object, as_object, objects, word
 
 LONGEST_END: Final = 64 * 1024
@@ -63,6 +64,24 @@ def ruling_on(records: Sequence[Object], tool_use_id: str) -> Ruling | None:
         if any(block.get("tool_use_id") == tool_use_id for block in _blocks(record)):
             return _ruling(record)
     return None
+
+
+def ruling_since(records: Sequence[Object], at_ms: int) -> Ruling | None:
+    """How the last call was decided on which there was a ruling after that moment."""
+    for record in reversed(records):
+        written = word(record.get("timestamp"))
+        if written is None or _millis(written) < at_ms:
+            continue
+        if (found := _ruling(record)) is not None:
+            return found
+    return None
+
+
+def _millis(written: str) -> int:
+    try:
+        return to_ms(from_iso(written))
+    except ValueError:
+        return 0
 
 
 def _ruling(record: Object) -> Ruling | None:
