@@ -107,7 +107,8 @@ def record(
         if asked is not None and report.request is not None and recording.is_asking(asked):
             recording.ask(report.request, asked)
         for one in closed:
-            if one.pending.id is not None and is_open(one.pending.id):
+            id = one.pending.id
+            if id is not None and (id == report.hold or is_open(id)):
                 recording.resolve(one, signal.details.get("answers"))
     return recording
 

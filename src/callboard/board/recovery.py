@@ -18,20 +18,29 @@ def is_stale(transcript_mtime_secs: float, last_event_secs: float) -> bool:
 
 
 class Checks:
-    """When to check: every ten seconds, and not in the grace period after sleep."""
+    """When to check: every ten seconds, and not in the grace period after sleep.
 
-    def __init__(self) -> None:
+    looks_every: how often somebody asks. The last time that is early enough counts, so that a
+    check is never late by the time in between.
+    """
+
+    def __init__(self, looks_every: float = 0.0) -> None:
+        self._looks_every = looks_every
         self._last: float | None = None
         self._quiet_until = 0.0
 
     def due(self, now: float) -> bool:
         """Whether to check now, in seconds of a wall clock: it goes on while we sleep."""
-        if self._last is not None and now - self._last < HEALTH_CHECK_INTERVAL_SECS:
-            # A clock that was set back would else keep us from checking.
-            if now >= self._last:
+        passed = None if self._last is None else round(now - self._last, 3)
+        if passed is not None:
+            if 0 <= passed < HEALTH_CHECK_INTERVAL_SECS and not self._is_last_look(passed):
                 return False
-            self._quiet_until = 0.0
-        elif self._last is not None and now - self._last > ASLEEP_SECS:
-            self._quiet_until = now + GRACE_SECS
+            if passed < 0:  # A clock that was set back would else keep us from checking.
+                self._quiet_until = 0.0
+            elif passed > ASLEEP_SECS:
+                self._quiet_until = now + GRACE_SECS
         self._last = now
         return now >= self._quiet_until
+
+    def _is_last_look(self, passed: float) -> bool:
+        return passed + self._looks_every > HEALTH_CHECK_INTERVAL_SECS

@@ -1,5 +1,7 @@
 """When a plate is stuck, and when to look."""
 
+from itertools import pairwise
+
 from callboard.board.recovery import (
     HEALTH_CHECK_INTERVAL_SECS,
     MAX_RECOVERY_TIME_SECS,
@@ -47,3 +49,20 @@ def test_a_clock_that_was_set_back_does_not_keep_us_from_looking():
     assert checks.due(4000)
     assert not checks.due(4009)
     assert checks.due(4010)
+
+
+def test_who_looks_only_now_and_then_looks_early_rather_than_late():
+    checks, made = Checks(looks_every=0.25), list[float]()
+    for look in range(200):
+        now = 100 + look * 0.26  # Each look takes a little time itself.
+        if checks.due(now):
+            made.append(now)
+    gaps = [b - a for a, b in pairwise(made)]
+    assert gaps
+    assert all(9.7 < gap <= 10 for gap in gaps)
+
+
+def test_what_floating_numbers_cannot_hold_makes_no_check_late():
+    checks = Checks()
+    assert checks.due(990.05)
+    assert checks.due(1000.05)
