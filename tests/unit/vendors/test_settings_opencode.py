@@ -87,6 +87,9 @@ def test_events_reach_the_spool_in_order(tmp_path, folder):
         event("session.status", status={"type": "busy"}),
         event("session.status", status={"type": "busy"}),
         event("message.part.updated", part={}),
+        event("session.updated", info={"id": "ses_1", "title": "New session - 1"}),
+        event("session.updated", info={"id": "ses_1", "title": "Greet the world"}),
+        event("session.updated", info={"id": "ses_1", "title": "Greet the world"}),
         ["tool.execute.before", call, {"args": args}],
         ["tool.execute.after", {**call, "args": args}, {"output": "x"}],
         event("session.idle"),
@@ -96,12 +99,16 @@ def test_events_reach_the_spool_in_order(tmp_path, folder):
         "session.created",
         "chat.message",
         "session.status",
+        "session.updated",
         "tool.execute.before",
         "tool.execute.after",
         "session.idle",
     ]
     assert payloads[1]["properties"]["prompt"] == "hello"
-    assert payloads[3]["properties"] == {**call, "args": args}
+    assert payloads[4]["properties"] == {**call, "args": args}
+    named = translate(payloads[3])
+    assert named is not None
+    assert named.name == "Greet the world"
     for one in payloads:
         assert one["directory"] == str(tmp_path)
         assert one["callboard"]["pid"] > 0
@@ -123,8 +130,11 @@ def test_what_only_the_plugin_can_know_is_told(tmp_path, folder):
         event("session.idle", sessionID="ses_2"),
         event("session.error", error=aborted),
         event("session.idle"),
+        event("session.status", status={"type": "busy"}),
         event("session.error", error=failed),
+        event("session.status", status={"type": "idle"}),
         event("session.idle"),
+        event("session.status", status={"type": "busy"}),
         event("session.idle"),
     )
     payloads = told(folder)
@@ -134,7 +144,9 @@ def test_what_only_the_plugin_can_know_is_told(tmp_path, folder):
         "session.created",
     ]
     assert payloads[3]["parent"] == "ses_1"
-    idle = [one for one in payloads if one["type"] == "session.idle" and "parent" not in one]
+    ends = [report.signals[0].name for one in payloads if (report := translate(one)) is not None]
+    assert ends.count("stop") == 2
+    idle = [one for one in payloads if "parent" not in one and "idle" in json.dumps(one)]
     assert [(one.get("interrupted"), one.get("error")) for one in idle] == [
         (True, None),
         (None, "APIError: overloaded"),

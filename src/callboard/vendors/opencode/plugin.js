@@ -14,6 +14,7 @@ const AGENT = "opencode"
 
 const TOLD = new Set([
   "session.created",
+  "session.updated",
   "session.deleted",
   "session.idle",
   "session.status",
@@ -102,15 +103,18 @@ class Reporter {
       if (status === session.status) return undefined
       session.status = status
     }
-    if (event.type === "session.error") session.error = event.properties?.error
-    const told = this.told(event.type, event.properties, session)
-    const ends = event.type === "session.idle" || session.status === "idle"
-    if (ends && session.error !== undefined) {
-      if (session.error?.name === "MessageAbortedError") told.interrupted = true
-      else told.error = [session.error?.name, session.error?.data?.message].filter(Boolean).join(": ")
-      if (event.type === "session.idle") session.error = undefined
+    if (event.type === "session.updated") {
+      const title = event.properties?.info?.title
+      if (title === session.title) return undefined
+      session.title = title
     }
-    return told
+    const told = this.told(event.type, event.properties, session)
+    if (event.type === "session.error") session.error = event.properties?.error
+    if (!isRest(event)) return told
+    // The end of a turn is told in two ways, one after the other; once is enough.
+    if (session.rests) return undefined
+    session.rests = true
+    return Object.assign(told, outcome(session))
   }
 
   tell(type, properties) {
@@ -121,8 +125,10 @@ class Reporter {
   // A session that was not created before our eyes was taken up again.
   session(id, event) {
     let session = this.sessions.get(id)
+    if (session !== undefined && isWork(event)) session.rests = false
     if (session === undefined) {
-      session = { parent: event?.properties?.info?.parentID }
+      const info = event?.properties?.info
+      session = { parent: info?.parentID, title: info?.title }
       if (this.sessions.size >= MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value)
       this.sessions.set(id, session)
       if (event?.type !== "session.created" && event?.type !== "session.deleted") {
@@ -267,6 +273,24 @@ async function drop(body, number) {
   } catch {
     await unlink(`${name}.part`).catch(() => undefined)
   }
+}
+
+// Calls of tools and prompts come without an event.
+function isWork(event) {
+  return event === undefined || (event.type === "session.status" && !isRest(event))
+}
+
+function isRest(event) {
+  return event?.type === "session.idle" || event?.properties?.status?.type === "idle"
+}
+
+// How a turn ended: opencode tells that before it tells that it did.
+function outcome(session) {
+  const error = session.error
+  session.error = undefined
+  if (error === undefined) return {}
+  if (error?.name === "MessageAbortedError") return { interrupted: true }
+  return { error: [error?.name, error?.data?.message].filter(Boolean).join(": ") || "unknown" }
 }
 
 async function isThere(path) {
