@@ -1,0 +1,122 @@
+"""`callboard answer` for what coding agents ask: at a terminal, and nowhere else."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import pexpect
+import pytest
+
+from callboard import Callboard
+from callboard.vendors.agents import VENDORS
+
+SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000002"
+OPTIONS = [{"label": "SQLite", "description": ""}, {"label": "Postgres", "description": ""}]
+QUESTION = {"question": "Which?", "header": "DB", "options": OPTIONS, "multiSelect": False}
+ASKED = {
+    "Bash": {"command": "rm -r build"},
+    "ExitPlanMode": {"plan": "# Plan\n1. do it"},
+    "AskUserQuestion": {"questions": [QUESTION]},
+}
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "x.db"
+
+
+def ask(db: Path, tool: str) -> str:
+    """A held hook asks; its id is the question's."""
+
+    async def hear() -> str:
+        payload = {
+            "session_id": SESSION,
+            "cwd": "/work/x",
+            "hook_event_name": "PermissionRequest",
+            "tool_name": tool,
+            "tool_input": ASKED[tool],
+            "callboard": {"hold": f"held-{tool.lower()}"},
+        }
+        report = VENDORS["claude"].translate(payload)
+        assert report is not None
+        async with Callboard.open(db) as board:
+            heard = await board.plates.hear(report)
+        assert heard.interaction_id is not None
+        return heard.interaction_id
+
+    return asyncio.run(hear())
+
+
+def response(db: Path, id: str) -> Any:
+    async def look() -> Any:
+        async with Callboard.open(db) as board:
+            return (await board.interaction(id)).response
+
+    return asyncio.run(look())
+
+
+def at_a_terminal(db: Path, *arguments: str) -> tuple[int, str]:
+    """What the command leaves with and says to a person."""
+    command = ["-m", "callboard", "answer", f"--db={db}", *arguments]
+    child = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=30)
+    child.expect(pexpect.EOF)
+    child.wait()
+    return child.exitstatus or 0, child.before or ""
+
+
+def test_a_program_cannot_answer(db: Path):
+    id = ask(db, "Bash")
+    command = [sys.executable, "-m", "callboard", "answer", f"--db={db}", id, "yes"]
+    done = run(command, capture_output=True, text=True, check=False, input="")
+    assert done.returncode == 2
+    assert "no terminal" in done.stderr
+    assert response(db, id) is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "recorded"),
+    [
+        ("Bash", ["yes"], {"approved": True}),
+        ("Bash", ["yes", "--always"], {"approved": True, "always": True}),
+        ("Bash", ["no", "--message", "use make"], {"approved": False, "message": "use make"}),
+        ("ExitPlanMode", ["no", "--message", "less"], {"approved": False, "feedback": "less"}),
+        ("AskUserQuestion", ["SQLite"], {"answers": {"Which?": "SQLite"}}),
+        ("AskUserQuestion", ["2"], {"answers": {"Which?": "Postgres"}}),
+        ("AskUserQuestion", ["DuckDB"], {"answers": {"Which?": "DuckDB"}}),
+        ("AskUserQuestion", [json.dumps({"Which?": "SQLite"})], {"answers": {"Which?": "SQLite"}}),
+    ],
+)
+def test_a_person_answers(db: Path, tool: str, arguments: list[str], recorded: Any):
+    id = ask(db, tool)
+    code, said = at_a_terminal(db, id, *arguments)
+    assert (code, "answered" in said) == (0, True), said
+    assert response(db, id) == recorded
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "complaint"),
+    [
+        ("Bash", ["perhaps"], "neither yes nor no"),
+        ("Bash", ["no", "--always"], "only with a yes"),
+        ("AskUserQuestion", ["SQLite", "--message", "x"], "go with a yes or no"),
+        ("AskUserQuestion", ['{"Which?": '], "no JSON"),
+        ("AskUserQuestion", ['{"When?": "now"}'], "no answer to"),
+    ],
+)
+def test_what_makes_no_sense_is_told(db: Path, tool: str, arguments: list[str], complaint: str):
+    id = ask(db, tool)
+    code, said = at_a_terminal(db, id, *arguments)
+    assert code != 0
+    assert complaint in said
+    assert response(db, id) is None
+
+
+def test_the_inbox_shows_how(db: Path):
+    id = ask(db, "Bash")
+    command = [sys.executable, "-m", "callboard", "inbox", f"--db={db}"]
+    said = run(command, capture_output=True, text=True, check=True).stdout
+    assert "rm -r build" in said
+    assert f"{id} yes" in said
