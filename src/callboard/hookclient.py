@@ -18,12 +18,27 @@ def _alone() -> None:
     sys.modules["callboard"] = package
 
 
+def _run(arguments: list[str]) -> None:
+    from callboard.courier.delivery import deliver, is_agent
+    from callboard.courier.letters import Letter, read_payload
+
+    words = [word for word in arguments if word != "--hold"]
+    if len(words) != 2 or not is_agent(words[1]):
+        read_payload()  # Whoever wrote it must not notice.
+        return
+    folder, agent = words
+    if "--hold" not in arguments:
+        deliver(Letter(folder, agent, read_payload()))
+        return
+    from callboard.courier.holding import hold_errand
+
+    hold_errand(folder, agent)
+
+
 if __name__ == "__main__":
     try:
         _alone()
-        from callboard.courier.errand import run
-
-        run(sys.argv[1:])
+        _run(sys.argv[1:])
     finally:
         # Nothing is left to clean up, and no traceback may be printed.
         posix._exit(0)  # pyright: ignore[reportPrivateUsage] - it has no other name here

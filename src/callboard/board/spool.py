@@ -18,7 +18,7 @@ from callboard.board.claims import Claims
 from callboard.board.places import full_marker, make_folders, spool_folder
 from callboard.board.rejects import Rejects
 from callboard.clock import Clock
-from callboard.courier.errand import MOST_SPOOLED, is_agent
+from callboard.courier.delivery import MOST_SPOOLED, is_agent
 from callboard.courier.letters import LARGEST
 from callboard.errors import StoreError
 from callboard.ids import short_id

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from callboard.cli.choice import Choice
-from callboard.courier.errand import deliver, is_agent
+from callboard.courier.delivery import deliver, is_agent
 from callboard.courier.letters import Letter, quoted, read_payload, with_member
 
 _NAMES: Final = {"prompt-submit": "UserPromptSubmit"}

@@ -4,7 +4,7 @@ import posix
 import signal
 import time
 
-from callboard.courier.errand import deliver, drop, hand_over
+from callboard.courier.delivery import deliver, drop, hand_over
 from callboard.courier.letters import Letter, read_payload
 from callboard.courier.processes import Process
 from callboard.courier.wire import LOOK_EVERY, Patience, Refused, ask, read_connection

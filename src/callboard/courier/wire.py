@@ -12,6 +12,8 @@ LOOK_EVERY = 0.5
 _LONGEST_HEAD = 65_536
 _LONGEST_LINE = 1024
 _LEAST = 0.001
+_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Who listens everywhere is reached here, and knows itself by that name."""
 _FOREIGN = 0o022
 """A file that others may write tells nothing that could be trusted."""
 
@@ -78,7 +80,8 @@ def read_connection(folder: str) -> Connection | None:
     token = lines[1].strip() if len(lines) > 1 else ""
     if not (host and port.isdigit() and (host + token).isprintable()):
         return None
-    return Connection(host.strip("[]"), int(port), token)
+    host = host.strip("[]")
+    return Connection(_HERE.get(host, host), int(port), token)
 
 
 def ask(to: Connection, path: str, body: bytes, patience: Patience) -> bytes:

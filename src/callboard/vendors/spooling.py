@@ -6,7 +6,7 @@ It is as quick as a hook can be that needs no server: a shell, `cat` and `mv`.
 from pathlib import Path
 from shlex import quote
 
-from callboard.courier.errand import is_agent
+from callboard.courier.delivery import is_agent
 from callboard.errors import ValidationError
 
 _LINE = (

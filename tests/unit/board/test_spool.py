@@ -20,7 +20,7 @@ from callboard.board.places import (
     write_counters,
 )
 from callboard.board.spool import OLD_MS, TOO_LARGE, Spool
-from callboard.courier.errand import MOST_SPOOLED
+from callboard.courier.delivery import MOST_SPOOLED
 from callboard.errors import StoreError
 from callboard.testing.fake_clock import FakeClock
 

@@ -1,8 +1,8 @@
-"""The errand: read the payload, take it to the server, or leave it in the spool."""
+"""Takes a letter to the server, or leaves it in the spool."""
 
 import posix
 
-from callboard.courier.letters import Letter, read_payload
+from callboard.courier.letters import Letter
 from callboard.courier.wire import Patience, Refused, ask, read_connection
 
 ANSWER_WITHIN = 1.0
@@ -12,21 +12,6 @@ MOST_SPOOLED = 10_000
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
 _TRIES = 100
-
-
-def run(arguments: list[str]) -> None:
-    """Do what the script was called for."""
-    words = [word for word in arguments if word != "--hold"]
-    if len(words) != 2 or not is_agent(words[1]):
-        read_payload()
-        return
-    folder, agent = words
-    if "--hold" not in arguments:
-        deliver(Letter(folder, agent, read_payload()))
-        return
-    from callboard.courier.holding import hold_errand
-
-    hold_errand(folder, agent)
 
 
 def is_agent(name: str) -> bool:
