@@ -1,10 +1,14 @@
 """What every page is checked for, and a board with something on it to look at."""
 
+import asyncio
 import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from playwright.async_api import Page
+from tests.browser.agents import Agent
 from tests.browser.story import answer, begin, positions, wait_until
 from tests.servers import Server
 
@@ -49,11 +53,15 @@ PAGES = {
     "failed": Shown("sessions/repair", "notes.md cannot be read"),
     "family": Shown("sessions/spring/family", "spring-for-all"),
     "compare": Shown("compare/spring/spring-for-all", "Spring release, for all"),
-    "board": Shown("board", "Board"),
+    "board": Shown("board", "Wants a yes"),
+    "plate": Shown("board/{plate}", "A session began"),
+    "permission": Shown("inbox/{permission}", "Allow Bash?"),
+    "question": Shown("inbox/{question}", "Which database?"),
+    "plan": Shown("inbox/{plan}", "Approve this plan?"),
     "lost": Shown("no/such/page", "There is no page at"),
 }
 
-IN_THE_README = ("inbox", "session", "sessions", "compare")
+IN_THE_README = ("inbox", "session", "sessions", "compare", "board", "plan")
 
 
 async def fill(server: Server) -> None:
@@ -70,6 +78,106 @@ async def fill(server: Server) -> None:
     await begin(server, "release", "Autumn release", sessionId="autumn")
     for waiting in ("spring-for-all", "crossroads", "autumn"):
         await wait_until(server, waiting, "waiting")
+
+
+PLAN = """# Move the store to SQLite
+
+The old store keeps everything in one file that is read whole.
+
+1. Write both, read the old one
+2. Copy what is there, in slices of 1,000
+   - stop when the copy is a minute behind
+3. Read the new one
+
+```sh
+callboard doctor --db new.db
+```
+"""
+QUESTIONS = [
+    {
+        "question": "Which database?",
+        "header": "Store",
+        "options": [
+            {"label": "SQLite", "description": "One file, no server"},
+            {"label": "PostgreSQL", "description": "For several machines"},
+        ],
+        "multiSelect": False,
+    }
+]
+
+
+PROMPTS = {
+    "permission": "Release 0.2.0 once the tests pass",
+    "question": "Keep what visitors choose",
+    "plan": "Plan how we leave the old store",
+}
+BRANCHES = {"permission": "main", "question": "visitors", "plan": "sqlite"}
+
+
+@asynccontextmanager
+async def agents_at_work(server: Server) -> AsyncGenerator[dict[str, str]]:
+    """A board with agents in every standing; gives the ids that addresses are made with."""
+    async with AsyncExitStack() as stack:
+        held = {
+            "permission": (Agent(server, "permission", "callboard"), _command()),
+            "question": (Agent(server, "question", "website"), {"tool_input": _questions()}),
+            "plan": (Agent(server, "plan", "store"), {"tool_input": {"plan": PLAN}}),
+        }
+        for name, (agent, changed) in held.items():
+            await agent.say("SessionStart", callboard={"git_branch": BRANCHES[name]})
+            await agent.say("UserPromptSubmit", prompt=PROMPTS[name])
+            await stack.enter_async_context(agent.asking(**changed))
+        works = Agent(server, "todos", "engine")
+        await works.say("SessionStart", callboard={"git_branch": "quicker-streams"})
+        await works.say("UserPromptSubmit", prompt="Make the event stream quicker")
+        await works.say("PostToolUse", **_todos())
+        done = Agent(server, "subagent", "docs")
+        await done.say("Stop", last_assistant_message="The guide is written and links work.")
+        gone = Agent(server, "todos", "spike")
+        await gone.say("SessionEnd")
+        plates = await _waiting(server, len(held))
+        asked = {one["sessionId"]: one["interactionId"] for one in plates}
+        ids = {name: asked[agent.session] for name, (agent, _) in held.items()}
+        ids["plate"] = next(one["plateId"] for one in plates if one["sessionId"] == done.session)
+        yield ids
+
+
+def _command() -> dict[str, Any]:
+    command = "git push --follow-tags origin main"
+    rule = {"toolName": "Bash", "ruleContent": "git push *"}
+    return {
+        "tool_input": {"command": command, "description": "Push the release"},
+        "permission_suggestions": [
+            {
+                "type": "addRules",
+                "rules": [rule],
+                "behavior": "allow",
+                "destination": "localSettings",
+            }
+        ],
+    }
+
+
+def _questions() -> dict[str, Any]:
+    return {"questions": QUESTIONS}
+
+
+def _todos() -> dict[str, Any]:
+    things = {"Find what is slow": "completed", "Encode once": "completed"}
+    things |= {"Wake readers together": "in_progress", "Measure again": "pending"}
+    todos = [{"content": text, "status": how} for text, how in things.items()]
+    told = {"oldTodos": [], "newTodos": todos}
+    return {"tool_input": {"todos": todos}, "tool_response": told}
+
+
+async def _waiting(server: Server, count: int) -> list[dict[str, Any]]:
+    """The plates, once so many of them wait for an answer."""
+    async with server.client() as http, asyncio.timeout(30):
+        while True:
+            plates = (await http.get("/plates")).json()["plates"]
+            if sum(one["interactionId"] is not None for one in plates) == count:
+                return plates
+            await asyncio.sleep(0.02)
 
 
 async def _fork(server: Server, session: str, name: str) -> None:

@@ -1,10 +1,12 @@
 """How the pages look: to axe, on a phone, in light and dark, and in the README."""
 
+import re
+from collections.abc import Mapping
 from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.browser.looks import PAGES, Shown, faults, fill, keep, sideways
+from tests.browser.looks import PAGES, Shown, agents_at_work, faults, fill, keep, sideways
 from tests.browser.people import Person, at_a_browser
 from tests.servers import Server
 
@@ -13,9 +15,9 @@ PHONE = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 
 
-async def show(person: Person, page: Shown) -> None:
+async def show(person: Person, page: Shown, ids: Mapping[str, str] | None = None) -> None:
     """Go to a page, and wait until it has come to rest."""
-    await person.visit(page.path)
+    await person.visit(page.path.format(**(ids or {})))
     await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
     await expect(person.page.get_by_role("main")).to_contain_text(page.says)
     await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
@@ -28,9 +30,12 @@ async def test_axe_finds_nothing_and_every_page_has_its_picture(
 ):
     await fill(server)
     found: dict[str, list[str]] = {}
-    async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
+    async with (
+        agents_at_work(server) as ids,
+        at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person,
+    ):
         for name, page in PAGES.items():
-            await show(person, page)
+            await show(person, page, ids)
             picture = await person.page.screenshot()
             assert len(picture) > 5_000, name
             keep(picture, name, scheme)
@@ -39,32 +44,64 @@ async def test_axe_finds_nothing_and_every_page_has_its_picture(
     assert found == {}
 
 
+DIALOGS = (
+    ("sessions", "Start a session"),
+    ("session", "Fork here"),
+    ("session", "Delete"),
+    ("waiting", "Cancel"),
+    ("inbox", "Keys"),
+    ("inbox", "Go to"),
+    ("board", "Name engine"),
+)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_the_dialogs(browser: Browser, server: Server, scheme: Scheme):
     await fill(server)
     found: dict[str, list[str]] = {}
-    async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
-        for name, button in (
-            ("sessions", "Start a session"),
-            ("session", "Fork here"),
-            ("waiting", "Cancel"),
-            ("inbox", "Keys"),
-        ):
-            await show(person, PAGES[name])
-            await person.button(button).click()
+    async with (
+        agents_at_work(server) as ids,
+        at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person,
+    ):
+        for name, button in DIALOGS:
+            await show(person, PAGES[name], ids)
+            await person.page.get_by_role("button", name=re.compile(f"^{button}")).click()
             await expect(person.page.get_by_role("dialog")).to_be_visible()
+            if button == "Fork here":
+                dialog = person.page.get_by_role("dialog")
+                await expect(dialog.get_by_label("State", exact=True)).to_be_visible()
             if wrong := await faults(person.page):
                 found[button] = wrong
     assert found == {}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_when_something_is_wrong(
+    browser: Browser, server: Server, scheme: Scheme
+):
+    options = {"color_scheme": scheme, "bypass_csp": True}
+    async with at_a_browser(browser, server, **options) as person:
+        await person.visit("board")
+        await expect(person.heading("No coding agents here yet")).to_be_visible()
+        assert await faults(person.page) == []
+        await server.kill()
+        await person.sees("The server does not answer")
+        assert await faults(person.page) == []
+        await server.restart()
+        await person.context.clear_cookies()
+        await person.visit("board")
+        await expect(person.heading("Who is there?")).to_be_visible()
+        assert await faults(person.page) == []
+
+
 async def test_every_page_fits_a_phone(browser: Browser, server: Server):
     await fill(server)
-    async with at_a_browser(
-        browser, server, viewport=PHONE, has_touch=True, bypass_csp=True
-    ) as person:
+    async with (
+        agents_at_work(server) as ids,
+        at_a_browser(browser, server, viewport=PHONE, has_touch=True, bypass_csp=True) as person,
+    ):
         for name, page in PAGES.items():
-            await show(person, page)
+            await show(person, page, ids)
             assert await sideways(person.page) <= 0, name
             assert await faults(person.page) == [], name
 
@@ -79,3 +116,14 @@ async def test_a_question_is_answered_on_a_phone(browser: Browser, server: Serve
         await expect(person.heading("Publish Autumn release?")).to_be_visible()
         await person.page.get_by_role("link", name="All questions").tap()
         await person.sees("Who should hear of it?")
+
+
+async def test_a_permission_is_answered_on_a_phone(browser: Browser, server: Server):
+    async with (
+        agents_at_work(server),
+        at_a_browser(browser, server, viewport=PHONE, has_touch=True) as person,
+    ):
+        await person.visit("board")
+        plate = person.page.get_by_role("article", name=re.compile("^callboard"))
+        await plate.get_by_role("button", name="Allow", exact=True).tap()
+        await expect(plate).to_contain_text("Running")

@@ -9,11 +9,13 @@ interface Props {
   readonly questions: ReadonlyArray<AgentQuestion>
   readonly keys: boolean
   readonly disabled: boolean
+  /** Whether there is little room. */
+  readonly compact: boolean
   readonly answer: (answers: Readonly<Record<string, string | string[]>>) => void
 }
 
 /** The questions of a coding agent: options, several of them where that is allowed, own words. */
-export function Questions({ questions, keys, disabled, answer }: Props) {
+export function Questions({ questions, keys, disabled, compact, answer }: Props) {
   const [chosen, setChosen] = useState<Readonly<Record<string, Chosen>>>({})
   const answers = answersOf(questions, chosen)
   const send = (event: FormEvent) => {
@@ -21,7 +23,11 @@ export function Questions({ questions, keys, disabled, answer }: Props) {
     if (answers && !disabled) answer(answers)
   }
   return (
-    <form className="asking" onSubmit={send} aria-label="Answer">
+    <form
+      className={compact ? 'asking asking--compact' : 'asking'}
+      onSubmit={send}
+      aria-label="Answer"
+    >
       {questions.map((question, index) => (
         <OneQuestion
           key={question.question}
@@ -34,7 +40,7 @@ export function Questions({ questions, keys, disabled, answer }: Props) {
       <div className="row">
         <button
           type="submit"
-          className="button button--lamp button--large"
+          className={`button button--lamp ${compact ? '' : 'button--large'}`}
           disabled={disabled || !answers}
         >
           Answer
@@ -66,22 +72,24 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
         {visible(question.question)}
         {question.multiSelect && <span className="quiet"> More than one may fit.</span>}
       </legend>
-      {question.options.map(({ label, description }, index) => (
-        <label key={label} className="asking__option">
-          <input
-            type={question.multiSelect ? 'checkbox' : 'radio'}
-            name={name}
-            checked={chosen.labels.includes(label)}
-            onChange={() => choose(label)}
-          />
-          <span className="grow">
-            <strong>{visible(label)}</strong>
-            {description && <span className="quiet">{visible(description)}</span>}
-          </span>
-          {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
-          {keys && index < 9 && <Key at={index + 1} label={label} choose={choose} />}
-        </label>
-      ))}
+      <div className="asking__options">
+        {question.options.map(({ label, description }, index) => (
+          <label key={label} className="asking__option">
+            <input
+              type={question.multiSelect ? 'checkbox' : 'radio'}
+              name={name}
+              checked={chosen.labels.includes(label)}
+              onChange={() => choose(label)}
+            />
+            <span className="grow">
+              <strong>{visible(label)}</strong>
+              {description && <span className="quiet">{visible(description)}</span>}
+            </span>
+            {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
+            {keys && index < 9 && <Key at={index + 1} label={label} choose={choose} />}
+          </label>
+        ))}
+      </div>
       <label className="field">
         <span className="field__hint">
           {question.options.length > 0 ? 'Or in your own words' : 'Your answer'}

@@ -17,6 +17,8 @@ interface Props {
   readonly ask: Ask
   readonly keys: boolean
   readonly disabled: boolean
+  /** Whether there is little room: then what few need is folded away. */
+  readonly compact: boolean
   /** Whether "always" was refused to whoever is signed in here. */
   readonly mayNotAlways: boolean
   readonly rule: (verdict: Verdict) => void
@@ -28,47 +30,37 @@ const WORDS = {
 } as const
 
 /** Yes or no to a coding agent, with a word to it, and a rule where it proposes one. */
-export function Ruling({ type, ask, keys, disabled, mayNotAlways, rule }: Props) {
+export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule }: Props) {
   const [text, setText] = useState('')
-  const id = useId()
   const { yes, no, word } = WORDS[type]
   const deny = () => rule({ approved: false, ...(text.trim() && { [word]: text.trim() }) })
   const allow = () => rule({ approved: true })
   const rules = rulesOf(ask.suggestions)
+  const size = compact ? '' : 'button--large'
+  const remark = <Remark type={type} text={text} setText={setText} deny={deny} />
   return (
-    <div className="ruling">
+    <div className={compact ? 'ruling ruling--compact' : 'ruling'}>
       <div className="row">
         <button
           type="button"
-          className="button button--lamp button--large"
+          className={`button button--lamp ${size}`}
           disabled={disabled}
           onClick={allow}
         >
           {yes} {keys && <KeyHint>y</KeyHint>}
         </button>
-        <button type="button" className="button button--large" disabled={disabled} onClick={deny}>
+        <button type="button" className={`button ${size}`} disabled={disabled} onClick={deny}>
           {no} {keys && <KeyHint>n</KeyHint>}
         </button>
       </div>
-      <div className="field">
-        <label htmlFor={id}>
-          {type === 'plan' ? 'What the plan lacks' : 'What it should do instead'}
-        </label>
-        <textarea
-          id={id}
-          className="input"
-          rows={1}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim()) deny()
-            if (event.key === 'Escape') event.currentTarget.blur()
-          }}
-        />
-        <span className="field__hint">
-          The agent reads this with a no. Ctrl + Enter sends both.
-        </span>
-      </div>
+      {compact ? (
+        <details className="folded">
+          <summary>{type === 'plan' ? 'Say what it lacks …' : 'Say why not …'}</summary>
+          {remark}
+        </details>
+      ) : (
+        remark
+      )}
       {rules.length > 0 && (
         <Always
           rules={rules}
@@ -79,6 +71,38 @@ export function Ruling({ type, ask, keys, disabled, mayNotAlways, rule }: Props)
         />
       )}
       {keys && <Keys yes={yes} no={no} allow={allow} deny={deny} />}
+    </div>
+  )
+}
+
+interface RemarkProps {
+  readonly type: Props['type']
+  readonly text: string
+  readonly setText: (text: string) => void
+  readonly deny: () => void
+}
+
+function Remark({ type, text, setText, deny }: RemarkProps) {
+  const id = useId()
+  return (
+    <div className="field ruling__remark">
+      <label htmlFor={id}>
+        {type === 'plan' ? 'What the plan lacks' : 'What it should do instead'}
+      </label>
+      <textarea
+        id={id}
+        className="input"
+        rows={1}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim()) deny()
+          if (event.key === 'Escape') event.currentTarget.blur()
+        }}
+      />
+      <span className="field__hint">
+        {`The agent reads this with “${WORDS[type].no}”. Ctrl + Enter sends both.`}
+      </span>
     </div>
   )
 }
@@ -94,7 +118,7 @@ interface AlwaysProps {
 /** The rule is shown before it can be made: it holds for whatever the agent does later. */
 function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
   return (
-    <details className="always">
+    <details className="folded always">
       <summary>Allow it from now on …</summary>
       <p>This is written into the settings of {agent}, which then does not ask any more:</p>
       <ul>

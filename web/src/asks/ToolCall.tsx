@@ -17,6 +17,9 @@ export function ToolCall({ tool, input }: Props) {
       <p className="toolcall__tool">
         <strong>{visible(tool)}</strong>
         {'file' in doing && <code>{visible(doing.file)}</code>}
+        {doing.kind === 'command' && doing.about && (
+          <span className="quiet">{visible(doing.about)}</span>
+        )}
       </p>
       <Shown doing={doing} tool={tool} />
     </div>
@@ -26,12 +29,7 @@ export function ToolCall({ tool, input }: Props) {
 function Shown({ doing, tool }: { readonly doing: Doing; readonly tool: string }) {
   switch (doing.kind) {
     case 'command':
-      return (
-        <>
-          {doing.about && <p className="quiet">{visible(doing.about)}</p>}
-          <LongText text={doing.command} label="The command" />
-        </>
-      )
+      return <LongText text={doing.command} label="The command" />
     case 'edits':
       return <Edits edits={doing.edits} />
     case 'content':

@@ -54,7 +54,7 @@ function Question({ question, keys, onRefused }: QuestionProps) {
     <div className="plate__ask">
       {/* A question says itself in the form below; a call is shown exactly. */}
       {ask && <Asked type={question.type} ask={ask} />}
-      <AnswerForm question={question} keys={keys} onRefused={onRefused} />
+      <AnswerForm compact question={question} keys={keys} onRefused={onRefused} />
     </div>
   )
 }

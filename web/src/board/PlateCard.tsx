@@ -42,9 +42,9 @@ export function PlateCard({ plate, chosen }: Props) {
             </span>
           )}
         </h2>
+        <About plate={plate} />
         <PlateActions plate={plate} keys={chosen} />
       </header>
-      <About plate={plate} />
       <PlateAsk plate={plate} keys={chosen} />
       <Doing plate={plate} />
       <TodoBar plate={plate} />

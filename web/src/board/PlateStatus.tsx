@@ -51,7 +51,7 @@ const SAID: Readonly<Record<string, Said>> = {
     shape: <path d="M2 6h8" {...stroke} strokeWidth={2.4} />,
   },
   background: {
-    word: 'Works in the background',
+    word: 'In background',
     look: 'running',
     shape: <path d="M6 1.6a4.4 4.4 0 1 1-4.4 4.4M6 3.6V6l1.8 1.4" {...stroke} strokeWidth={1.5} />,
   },

@@ -14,12 +14,14 @@ interface Props {
   readonly question: Interaction
   /** Whether the keys answer this question; only one on a page can have them. */
   readonly keys: boolean
+  /** Whether there is little room, as on a card of the board. */
+  readonly compact?: boolean
   /** Told when an answer did not count, and with null when a new one is tried. */
   readonly onRefused: (error: Error | null) => void
 }
 
 /** The ways to answer a question: with one click, one key, or a text. */
-export function AnswerForm({ question, keys, onRefused }: Props) {
+export function AnswerForm({ question, keys, compact = false, onRefused }: Props) {
   const { mutate, isPending } = useAnswer()
   const answer: Send = (given, onError) => {
     if (isPending) return
@@ -36,14 +38,14 @@ export function AnswerForm({ question, keys, onRefused }: Props) {
   }
   return (
     <div className="answers">
-      <Ways question={question} keys={keys} disabled={isPending} answer={answer} />
+      <Ways {...{ question, keys, compact, answer }} disabled={isPending} />
     </div>
   )
 }
 
 type Send = (given: Omit<Answer, 'id'>, onError?: (error: Error) => void) => void
 
-interface WaysProps extends Omit<Props, 'onRefused'> {
+interface WaysProps extends Required<Omit<Props, 'onRefused'>> {
   readonly disabled: boolean
   readonly answer: Send
 }
@@ -72,24 +74,24 @@ function Ways(props: WaysProps) {
 // Known once it was refused; whoever signs in anew begins with a page of their own.
 let mayNotAlways = false
 
-function AgentRuling({ question, keys, disabled, answer }: WaysProps) {
+function AgentRuling(props: WaysProps) {
+  const { question, keys, disabled, compact, answer } = props
   const ask = askOf(question)
-  if (!ask) return <Verdict {...{ question, keys, disabled, answer }} />
+  if (!ask) return <Verdict {...props} />
   const rule = (value: Ruled) =>
     answer({ value }, (error) => {
       if (value.always && error instanceof Forbidden) mayNotAlways = true
     })
   const type = question.type === 'plan' ? 'plan' : 'permission'
-  return <Ruling {...{ type, ask, keys, disabled, mayNotAlways, rule }} />
+  return <Ruling {...{ type, ask, keys, disabled, compact, mayNotAlways, rule }} />
 }
 
-function AgentQuestions({ question, keys, disabled, answer }: WaysProps) {
+function AgentQuestions(props: WaysProps) {
+  const { question, keys, disabled, compact, answer } = props
   const questions = askOf(question)?.questions ?? []
-  if (questions.length === 0) {
-    return <FreeText {...{ question, keys, disabled, answer }} label="Your answer" />
-  }
+  if (questions.length === 0) return <FreeText {...props} label="Your answer" />
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
-  return <Questions {...{ questions, keys, disabled }} answer={send} />
+  return <Questions {...{ questions, keys, disabled, compact }} answer={send} />
 }
 
 function Verdict({ keys, disabled, answer }: WaysProps) {

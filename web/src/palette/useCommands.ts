@@ -9,6 +9,8 @@ import type { Interaction, Plate, Session } from '../server/types'
 import type { Shortcut } from '../shell/shortcuts'
 import { type Command, matching } from './commands'
 
+const EVERYWHERE = 'Everywhere'
+
 const PAGES: ReadonlyArray<Command> = [
   ['Inbox', to.inbox(), 'g i'],
   ['Sessions', to.sessions(), 'g s'],
@@ -31,8 +33,9 @@ export function useCommands(text: string, actions: ReadonlyArray<Shortcut>) {
   const isLate = isPlaceholderData || isLoading || q !== text.trim()
   const commands = useMemo(() => {
     const known = [
-      ...actions.filter(isAction).map(action),
+      // First, so that Enter alone leads somewhere and answers nothing.
       ...PAGES,
+      ...[...actions].filter(isAction).sort(byPlace).map(action),
       ...interactions.map(question),
       ...plates.map(plateCommand),
     ]
@@ -46,6 +49,11 @@ export function useCommands(text: string, actions: ReadonlyArray<Shortcut>) {
 /** The pages have commands of their own, and whoever lists the keys does so elsewhere. */
 function isAction({ keys }: Shortcut): boolean {
   return !keys.startsWith('g ') && !keys.includes('+') && keys !== 'Enter'
+}
+
+/** What this page can do stands before what every page can do. */
+function byPlace(a: Shortcut, b: Shortcut): number {
+  return Number(a.group === EVERYWHERE) - Number(b.group === EVERYWHERE)
 }
 
 function action({ group, keys, label, run }: Shortcut): Command {
