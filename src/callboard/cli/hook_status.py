@@ -14,6 +14,7 @@ from callboard.cli.wording import ago, one_line, plural
 from callboard.clock import SystemClock
 from callboard.events.moments import from_ms
 
+_WIDTH: Final = 16
 _STYLES: Final = {"current": "done", "outdated": "here", "elsewhere": "here", "unusable": "failed"}
 _TODO: Final = {
     "outdated": "made by another version; bring them up to date: ",
@@ -54,14 +55,14 @@ def _print(
 ) -> None:
     for one in agents:
         version = one_line(one.version or ("" if one.found else "not found here"), 60)
-        screen.line((f"{one.title:<12}", "name"), version)
+        screen.line((f"{one.title:<{_WIDTH}}", "name"), version)
         if not one.installed and one.found:
             install = database.command("hooks", "install", "--agent", one.agent)
             screen.line("  no hooks; install them: ", (install, "command"))
         for each in one.installed:
             _print_installation(screen, database, one, each)
     for found in server:
-        screen.line((f"{found.check.capitalize():<12}", "name"), found.said)
+        screen.line((f"{found.check.capitalize():<{_WIDTH}}", "name"), found.said)
     _print_spool(screen, spool)
 
 
@@ -83,8 +84,8 @@ def _print_spool(screen: Screen, spool: SpoolFindings) -> None:
     waiting = f"{plural(spool.waiting, 'payload')} waiting"
     full = ("; full: hooks write nothing until a server empties it", "failed")
     rejected = f", {spool.rejected} put aside" if spool.rejected else ""
-    screen.line(("Spool       ", "name"), waiting, rejected, full if spool.full else "")
-    screen.line(("Heard       ", "name"), _received(spool.received))
+    screen.line((f"{'Spool':<{_WIDTH}}", "name"), waiting, rejected, full if spool.full else "")
+    screen.line((f"{'Heard':<{_WIDTH}}", "name"), _received(spool.received))
 
 
 def _received(received: dict[str, Any]) -> str:
