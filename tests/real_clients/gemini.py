@@ -1,0 +1,43 @@
+"""The real Gemini CLI, headless, in a home of its own, talking to a scripted model."""
+
+import json
+from dataclasses import dataclass
+
+from tests.real_clients.home import Done, Home, installed
+from tests.real_clients.model import Model
+
+SETTINGS = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    "telemetry": {"enabled": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+}
+
+
+@dataclass(frozen=True)
+class Gemini:
+    """`gemini -p`."""
+
+    home: Home
+    model: Model
+
+    def prepare(self) -> None:
+        """Answer what it asks everybody once, as if somebody had."""
+        folder = self.home.folder / ".gemini"
+        folder.mkdir()
+        (folder / "settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
+
+    async def run(self, prompt: str, *options: str) -> Done:
+        """One prompt, one answer, every tool allowed."""
+        return await self.home.run(
+            installed("gemini"),
+            "--approval-mode=yolo",
+            *options,
+            "-p",
+            prompt,
+            env={
+                "GEMINI_API_KEY": "scripted-key",
+                "GOOGLE_GEMINI_BASE_URL": self.model.url,
+                "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            },
+        )

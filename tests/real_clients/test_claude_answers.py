@@ -1,0 +1,286 @@
+"""Permissions, questions and plans of the real Claude Code, answered on the board and at it."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from tests.real_clients import scenes
+from tests.real_clients.board import Board
+from tests.real_clients.claude import GO_AHEAD, PROCEED, Claude
+from tests.real_clients.model import Model
+from tests.real_clients.patience import until
+
+# ---------------------------------------------------------------------- permissions
+
+
+async def test_a_permission_given_on_the_board(claude: Claude, model: Model, board: Board):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await terminal.shows(PROCEED)
+        plate = await board.plate(status="awaiting_approval", interactionId=asked["id"])
+        assert asked["config"]["toolInput"]["command"] == "touch made"
+        assert plate["attention"] is True
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("It is made.")
+        await board.plate(status="idle", interactionId=None)
+    assert made(claude).exists()
+    found = await board.question(asked["id"])
+    assert (found["status"], found["answeredBy"]) == ("completed", "ann")
+    assert found["response"] == {"approved": True}
+
+
+async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await board.answer(asked["id"], {"approved": False, "message": "use mkdir instead"})
+        await terminal.shows("It is made.")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("use mkdir instead")
+    assert not made(claude).exists()
+
+
+async def test_a_permission_given_in_the_terminal(claude: Claude, model: Model, board: Board):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await terminal.leaves(PROCEED, "1")
+        found = await board.closed(asked["id"])
+        await board.plate(status="idle", interactionId=None)
+    assert made(claude).exists()
+    assert (found["status"], found["via"]) == ("completed", "terminal")
+    assert found["response"] == {"approved": True}
+
+
+async def test_whoever_answers_first_wins(claude: Claude, model: Model, board: Board):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await terminal.leaves(PROCEED, "1")
+        await board.closed(asked["id"])
+        async with board.server.client() as client:
+            path = f"/interactions/{asked['id']}/answer"
+            late = await client.post(path, json={"value": "no"})
+    assert late.status_code == 409
+    assert made(claude).exists()
+
+
+async def test_two_permissions_at_once_answered_in_any_order(
+    claude: Claude, model: Model, board: Board, tmp_path: Path
+):
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for file in files:
+        file.write_text(f"this is {file.name}", encoding="utf-8")
+    model.scripts["read"] = scenes.reading(*files)
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:read")
+        second = await board.asked("permission", count=2)
+        await terminal.shows("1 of 2")
+        await board.answer(second["id"], "yes")
+        first = await board.asked("permission")
+        await board.plate(status="awaiting_approval", interactionId=first["id"])
+        await board.answer(first["id"], "yes")
+        await terminal.shows("Both are read.")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("this is one.txt")
+    assert model.was_told("this is two.txt")
+
+
+# ---------------------------------------------------------------------- questions
+
+
+async def test_questions_answered_on_the_board(claude: Claude, model: Model, board: Board):
+    model.scripts["ask"] = scenes.ASK
+    answers = {"Which database?": "Neither, a file", "Which days?": ["Monday", "Wednesday"]}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:ask")
+        asked = await board.asked("question")
+        await board.plate(status="awaiting_input", interactionId=asked["id"])
+        await board.answer(asked["id"], {"answers": answers})
+        await terminal.shows("I shall use that.")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told('"Which database?"="Neither, a file"')
+    assert model.was_told('"Which days?"="Monday, Wednesday"')
+
+
+async def test_a_question_answered_in_the_terminal(claude: Claude, model: Model, board: Board):
+    model.scripts["ask"] = scenes.ASK_ONE
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:ask")
+        asked = await board.asked("question")
+        await terminal.leaves("Enter to select", "2")
+        found = await board.closed(asked["id"])
+        await board.plate(status="idle", interactionId=None)
+    assert (found["status"], found["via"]) == ("completed", "terminal")
+    assert found["response"] == {"answers": {"Which database?": "Postgres"}}
+
+
+# ---------------------------------------------------------------------- plans
+
+
+async def test_a_plan_approved_on_the_board(claude: Claude, model: Model, board: Board):
+    model.scripts["plan"] = scenes.PLAN
+    with claude.terminal("--permission-mode", "plan") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:plan")
+        asked = await board.asked("plan")
+        await terminal.shows(GO_AHEAD)
+        assert "Do it." in asked["config"]["plan"]
+        await board.plate(status="awaiting_approval", interactionId=asked["id"])
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("So much for the plan.", "manual mode on")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("User has approved your plan.")
+
+
+async def test_a_plan_sent_back_from_the_board(claude: Claude, model: Model, board: Board):
+    model.scripts["plan"] = scenes.PLAN
+    with claude.terminal("--permission-mode", "plan") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:plan")
+        asked = await board.asked("plan")
+        await board.answer(asked["id"], {"approved": False, "feedback": "tests come first"})
+        await terminal.shows("So much for the plan.", "plan mode on")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("tests come first")
+
+
+# ---------------------------------------------------------------------- Esc, and others
+
+
+@pytest.mark.parametrize(
+    ("type", "script", "mode", "dialog"),
+    [
+        ("permission", scenes.TOUCH, "manual", PROCEED),
+        ("question", scenes.ASK, "manual", "Enter to select"),
+        ("plan", scenes.PLAN, "plan", GO_AHEAD),
+    ],
+    ids=["permission", "question", "plan"],
+)
+async def test_esc_in_the_terminal_withdraws_what_was_asked(
+    claude: Claude, model: Model, board: Board, type, script, mode, dialog
+):
+    model.scripts["ask"] = script
+    with claude.terminal("--permission-mode", mode) as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:ask")
+        asked = await board.asked(type)
+        pressed = await terminal.leaves(dialog, "Escape")
+        found = await board.closed(asked["id"])
+        resolved = datetime.fromisoformat(found["resolvedAt"]).timestamp()
+        print(f"{resolved - pressed:.3f} s from Esc to the board")
+        plate = await board.plate(status="idle", interactionId=None)
+    assert (found["status"], found["response"]) == ("cancelled", None)
+    assert plate["interrupted"] is True
+
+
+async def test_a_no_with_words_in_the_terminal_ends_the_question(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await terminal.shows("4. No")
+        await terminal.leaves("❯ 1. Yes", "Up")
+        await terminal.shows("❯ 4. No")
+        terminal.press("Tab")
+        await terminal.shows("❯ 4. No,")
+        await terminal.type("ask me tomorrow")
+        await terminal.shows("It is made.")
+        found = await board.closed(asked["id"])
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("ask me tomorrow")
+    assert found["response"] in (None, {"approved": False})
+
+
+async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board: Board):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        claude.kill(terminal)
+        found = await board.closed(asked["id"])
+        await board.plate(status="closed", interactionId=None)
+    assert found["status"] == "cancelled"
+
+
+async def test_the_server_is_killed_while_a_permission_is_asked(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await board.server.kill()
+        await terminal.shows(PROCEED)
+        await board.server.restart()
+        again = await board.asked("permission")
+        assert again["id"] == asked["id"]
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("It is made.")
+        plate = await board.plate(status="idle", interactionId=None)
+    assert made(claude).exists()
+    assert (await board.told(plate)).count("permission_request") == 1
+
+
+async def test_answered_in_the_terminal_while_the_server_was_down(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        asked = await board.asked("permission")
+        await board.server.kill()
+        await terminal.leaves(PROCEED, "1")
+        await terminal.shows("It is made.")
+        await board.server.restart()
+        found = await board.closed(asked["id"])
+        await board.plate(status="idle", interactionId=None)
+    assert (found["status"], found["response"]) == ("completed", {"approved": True})
+
+
+async def test_a_subagent_asks_in_the_terminal(claude: Claude, model: Model, board: Board):
+    model.scripts |= {"make": scenes.TOUCH, "send": scenes.sent_away("make")}
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:send")
+        await terminal.shows(PROCEED, "from the general-purpose agent")
+        plate = await board.plate(attention=True)
+        assert "touch made" in plate["waitingFor"]
+        await terminal.leaves(PROCEED, "1")
+        await until(lambda: made(claude).exists(), "the file")
+        await board.plate(status="idle", waitingFor=None, background=[])
+
+
+async def test_a_headless_run_waits_for_nobody(claude: Claude, model: Model, board: Board):
+    model.scripts["make"] = scenes.TOUCH
+    done = await claude.run("play:make")
+    assert (done.code, done.out) == (0, "It is made.\n")
+    assert not made(claude).exists()
+    plate = await board.plate(status="closed")
+    assert (await board.told(plate)).count("permission_request") == 1
+    assert "input:requested" not in await board.told(plate)
+
+
+def made(claude: Claude) -> Path:
+    """The file that the tool makes if it is allowed to."""
+    return claude.home.project / "made"
