@@ -1,6 +1,6 @@
 """A plate: one coding-agent session as the board sees it, and a row of the view `plates`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
@@ -101,7 +101,7 @@ class Plate:
 
     def to_wire(self) -> dict[str, Any]:
         """The plate as JSON readers see it."""
-        kept = {_camel(name): getattr(self, name) for name in _PLAIN}
+        kept = {key: getattr(self, name) for name, key in _PLAIN.items()}
         return kept | {
             "background": [*self.background, *self._running()],
             "attention": self.attention,
@@ -123,51 +123,65 @@ class Plate:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """What events tell of it: all that `from_json` needs."""
-        return {
-            **{_camel(name): getattr(self, name) for name in (*_PLAIN, *_TIMES)},
-            "pending": [one.to_json() for one in self.pending],
-            "todos": [[todo.id, todo.text, todo.status] for todo in self.todos],
-            "background": [dict(one) for one in self.background],
-            "subagents": list(self.subagents),
-        }
+        """What events tell of it, field by field."""
+        return {key: _told(name, getattr(self, name)) for name, key in _KEYS.items()}
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         """The plate that `to_json` wrote."""
-        plain = {name: told[_camel(name)] for name in (*_PLAIN, *_TIMES)}
-        return cls(
-            **plain,
-            pending=tuple(Pending(**one) for one in told["pending"]),
-            todos=tuple(Todo(*one) for one in told["todos"]),
-            background=tuple(told["background"]),
-            subagents=tuple(told["subagents"]),
-        )
+        plain = {name: told[key] for name, key in _KEYS.items()}
+        for name, read in _READERS.items():
+            plain[name] = tuple(read(one) for one in plain[name])
+        return cls(**plain)
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
         """The plate that a row of the view holds."""
-        told = {_camel(name): row[column] for name, column in _COLUMNS.items()}
-        told |= {_camel(name): bool(row[name]) for name in _FLAGS}
-        return cls.from_json(told | {name: load_json(row[name]) for name in _STRUCTURED})
-
-
-_TIMES: Final = ("created_at", "updated_at", "status_at")
-_STRUCTURED: Final = ("pending", "todos", "background", "subagents")
-_FLAGS: Final = ("pinned", "unseen", "interrupted", "dismissed")
-_PLAIN: Final = tuple(one.name for one in fields(Plate) if one.name not in (*_TIMES, *_STRUCTURED))
-_COLUMNS: Final = {name: "id" if name == "plate_id" else name for name in (*_PLAIN, *_TIMES)}
+        told = {key: row[column] for key, column in _COLUMNS.items()}
+        for name in _FLAGS:
+            told[name] = bool(told[name])
+        for name in _READERS:
+            told[name] = load_json(told[name])
+        return cls.from_json(told)
 
 
 def changed(before: Plate | None, after: Plate) -> dict[str, Any]:
     """What an event tells of the plate: all of a new one, else only what is different."""
-    told = after.to_json()
     if before is None:
-        return told
-    known = before.to_json()
-    return {key: value for key, value in told.items() if known[key] != value}
+        return after.to_json()
+    return {
+        key: _told(name, value)
+        for name, key in _KEYS.items()
+        if (value := getattr(after, name)) != getattr(before, name)
+    }
+
+
+def _told(name: str, value: Any) -> Any:
+    write = _WRITERS.get(name)
+    return value if write is None else [write(one) for one in value]
 
 
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
+
+
+_WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "pending": Pending.to_json,
+    "todos": lambda todo: [todo.id, todo.text, todo.status],
+    "background": dict,
+    "subagents": str,
+}
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "pending": lambda told: Pending(**told),
+    "todos": lambda told: Todo(*told),
+    "background": dict,
+    "subagents": str,
+}
+_FLAGS: Final = ("pinned", "unseen", "interrupted", "dismissed")
+_TIMES: Final = ("created_at", "updated_at", "status_at")
+_KEYS: Final = {one.name: _camel(one.name) for one in fields(Plate)}
+_PLAIN: Final = {
+    name: key for name, key in _KEYS.items() if name not in _WRITERS and name not in _TIMES
+}
+_COLUMNS: Final = {key: "id" if name == "plate_id" else name for name, key in _KEYS.items()}

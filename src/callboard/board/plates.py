@@ -25,6 +25,8 @@ from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
 _LIVING: Final = tuple(status for status in STATUSES if status != "closed")
+_RECENT: Final = 1000
+"""How many sessions are found again without asking the database whose they are."""
 _REMEMBERED: Final = 500
 """How many of a plate's last events are searched for one that may have come before."""
 
@@ -49,6 +51,7 @@ class Plates:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
+        self._recent: dict[str, str] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def all(self, *, dismissed: bool = False) -> list[Plate]:
@@ -225,16 +228,41 @@ class Plates:
         return lock
 
     async def _record(self, report: Report) -> Heard:
-        found = await find_plate(self._log, report)
-        if found is None:
+        known = await self._usual(report)
+        if known is not None:
+            recording = await self._write(known, report)
+        elif (found := await find_plate(self._log, report)) is None:
             known = _Known(0, _new(await self._id_for(report), report, self._moment(report)))
             recording = await self._write(known, report)
         else:
             known = await self._load(found.plate_id)
             fresh = await self.of_session(report.session_id) is None
             recording = await self._write(known, report, fresh=fresh)
+        self._remember(report.session_id, known.plate.plate_id)
         asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
+
+    async def _usual(self, report: Report) -> _Known | None:
+        """The plate that this session was on just now, if nothing is new about it."""
+        plate_id = self._recent.get(report.session_id)
+        if plate_id is None:
+            return None
+        try:
+            known = await self._load(plate_id)
+        except PlateNotFound:
+            return None
+        plate = known.plate
+        is_process = report.pid is None or (report.pid, report.proc_start) == (
+            plate.pid,
+            plate.proc_start,
+        )
+        is_session = plate.session_id == report.session_id and plate.status != "closed"
+        return known if is_session and is_process else None
+
+    def _remember(self, session_id: str, plate_id: str) -> None:
+        self._recent[session_id] = plate_id
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
 
     def _moment(self, report: Report) -> int:
         now = self._clock.now_ms()
