@@ -15,9 +15,10 @@ async def find_plate(log: EventLog, report: Report) -> Plate | None:
     a client that tells no process, the session after `/clear` is found by its directory.
     """
     if report.pid is not None:
-        for plate in await _plates(log, pid=report.pid):
-            if _is_process(plate, report):
-                return plate
+        same = [one for one in await _plates(log, pid=report.pid) if _is_process(one, report)]
+        if same:
+            # Only without starts can there be several: then the session tells, or who was last.
+            return max(same, key=lambda one: (one.session_id == report.session_id, one.updated_at))
     known = await of_session(log, report.session_id)
     if known is not None:
         return known if _may_continue(known, report) else None
