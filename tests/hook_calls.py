@@ -97,6 +97,7 @@ class Client:
 
     folder: Path
     cwd: Path
+    env: dict[str, str] = field(default_factory=dict)
     running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def start(
@@ -116,7 +117,7 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.cwd,
-            env={**clean, **(env or {})},
+            env={**clean, **self.env, **(env or {})},
         )
         self.running.append(process)
         if payload is not None:
