@@ -79,8 +79,7 @@ async def test_axe_finds_nothing_in_the_dialogs(browser: Browser, server: Server
 async def test_axe_finds_nothing_when_something_is_wrong(
     browser: Browser, server: Server, scheme: Scheme
 ):
-    options = {"color_scheme": scheme, "bypass_csp": True}
-    async with at_a_browser(browser, server, **options) as person:
+    async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
         await person.visit("board")
         await expect(person.heading("No coding agents here yet")).to_be_visible()
         assert await faults(person.page) == []

@@ -140,3 +140,22 @@ async def test_input_that_does_not_fit_is_told_in_the_form(person: Person):
     await form.get_by_label("Input").fill("many")
     await form.get_by_role("button", name="Start", exact=True).click()
     await expect(form.get_by_role("alert")).to_be_visible()
+
+
+async def test_a_family_of_many_forks_is_shown_whole(person: Person, server: Server):
+    first = await begin(server, "release", "Spring", sessionId="spring")
+    await wait_until(server, first, "waiting")
+    many = 120
+    async with server.client() as http:
+        for number in range(many):
+            body = {"sessionId": f"fork-{number:03}", "run": False}
+            (await http.post(f"/sessions/{first}/fork", json=body)).raise_for_status()
+    await person.visit(f"sessions/{first}/family")
+    await expect(person.page.get_by_role("checkbox")).to_have_count(many + 1)
+    await expect(person.page.get_by_label("Compare fork-119")).to_be_visible()
+    await expect(person.page.get_by_text("It has more")).to_have_count(0)
+    async with server.client() as http:
+        for number in range(many, 310):
+            body = {"sessionId": f"fork-{number:03}", "run": False}
+            (await http.post(f"/sessions/{first}/fork", json=body)).raise_for_status()
+    await person.sees("Only 300 sessions of this family are shown. It has more")
