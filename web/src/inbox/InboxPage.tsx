@@ -21,8 +21,8 @@ import { type Selection, useSelection } from './useSelection'
 /** Every question that waits for a person, the most urgent first. */
 export function InboxPage({ question: chosen }: { readonly question: string | null }) {
   const { interactions, hasMore, isLoading, error, refetch } = useInbox()
-  const minute = Math.floor(useNow() / 60_000)
-  const sorted = useMemo(() => byUrgency(interactions, minute * 60_000), [interactions, minute])
+  const minute = useNow(60_000)
+  const sorted = useMemo(() => byUrgency(interactions, minute), [interactions, minute])
   const selection = useSelection(chosen, sorted)
   const problem = problemOf(error, !isLoading && interactions.length > 0)
   useShortcut('Inbox', 'j', 'Next question', () => selection.move(1))
@@ -74,7 +74,7 @@ interface ListProps {
 }
 
 function QuestionList({ questions, chosen }: ListProps) {
-  const now = useNow()
+  const now = useNow(10_000)
   return (
     <nav className="inbox__list" aria-label="Questions">
       <ul>

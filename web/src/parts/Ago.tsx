@@ -1,12 +1,12 @@
 import { ago, whole } from './times'
-import { useNow } from './useNow'
+import { useTold } from './useNow'
 
 /** When something was, told from now; the exact time is a hover away. */
 export function Ago({ moment }: { readonly moment: string }) {
-  const now = useNow()
+  const told = useTold((now) => ago(Date.parse(moment), now))
   return (
     <time dateTime={moment} title={whole(moment)}>
-      {ago(Date.parse(moment), now)}
+      {told}
     </time>
   )
 }

@@ -24,7 +24,12 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time in milliseconds, a second old at most. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now)
+/** The time in milliseconds, a second old at most, or as old as `every` says. */
+export function useNow(every = 1000): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(now / every) * every)
+}
+
+/** Something that the time tells; whoever uses it is drawn again only when it is another. */
+export function useTold<T extends string | number | boolean>(tell: (now: number) => T): T {
+  return useSyncExternalStore(subscribe, () => tell(now))
 }
