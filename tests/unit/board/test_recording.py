@@ -139,3 +139,12 @@ async def test_a_question_that_was_answered_at_the_board_is_not_closed_twice():
     await board.log.append(plate.plate_id, [NewEvent("e1", names.RECEIVED, answer, 0)])
     await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
     assert (await board.interaction("i1")).response == {"approved": False}
+
+
+async def test_a_question_that_is_over_in_the_report_that_asks_it_is_closed():
+    board = Board()
+    both = (Signal("permission_request", {"toolName": "Bash"}), Signal("stop"))
+    asked = Request("permission", "May I?", {})
+    heard = await board.heard(Report("claude", "s1", both, request=asked, hold="i1"))
+    assert heard.interaction_id is None
+    assert (await board.interaction("i1")).status == "cancelled"

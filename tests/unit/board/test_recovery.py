@@ -64,5 +64,5 @@ def test_who_looks_only_now_and_then_looks_early_rather_than_late():
 
 def test_what_floating_numbers_cannot_hold_makes_no_check_late():
     checks = Checks()
-    assert checks.due(990.05)
-    assert checks.due(1000.05)
+    assert checks.due(1014.003)
+    assert checks.due(1024.003)
