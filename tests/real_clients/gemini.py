@@ -28,10 +28,11 @@ class Gemini:
         (folder / "settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
 
     async def run(self, prompt: str, *options: str) -> Done:
-        """One prompt, one answer, every tool allowed."""
+        """One prompt, one answer, every tool allowed. Unnamed, its model is chosen by another."""
         return await self.home.run(
             installed("gemini"),
             "--approval-mode=yolo",
+            "--model=gemini-2.5-flash",
             *options,
             "-p",
             prompt,

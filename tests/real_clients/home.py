@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-INSTALLED = Path(os.environ.get("CALLBOARD_CLIENTS", ROOT / ".clients")) / "node_modules" / ".bin"
+CLIENTS = ROOT / ".clients"
+PROGRAMS = CLIENTS / "node_modules" / ".bin"
 CALLBOARD = str(Path(sys.executable).with_name("callboard"))
-LONGEST_RUN = 60
+LONGEST_RUN = 120
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Home:
         """All that a program here finds in its environment."""
         tools = Path(sys.executable).parent
         return {
-            "PATH": f"{INSTALLED}:{tools}:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{PROGRAMS}:{tools}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.folder),
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
@@ -79,6 +80,6 @@ class Home:
 
 def installed(name: str) -> str:
     """The path of a client; a test that needs one that is missing fails, and is never skipped."""
-    program = INSTALLED / name
+    program = PROGRAMS / name
     assert program.exists(), f"{name} is not installed: make clients"
     return str(program)

@@ -1,0 +1,47 @@
+"""The real opencode, headless, in a home of its own, talking to a scripted model."""
+
+import json
+import shutil
+from dataclasses import dataclass
+
+from tests.real_clients.home import CLIENTS, Done, Home, installed
+from tests.real_clients.model import Model
+
+MODEL = "anthropic/claude-sonnet-4-5"
+
+
+@dataclass(frozen=True)
+class Opencode:
+    """`opencode run`."""
+
+    home: Home
+    model: Model
+
+    def prepare(self) -> None:
+        """Lead it to the model, and give it what it would else fetch for its plugins."""
+        folder = self.home.folder / ".config" / "opencode"
+        shutil.copytree(CLIENTS / "opencode", folder, symlinks=True)
+        options = {"baseURL": f"{self.model.url}/v1", "apiKey": "scripted-key"}
+        config = {
+            "provider": {"anthropic": {"options": options}},
+            "model": MODEL,
+            "small_model": MODEL,
+            "autoupdate": False,
+            "share": "disabled",
+        }
+        (folder / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
+
+    async def run(self, prompt: str, *options: str) -> Done:
+        """One prompt, one answer."""
+        return await self.home.run(
+            installed("opencode"),
+            "run",
+            *options,
+            prompt,
+            env={
+                "OPENCODE_DISABLE_AUTOUPDATE": "1",
+                "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+                "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+                "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            },
+        )
