@@ -306,6 +306,23 @@ def test_a_permission_offers_what_the_client_proposes():
     }
 
 
+def test_a_yes_for_good_is_never_a_yes_to_everything():
+    payload = recorded("claude", "i_perm")[11]
+    assert [one["type"] for one in payload["permission_suggestions"]] == [
+        "addDirectories",
+        "setMode",
+    ]
+    request = told(payload).request
+    assert request is not None
+    assert [one["type"] for one in request.config["suggestions"]] == ["addDirectories"]
+
+
+def test_a_hook_of_a_subagent_is_not_held():
+    report = asked("Bash", {"command": "ls"}, agent_id="a1", callboard={"hold": "h1"})
+    assert report.request is None
+    assert report.signals[0].details["asks"] == "Run: ls"
+
+
 def test_one_question_with_one_answer_has_options():
     questions = [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}, "odd", {}]}]
     request = asked("AskUserQuestion", {"questions": questions}).request

@@ -12,6 +12,7 @@ from callboard.vendors.claude.transcript import (
     Ruling,
     read_end,
     ruling_on,
+    ruling_since,
     was_interrupted,
 )
 
@@ -86,6 +87,28 @@ def test_who_decided(record: dict[str, Any], ruling: Ruling | None):
     records = [result("t0", toolDenialKind="x"), result("t1", **record), assistant("Well")]
     assert ruling_on(records, "t1") == ruling
     assert ruling_on(records, "t2") is None
+
+
+def decided(at: Any, source: str) -> dict[str, Any]:
+    ruling = {"decision": "accept", "source": source}
+    return result("t1", timestamp=at, permissionDecision=ruling)
+
+
+def test_the_last_ruling_since_a_moment():
+    records = [
+        decided("2026-01-31T12:00:00.000Z", "first"),
+        decided("2026-01-31T12:00:02.000Z", "second"),
+        assistant("Well") | {"timestamp": "2026-01-31T12:00:03.000Z"},
+    ]
+    noon = 1_769_860_800_000
+    assert ruling_since(records, noon) == Ruling(True, "second")
+    assert ruling_since(records, noon + 2000) == Ruling(True, "second")
+    assert ruling_since(records, noon + 2001) is None
+
+
+@pytest.mark.parametrize("odd", [None, 5, "", "yesterday", "0001-01-01T00:00:00"])
+def test_a_ruling_of_no_moment_is_not_since_any(odd: Any):
+    assert ruling_since([decided(odd, "x")], 1) is None
 
 
 def test_only_the_end_is_read(tmp_path: Path):

@@ -80,7 +80,7 @@ def ruling_since(records: Sequence[Object], at_ms: int) -> Ruling | None:
 def _millis(written: str) -> int:
     try:
         return to_ms(from_iso(written))
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
 
 
