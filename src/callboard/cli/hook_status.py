@@ -54,7 +54,7 @@ def _print(
     spool: SpoolFindings,
 ) -> None:
     for one in agents:
-        version = one_line(one.version or ("" if one.found else "not found here"), 60)
+        version = one_line(one.version or ("found" if one.found else "not found here"), 60)
         screen.line((f"{one.title:<{_WIDTH}}", "name"), version)
         if not one.installed and one.found:
             install = database.command("hooks", "install", "--agent", one.agent)

@@ -51,45 +51,56 @@ class _Done:
         }
 
 
+_OPTIONS: Final = (
+    click.option(
+        "--agent",
+        "agent",
+        type=click.Choice([*INSTALLABLE, _ALL]),
+        default=_ALL,
+        show_default=True,
+        help="Whose hooks; all are those that are found on this machine.",
+    ),
+    click.option(
+        "--scope",
+        type=click.Choice(["user", "project"]),
+        default="user",
+        show_default=True,
+        help="Your own settings, or those of the project that you are in.",
+    ),
+    click.option(
+        "--transport",
+        type=click.Choice(["auto", "http", "command", "spool"]),
+        default="auto",
+        show_default=True,
+        help="install: how hooks reach the server. auto is http with a service, else spool.",
+    ),
+    click.option(
+        "--answers",
+        type=click.Choice(["on", "off"]),
+        help="install: whether permissions can be answered from the board. "
+        "On, but for Codex, which asks in its terminal only after the board.",
+    ),
+    click.option(
+        "--port",
+        type=click.IntRange(1, 65535),
+        help="install: the server's port, for http. Default: the one of `callboard service`.",
+    ),
+    click.option("--force", is_flag=True, help="install: http although there is no service."),
+)
+
+
+def _choosing(function: Callable[..., int]) -> Callable[..., int]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
 @click.command("hooks")
 @click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
-@click.option(
-    "--agent",
-    "agent",
-    type=click.Choice([*INSTALLABLE, _ALL]),
-    default=_ALL,
-    show_default=True,
-    help="Whose hooks; all are those that are found on this machine.",
-)
-@click.option(
-    "--scope",
-    type=click.Choice(["user", "project"]),
-    default="user",
-    show_default=True,
-    help="Your own settings, or those of the project that you are in.",
-)
-@click.option(
-    "--transport",
-    type=click.Choice(["auto", "http", "command", "spool"]),
-    default="auto",
-    show_default=True,
-    help="install: how hooks reach the server. auto is http with `callboard service`, else spool.",
-)
-@click.option(
-    "--answers",
-    type=click.Choice(["on", "off"]),
-    help="install: whether permissions can be answered from the board. "
-    "On, but for Codex, which asks in its terminal only after the board.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="install: the server's port, for http. Default: the one of `callboard service`.",
-)
-@click.option("--force", is_flag=True, help="install: http although there is no service.")
+@_choosing
 @options.common
 def command(action: str, database: Database, as_json: bool, **given: Any) -> int:
-    """Let coding agents tell the board what they do, and let it answer them.
+    """Let coding agents tell the board what they do, and be answered from there.
 
     Merges into the agents' own settings and leaves everything else in them as it is. A backup is
     put beside each file; uninstall takes everything back, and the backups too.

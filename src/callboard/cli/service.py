@@ -37,11 +37,11 @@ _PATIENCE: Final = 5.0
 @click.option("--force", is_flag=True, help="uninstall: although hooks call it over HTTP.")
 @options.common
 def command(action: str, database: Database, as_json: bool, **given: Any) -> int:
-    """Keep a server running, as a service of yours: systemd on Linux, launchd on macOS.
+    """Keep a server running, as a service of yours.
 
-    It starts when you log in, and again when it fails. Its socket belongs to the system: while
-    the server is away, whoever connects waits for it and is not refused. FILE are the workflows
-    that it serves; without one it serves the board.
+    By systemd on Linux, by launchd on macOS. It starts when you log in, and again when it fails.
+    Its socket belongs to the system: while the server is away, whoever connects waits for it and
+    is not refused. FILE are the workflows that it serves; without one it serves the board.
     """
     keeper = supervisor()
     if action == "install":

@@ -117,7 +117,7 @@ def install(settings: AgentSettings, path: Path, plan: Plan) -> Outcome:
 def uninstall(settings: AgentSettings, path: Path, folder: Path) -> Outcome:
     """Take our hooks out; if nothing else was changed since, every byte is as it was."""
     records = Records(folder)
-    with records.alone(), _named(path):
+    with records.alone(make=False), _named(path):
         file = files.read(path)
         record = records.get(path)
         left = _without_ours(settings, file, record, folder)

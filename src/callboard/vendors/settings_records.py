@@ -38,8 +38,11 @@ class Records:
         self._folder = hooks / "installed"
 
     @contextmanager
-    def alone(self) -> Generator[None]:
-        """Nobody else installs or uninstalls."""
+    def alone(self, *, make: bool = True) -> Generator[None]:
+        """Nobody else installs or uninstalls; where nothing was installed, nothing is made."""
+        if not make and not self._folder.is_dir():
+            yield
+            return
         make_private_folder(self._folder)
         lock = open_private(self._folder / ".lock")
         try:

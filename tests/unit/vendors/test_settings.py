@@ -11,6 +11,7 @@ import pytest
 from callboard.errors import SettingsUnusable
 from callboard.vendors import settings_files as files
 from callboard.vendors.claude.settings import EVENTS, http_obstacles, obstacles
+from callboard.vendors.codex import payloads as codex_payloads
 from callboard.vendors.codex.settings import obstacles as codex_obstacles
 from callboard.vendors.codex.settings import trusted
 from callboard.vendors.documents import parse
@@ -178,6 +179,7 @@ def test_codex(home, plan):
     install(CODEX, path, plan)
     assert set(document(path)) == {"hooks"}
     assert handler(path, "SessionEnd")["timeout"] == 3
+    assert handler(path, "Interrupt")["timeout"] == 3
     for event in document(path)["hooks"]:
         assert handler(path, event)["command"].startswith("exec /bin/sh -c ")
     # Its dialog comes only after the hook: nothing is held, unless that was asked for.
@@ -187,6 +189,30 @@ def test_codex(home, plan):
     standing = CODEX.standing(path.read_text(encoding="utf-8"))
     assert standing is not None
     assert standing.folder == plan.folder
+
+
+def test_codex_tells_of_esc(home):
+    """As Codex 0.166 sent it when somebody pressed Esc."""
+    report = codex_payloads.translate(
+        {
+            "session_id": "01a1e276-6611-71e1-b74f-8d0e46517d74",
+            "turn_id": "01a1e276-6706-7481-a1d9-8273a68afa8e",
+            "cwd": "/home/u/proj",
+            "hook_event_name": "Interrupt",
+            "model": "gpt-5-codex",
+            "permission_mode": "default",
+        }
+    )
+    assert report is not None
+    assert [(one.name, one.details) for one in report.signals] == [
+        ("turn_idle", {"interrupted": True})
+    ]
+
+
+def test_to_uninstall_what_was_never_installed_makes_nothing(home, plan):
+    for one in INSTALLABLE.values():
+        assert not uninstall(one.settings, one.settings.place("user", home), plan.folder).changed
+    assert listed(home) == []
 
 
 def test_gemini_counts_in_milliseconds(home, plan):

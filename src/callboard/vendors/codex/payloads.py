@@ -57,6 +57,11 @@ def _notified(payload: Object) -> Report | None:
     return with_sender(report, payload)
 
 
+def _interrupted(payload: Object) -> tuple[Signal, ...]:
+    """Esc: the one agent that tells it."""
+    return (Signal(plates.TURN_IDLE, {"interrupted": True}),)
+
+
 _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "SessionStart": hooks.session_start,
     "SessionEnd": hooks.session_end,
@@ -65,6 +70,7 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PostToolUse": hooks.tool_call,
     "PermissionRequest": hooks.permission_request,
     "Stop": hooks.stop,
+    "Interrupt": _interrupted,
     "SubagentStart": hooks.subagent_start,
     "SubagentStop": hooks.subagent_stop,
     "PreCompact": hooks.compact,

@@ -22,6 +22,7 @@ EVENTS: Final = (
     "SubagentStop",
     "PreCompact",
     "PostCompact",
+    "Interrupt",
     "SessionEnd",
 )
 """What is told as it happens. SessionStart and PermissionRequest have hooks of another kind."""
@@ -29,8 +30,9 @@ EVENTS: Final = (
 TRUST: Final = "Codex runs them only after you trust them: start codex, type /hooks, look at them."
 
 _SOON = 10
-_AT_THE_END = 3
-"""Codex gives the hooks of SessionEnd no more."""
+_SHORT = ("Interrupt", "SessionEnd")
+_AT_ONCE = 3
+"""Codex gives the hooks of these no more, and warns of more at every start."""
 _A_WHILE = 600
 _AGENT = "codex"
 
@@ -48,8 +50,9 @@ class CodexSettings:
         """Our hooks. Codex knows only commands, and runs them in the person's own shell."""
         told = spooling if plan.transport == "spool" else calling
         telling = in_sh(told(plan.folder, _AGENT))
-        hooks: dict[str, Any] = {event: _hook(telling, _SOON) for event in EVENTS}
-        hooks["SessionEnd"] = _hook(telling, _AT_THE_END)
+        hooks: dict[str, Any] = {
+            event: _hook(telling, _AT_ONCE if event in _SHORT else _SOON) for event in EVENTS
+        }
         hooks["SessionStart"] = _hook(in_sh(calling(plan.folder, _AGENT)), _SOON)
         # Codex asks its person only after this hook has ended: to hold it keeps the dialog away.
         # So it is held only when that was asked for, and not for long.
