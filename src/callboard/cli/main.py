@@ -30,7 +30,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "notify": "Send a message by way of trial, as a server would.",
     },
     "Agents": {
-        "hooks": "Let coding agents tell the board what they do, and be answered.",
+        "hooks": "Let coding agents tell the board what they do, and be answered from there.",
         "watch": "Start a coding agent, and tell the board at once when it ends.",
         "hook": "Report one hook of a coding agent.",
         "demo": "Show the board as it moves, without any agent.",
