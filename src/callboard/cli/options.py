@@ -63,6 +63,12 @@ _SERVER = click.option(
 _DEBUG = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show where an error comes from."
 )
+_URL = click.option(
+    "--server",
+    metavar="URL",
+    envvar="CALLBOARD_SERVER",
+    help="The server: http://host:port. Also CALLBOARD_SERVER. Its token: CALLBOARD_TOKEN.",
+)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
@@ -74,6 +80,16 @@ def common(function: Command) -> Command:
 def anywhere(function: Command) -> Command:
     """Add what every command takes that works on a server too, --server among it."""
     return _NEAR_DB(_SERVER(_JSON(_DEBUG(function))))
+
+
+def plain(function: Command) -> Command:
+    """Add what every command takes that needs no place at all."""
+    return _JSON(_DEBUG(function))
+
+
+def served(function: Command) -> Command:
+    """Add what a command takes that needs a server itself; --db says whose token opens it."""
+    return _URL(_DB(_DEBUG(function)))
 
 
 def driving(function: Command) -> Command:

@@ -1,0 +1,297 @@
+"""`callboard board`: the list, what is selected in it, and how a person likes to see it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from callboard.clock import Clock
+from callboard.tui import alerts
+from callboard.tui.acting import ActingApp
+from callboard.tui.asking import Answering
+from callboard.tui.detail import Detail
+from callboard.tui.head import head, nothing, warning
+from callboard.tui.helping import HelpScreen
+from callboard.tui.listing import Listing
+from callboard.tui.mirror import Mirror
+from callboard.tui.rows import ORDERS, Held, Row, counted, matches, ordered
+from callboard.tui.settings import Settings, read_settings, write_settings
+from callboard.tui.source import Source
+from callboard.tui.themes import THEMES
+
+_WIDE: Final = 150
+"""Cells from which the panel stands beside the list, and not below it."""
+_LOW: Final = 16
+"""Lines under which there is no room for the panel."""
+_DWELL: Final = 0.5
+"""Seconds after which a row that a person has gone to counts as seen."""
+_SOUNDS: Final = ("off", "bell")
+
+
+class BoardApp(ActingApp):
+    """The board. `where`: how the server is called, for people."""
+
+    TITLE = "Callboard"
+    CSS_PATH = "board.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "rule(True)", "Yes"),
+        Binding("n", "rule(False)", "No"),
+        Binding("enter", "open", "Open"),
+        Binding("t", "pane", "Pane"),
+        Binding("r", "resume", "Resume"),
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("o", "order", "Order"),
+        Binding("n", "name", "Name"),  # Where there is nothing to say no to.
+        Binding("p", "pin", "Pin"),
+        Binding("d", "dismiss_plate", "Dismiss"),
+        Binding("c", "closed", "Closed"),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q,ctrl+c", "quit", "Quit", key_display="q"),
+        Binding("N", "name", "Name", show=False),
+        Binding("T", "theme", "Theme", show=False),
+        Binding("b", "sound", "Sound", show=False),
+        Binding("w", "desktop", "Desktop", show=False),
+        Binding("ctrl+l", "look", "Look again", show=False),
+        Binding("escape", "all_rows", "All", show=False),
+        *(Binding(str(n), f"number({n})", show=False) for n in range(1, 10)),
+    ]
+
+    def __init__(self, source: Source, clock: Clock, settings_file: Path, where: str = "") -> None:
+        super().__init__(source, clock)
+        self.settings = read_settings(settings_file)
+        self.mirror = Mirror(source, clock, self._changed)
+        self._settings_file = settings_file
+        self._where = where
+        self._needs = alerts.Needs()
+        self._held: Held | None = None
+        for theme in THEMES.values():
+            self.register_theme(theme)
+        self.theme = self.settings.theme
+
+    def compose(self) -> ComposeResult:
+        """Head, list, panel, keys."""
+        yield Static(id="head")
+        yield Static(id="warning")
+        yield Input(id="filter", placeholder="Filter: words that must stand in the row")
+        yield Static(id="empty")
+        with Container(id="main"):
+            yield Listing(self.clock, id="list")
+            yield Detail(id="detail")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin to look."""
+        self._list.focus()
+        self._changed()
+        self._stay_up_to_date()
+        self.set_interval(1.0, self._tick)
+
+    @work(exit_on_error=True)
+    async def _stay_up_to_date(self) -> None:
+        await self.mirror.run()
+
+    def look_again(self) -> None:
+        """Look at the server: something was done there."""
+        self.mirror.look_again()
+
+    # ------------------------------------------------------------------ showing
+
+    @property
+    def _base(self) -> Screen[Any]:
+        """The screen under all dialogs."""
+        return self.screen_stack[0]
+
+    @property
+    def _list(self) -> Listing:
+        return self._base.query_one("#list", Listing)
+
+    @property
+    def _sought(self) -> Input:
+        return self._base.query_one("#filter", Input)
+
+    @property
+    def selected(self) -> Row | None:
+        """The row that is selected."""
+        return self._list.selected if self._is_composed() else None
+
+    def on_resize(self) -> None:
+        """Put the panel where there is room."""
+        main = self._base.query_one("#main")
+        main.set_class(self.size.width >= _WIDE, "wide")
+        main.set_class(self.size.height < _LOW, "low")
+
+    def _changed(self) -> None:
+        """Show what is known now."""
+        if not self.is_running or not self._is_composed():
+            return
+        rows = self.mirror.rows
+        if self.mirror.loaded:
+            alerts.call(self._needs.new(rows), self.settings)
+        sought = self._sought.value
+        shown = [row for row in rows if self._is_shown(row, sought)]
+        self._list.show(ordered(shown, self.settings.order, self._held), self._held)
+        self._show_head(rows)
+        self._show_empty(shown, rows)
+        self._show_detail()
+        self._leave_what_is_over()
+        self.refresh_bindings()
+
+    def _is_composed(self) -> bool:
+        """Whether everything is there: timers may fire before that, and while all is taken down."""
+        return bool(self.screen_stack) and len(self._base.query("#list, #detail, #filter")) == 3
+
+    def _is_shown(self, row: Row, sought: str) -> bool:
+        return (self.settings.closed or not row.closed) and matches(row, sought)
+
+    def _tick(self) -> None:
+        """A second went by: ages grow."""
+        if len(self.screen_stack) == 1 and self._is_composed():
+            self._list.refresh()
+            self._show_head(self.mirror.rows)
+            self._show_detail()
+
+    def _show_head(self, rows: list[Row]) -> None:
+        counts = counted(rows)
+        self._base.query_one("#head", Static).update(
+            head(counts, self.settings, self._where, self.size.width)
+        )
+        problem = self._base.query_one("#warning", Static)
+        problem.display = self.mirror.stale_since is not None
+        if self.mirror.stale_since is not None:
+            now = self.clock.now_ms()
+            problem.update(warning(self.mirror.problem, self.mirror.stale_since, now))
+
+    def _show_empty(self, shown: list[Row], rows: list[Row]) -> None:
+        empty = self._base.query_one("#empty", Static)
+        empty.display = not shown
+        self._base.query_one("#main").display = bool(shown)
+        if not shown:
+            empty.update(nothing(loaded=self.mirror.loaded, hidden=len(rows)))
+
+    def _show_detail(self) -> None:
+        detail = self._base.query_one("#detail", Detail)
+        detail.show(self.selected, self.clock.now_ms())
+
+    def _leave_what_is_over(self) -> None:
+        """Close a dialog whose question somebody else has answered."""
+        top = self.screen
+        if not isinstance(top, Answering) or not self.mirror.loaded:
+            return
+        if not self.mirror.is_open(top.question.id):
+            top.dismiss(None)
+            self.notify("Somebody was first: this question is no longer open.")
+
+    # ------------------------------------------------------------------ selecting
+
+    @on(Listing.Selected)
+    def _on_selected(self, message: Listing.Selected) -> None:
+        """What a person goes to, and stays at, is seen; meanwhile it does not move away."""
+        self._show_detail()
+        self.refresh_bindings()
+        if not message.by_person:
+            return
+        row = message.row
+        self._held = None if row is None else Held(row)
+        self._dwell()
+
+    @work(exclusive=True, group="dwelling")
+    async def _dwell(self) -> None:
+        await self.clock.sleep(_DWELL)
+        self.mark_seen()
+
+    @on(Listing.Opened)
+    def _on_opened(self, message: Listing.Opened) -> None:
+        self.action_open()
+
+    # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Which keys work on the row that is selected."""
+        row = self.selected
+        plate = row.plate if row is not None else None
+        match action:
+            case "rule":
+                return row is not None and row.wants_verdict
+            case "open":
+                return row is not None
+            case "pane":
+                return plate is not None and bool(plate.get("tmuxTarget"))
+            case "resume":
+                return row is not None and row.closed
+            case "pin" | "dismiss_plate" | "name":
+                return plate is not None
+            case _:
+                return True
+
+    def action_filter(self) -> None:
+        """Type what to look for."""
+        field = self._sought
+        field.add_class("shown")
+        field.focus()
+
+    @on(Input.Changed, "#filter")
+    def _on_filter(self) -> None:
+        self._changed()
+
+    @on(Input.Submitted, "#filter")
+    def _on_filtered(self) -> None:
+        field = self._sought
+        field.set_class(bool(field.value), "shown")
+        self._list.focus()
+
+    def action_all_rows(self) -> None:
+        """Filter no more."""
+        field = self._sought
+        field.value = ""
+        field.remove_class("shown")
+        self._list.focus()
+
+    def action_order(self) -> None:
+        """The next order."""
+        self._set(order=_next(ORDERS, self.settings.order))
+        self._held = None
+        self._changed()
+
+    def action_closed(self) -> None:
+        """Show those that are closed, or hide them."""
+        self._set(closed=not self.settings.closed)
+        self._changed()
+
+    def action_theme(self) -> None:
+        """The next theme."""
+        self._set(theme=_next(tuple(THEMES), self.settings.theme))
+        self.theme = self.settings.theme
+        self._list.refresh()
+
+    def action_sound(self) -> None:
+        """A sound when somebody is needed, or none."""
+        self._set(sound=_next(_SOUNDS, self.settings.sound))
+        self.notify(f"Sound: {self.settings.sound}")
+
+    def action_desktop(self) -> None:
+        """A message on the desktop when somebody is needed, or none."""
+        self._set(desktop=not self.settings.desktop)
+        self.notify(f"Desktop notifications: {'on' if self.settings.desktop else 'off'}")
+
+    def action_look(self) -> None:
+        """Look at everything again."""
+        self.look_again()
+
+    def action_help(self) -> None:
+        """Every key."""
+        self.push_screen(HelpScreen())
+
+    def _set(self, **changes: Any) -> None:
+        self.settings: Settings = replace(self.settings, **changes)
+        write_settings(self._settings_file, self.settings)
+
+
+def _next(of: tuple[str, ...], now: str) -> str:
+    return of[(of.index(now) + 1) % len(of)] if now in of else of[0]

@@ -1,0 +1,80 @@
+"""What every dialog that answers a question is made of."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, Static
+
+from callboard.interactions.records import Interaction
+from callboard.tui.laying_out import Line, laid_out
+
+
+class Answering(ModalScreen[Any]):
+    """A dialog about one question; gives the value to answer with, or None.
+
+    It is about this question and no other, whatever happens on the board meanwhile.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", priority=True, show=False),
+    ]
+
+    def __init__(self, question: Interaction) -> None:
+        super().__init__()
+        self.question = question
+        self._text: Sequence[Line] = ()
+
+    def compose(self) -> ComposeResult:
+        """A title, the question, a place to write, and the keys."""
+        with Vertical(id="dialog"):
+            yield Static(id="dialog-title")
+            with VerticalScroll(id="dialog-body", can_focus=True):
+                yield Static(id="dialog-text")
+            yield Input(id="dialog-input")
+            yield Footer(compact=True, show_command_palette=False)
+
+    def say(self, title: Content, text: Sequence[Line]) -> None:
+        """Fill title and text."""
+        self.query_one("#dialog-title", Static).update(title)
+        self._text = text
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Break the lines anew."""
+        self._draw()
+
+    def _draw(self) -> None:
+        width = self.query_one("#dialog-body").scrollable_content_region.width
+        if width:
+            self.query_one("#dialog-text", Static).update(laid_out(self._text, width))
+
+    def ask_for_text(self, placeholder: str) -> None:
+        """Open the place to write, and put the cursor there."""
+        field = self.field
+        field.placeholder = placeholder
+        field.display = True
+        field.focus()
+
+    def no_text(self) -> None:
+        """Take the place to write away."""
+        self.field.display = False
+        self.query_one("#dialog-body").focus()
+
+    @property
+    def field(self) -> Input:
+        """The place to write."""
+        return self.query_one("#dialog-input", Input)
+
+    @property
+    def writes(self) -> bool:
+        """Whether keys are text just now."""
+        return self.field.display and self.field.has_focus
+
+    def action_leave(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)

@@ -1,0 +1,231 @@
+"""The list itself: as many lines are made as the terminal shows, however many plates there are."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from callboard.clock import Clock
+from callboard.tui.columns import Column, columns
+from callboard.tui.rows import GROUPS, Held, Row, group_of
+from callboard.tui.wording import age, fitted
+
+_ROOM_FOR_HEADINGS: Final = 10
+"""Lines; in a list that is lower than that, every line is for a row."""
+
+
+class Listing(ScrollView, can_focus=True):
+    """Rows under the headings of their groups, with one of them selected."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "row--needs",
+        "row--failed",
+        "row--done",
+        "row--running",
+        "row--idle",
+        "row--closed",
+        "row--title",
+        "row--text",
+        "row--faint",
+        "row--mark",
+        "row--cursor",
+        "row--heading",
+        "row--rule",
+    }
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "edge(-1)", "First", show=False),
+        Binding("end,G", "edge(1)", "Last", show=False),
+    ]
+
+    class Selected(Message):
+        """Another row is selected; `by_person`: by a key or the mouse."""
+
+        def __init__(self, row: Row | None, *, by_person: bool) -> None:
+            super().__init__()
+            self.row = row
+            self.by_person = by_person
+
+    class Opened(Message):
+        """A row was clicked a second time."""
+
+        def __init__(self, row: Row) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, clock: Clock, id: str) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self._rows: list[Row] = []
+        self._lines: list[Row | str] = []
+        self._places: dict[str, int] = {}
+        self._columns: list[Column] = []
+        self._key: str | None = None
+        self._held: Held | None = None
+
+    @property
+    def selected(self) -> Row | None:
+        """The row that is selected."""
+        line = self._line_of(self._key)
+        found = self._lines[line] if line is not None else None
+        return found if isinstance(found, Row) else None
+
+    def show(self, rows: Sequence[Row], held: Held | None = None) -> None:
+        """List these rows in this order; what was selected stays selected."""
+        index = self._index()
+        before = self.selected
+        self._rows, self._held = list(rows), held
+        self._arrange()
+        if self._line_of(self._key) is None:
+            # What is gone leaves its place to whatever stands there now.
+            at = min(index, len(self._rows) - 1)
+            self._key = self._rows[at].key if self._rows else None
+            self._reveal()
+        if self.selected is not before:
+            self.post_message(self.Selected(self.selected, by_person=False))
+        self.refresh()
+
+    def select(self, key: str) -> None:
+        """Select a row by its key, as a person would."""
+        if key == self._key or key not in self._places:
+            return
+        self._key = key
+        self._reveal()
+        self.refresh()
+        self.post_message(self.Selected(self.selected, by_person=True))
+
+    # ------------------------------------------------------------------ lines
+
+    def _arrange(self) -> None:
+        self._lines = []
+        headings = self.size.height >= _ROOM_FOR_HEADINGS
+        group: int | None = None
+        for row in self._rows:
+            if headings and group_of(row, self._held) != group:
+                group = group_of(row, self._held)
+                self._lines.append(GROUPS[group])
+            self._lines.append(row)
+        self._places = {
+            line.key: at for at, line in enumerate(self._lines) if isinstance(line, Row)
+        }
+        self.virtual_size = Size(self.size.width, len(self._lines))
+
+    def _line_of(self, key: str | None) -> int | None:
+        return None if key is None else self._places.get(key)
+
+    def _index(self) -> int:
+        """Which of the rows is selected, headings not counted."""
+        selected = self.selected
+        return self._rows.index(selected) if selected is not None else 0
+
+    def _reveal(self) -> None:
+        line = self._line_of(self._key)
+        if line is None:
+            return
+        # The heading above a row comes along with it.
+        above = 1 if line and isinstance(self._lines[line - 1], str) else 0
+        region = Region(0, line - above, self.size.width, 1 + above)
+        self.scroll_to_region(region, animate=False, force=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Make the columns fit."""
+        self._columns = columns(self.size.width)
+        self._arrange()
+        self._reveal()
+
+    # ------------------------------------------------------------------ moving
+
+    def action_move(self, by: int) -> None:
+        """Select another row, so many further."""
+        if self._rows:
+            at = min(max(self._index() + by, 0), len(self._rows) - 1)
+            self.select(self._rows[at].key)
+
+    def action_page(self, by: int) -> None:
+        """Select the row a page further."""
+        self.action_move(by * max(1, self.size.height - 2))
+
+    def action_edge(self, by: int) -> None:
+        """Select the first row, or the last."""
+        self.action_move(by * len(self._rows))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select what was clicked; a second click opens it."""
+        at = event.y + self.scroll_offset.y
+        line = self._lines[at] if 0 <= at < len(self._lines) else None
+        if not isinstance(line, Row):
+            return
+        self.select(line.key)
+        if event.chain > 1:
+            self.post_message(self.Opened(line))
+
+    # ------------------------------------------------------------------ drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the terminal."""
+        at = y + self.scroll_offset.y
+        width = self.size.width
+        if at >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        line = self._lines[at]
+        if isinstance(line, str):
+            return self._heading(line, width)
+        strip = Strip(self._segments(line)).adjust_cell_length(width, self.rich_style)
+        if line.key != self._key:
+            return strip
+        cursor = self.get_component_rich_style("row--cursor", partial=True)
+        return Strip(
+            [Segment(text, (style or Style()) + cursor) for text, style, _ in strip], width
+        )
+
+    def _heading(self, title: str, width: int) -> Strip:
+        text = f"   {title} "
+        rule = "─" * max(0, width - len(text) - 1) + " "
+        return Strip(
+            [
+                Segment(text, self.get_component_rich_style("row--heading")),
+                Segment(rule, self.get_component_rich_style("row--rule")),
+            ]
+        ).adjust_cell_length(width, self.rich_style)
+
+    def _segments(self, row: Row) -> list[Segment]:
+        segments: list[Segment] = []
+        for column in self._columns:
+            text, look = self._cell(row, column.name)
+            style = self.get_component_rich_style(f"row--{look}")
+            right = column.name in ("age", "todo")
+            segments.append(Segment(fitted(text, column.width, right=right) + " ", style))
+        return segments
+
+    def _cell(self, row: Row, name: str) -> tuple[str, str]:
+        """What stands in a column, and how it looks."""
+        quiet = "closed" if row.closed else "faint"
+        match name:
+            case "mark":
+                return ("•" if row.unseen else " ") + ("▴" if row.pinned else " "), "mark"
+            case "status":
+                return f"{row.standing.sign} {row.standing.word}", row.standing.look
+            case "title":
+                return row.title, "closed" if row.closed else "title"
+            case "asks":
+                return self._asks(row), "text" if row.questions or row.unseen else quiet
+            case "age":
+                return age(row.at_ms, self._clock.now_ms()), quiet
+            case _:
+                return str(getattr(row, name)), quiet
+
+    def _asks(self, row: Row) -> str:
+        """What it asks; where the tool has no column of its own, a tool that runs goes before."""
+        has_column = any(column.name == "tool" for column in self._columns)
+        return f"{row.tool}: {row.asks}" if row.tool and not has_column else row.asks

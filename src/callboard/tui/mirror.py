@@ -1,0 +1,166 @@
+"""What the server has, kept up to date here, over as many connections as it takes."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from callboard.clock import Clock
+from callboard.errors import CallboardError
+from callboard.events import plates as plate_events
+from callboard.events.envelope import Event
+from callboard.tui.rows import Plate, Row, plate_of, plate_row, question_row
+from callboard.tui.source import Source
+
+if TYPE_CHECKING:
+    from callboard.engine.sessions import SessionInfo
+    from callboard.interactions.records import Interaction
+
+_BREATH: Final = 0.1
+"""Seconds between two looks at the server: what comes meanwhile is looked at together."""
+_SINGLY: Final = 8
+"""Up to so many plates are asked for one by one; more than that, all at once."""
+_AGAIN_AFTER: Final = 60.0
+"""Seconds after which everything is looked at anew: what was pruned tells nobody."""
+_ABOUT_QUESTIONS: Final = ("input:", "workflow:")
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 5.0
+
+
+class Mirror:
+    """Plates and questions as the server last told them.
+
+    changed: called whenever something here is different. stale_since: when the server was lost,
+    in milliseconds; None while it is there.
+    """
+
+    def __init__(self, source: Source, clock: Clock, changed: Callable[[], None]) -> None:
+        self.stale_since: int | None = None
+        self.problem = ""
+        self.loaded = False
+        self._source = source
+        self._clock = clock
+        self._changed = changed
+        self._plates: dict[str, Plate] = {}
+        self._questions: dict[str, Interaction] = {}
+        self._sessions: dict[str, SessionInfo] = {}
+        self._rows: dict[str, Row] = {}
+        self._dirty: set[str] = set()
+        self._all_dirty = False
+        self._questions_dirty = False
+        self._news = asyncio.Event()
+        self._looking = False
+        self._pause = _FIRST_PAUSE
+
+    @property
+    def rows(self) -> list[Row]:
+        """Everything there is to list, in no order."""
+        return list(self._rows.values())
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something was told that has not been looked at yet."""
+        return self._news.is_set() or self._looking
+
+    def is_open(self, interaction_id: str) -> bool:
+        """Whether a question still waits, as far as is known here."""
+        return interaction_id in self._questions
+
+    async def run(self) -> None:
+        """Stay up to date, for ever."""
+        while True:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._follow())
+                    group.create_task(self._refresh())
+            except* CallboardError as errors:
+                self._lost(errors.exceptions[0])
+            await self._clock.sleep(self._pause)
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+
+    def look_again(self) -> None:
+        """Look at everything as soon as possible."""
+        self._all_dirty = True
+        self._news.set()
+
+    async def _follow(self) -> None:
+        await self._source.follow(self._hear)
+        raise CallboardError("The server has ended the connection.")
+
+    def _hear(self, event: Event | None) -> None:
+        if event is None:
+            self._all_dirty = True
+        elif event.name in plate_events.ALL:
+            self._dirty.add(event.session_id)
+        elif event.name.startswith(_ABOUT_QUESTIONS):
+            self._questions_dirty = True
+        else:
+            return
+        self._news.set()
+
+    def _lost(self, error: BaseException) -> None:
+        if self.stale_since is None:
+            self.stale_since = self._clock.now_ms()
+        self.problem = str(error)
+        self._changed()
+
+    async def _refresh(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(_AGAIN_AFTER):
+                    await self._news.wait()
+            except TimeoutError:
+                self._all_dirty = True
+            self._news.clear()
+            begun = self._clock.monotonic()
+            self._looking = True
+            try:
+                await self._look()
+            finally:
+                self._looking = False
+            # A server that is slow to tell is asked less often.
+            took = self._clock.monotonic() - begun
+            await self._clock.sleep(max(_BREATH, 2 * took))
+
+    async def _look(self) -> None:
+        everything, self._all_dirty = self._all_dirty, False
+        dirty, self._dirty = self._dirty, set()
+        asked, self._questions_dirty = self._questions_dirty, False
+        if everything or len(dirty) > _SINGLY:
+            self._plates = {one["plateId"]: one for one in await self._source.plates()}
+        else:
+            await self._look_at(dirty)
+        if everything or asked or dirty:
+            questions, sessions = await self._source.waiting()
+            self._questions = {one.id: one for one in questions}
+            self._sessions = {one.session_id: one for one in sessions}
+        self.stale_since, self.problem, self.loaded = None, "", True
+        self._pause = _FIRST_PAUSE
+        self._list()
+        self._changed()
+
+    async def _look_at(self, dirty: set[str]) -> None:
+        for plate_id in dirty:
+            plate = await self._source.plate(plate_id)
+            if plate is None:
+                self._plates.pop(plate_id, None)
+            else:
+                self._plates[plate_id] = plate
+
+    def _list(self) -> None:
+        """Make the rows; one whose plate and questions are the same stays the same object."""
+        asked: dict[str, list[Interaction]] = {}
+        rows: dict[str, Row] = {}
+        for question in self._questions.values():
+            plate_id = plate_of(question)
+            if plate_id is not None and plate_id in self._plates:
+                asked.setdefault(plate_id, []).append(question)
+            elif plate_id is None:
+                row = question_row(question, self._sessions.get(question.session_id or ""))
+                rows[row.key] = row
+        for plate_id, plate in self._plates.items():
+            known = self._rows.get(f"plate:{plate_id}")
+            questions = tuple(asked.get(plate_id, ()))
+            if known is None or known.plate is not plate or known.questions != questions:
+                known = plate_row(plate, questions)
+            rows[known.key] = known
+        self._rows = rows

@@ -1,0 +1,255 @@
+"""What the board lists: plates, and questions of workflows, each as one row. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from callboard.engine.sessions import SessionInfo
+from callboard.events.moments import from_iso, to_ms
+from callboard.interactions.kinds import manner_of
+from callboard.interactions.records import Interaction
+from callboard.tui.wording import one_line
+from callboard.vendors.fields import as_object, word
+
+Plate = Mapping[str, Any]
+"""A plate as the server tells it."""
+
+NEEDS: Final = 0
+RUNNING: Final = 1
+IDLE: Final = 2
+CLOSED: Final = 3
+GROUPS: Final = ("needs you", "running", "idle", "closed")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How it stands: a sign and a word for everyone, and a look for those who see colours."""
+
+    sign: str
+    word: str
+    look: str
+
+
+_STANDINGS: Final[Mapping[str, Standing]] = {
+    "starting": Standing("○", "starting", "running"),
+    "running": Standing("●", "running", "running"),
+    "idle": Standing("–", "idle", "idle"),
+    "awaiting_input": Standing("?", "asks", "needs"),
+    "awaiting_approval": Standing("!", "approve", "needs"),
+    "error": Standing("✗", "error", "failed"),
+    "closed": Standing("×", "closed", "closed"),
+}
+_DONE: Final = Standing("✓", "done", "done")
+_UNKNOWN: Final = Standing("·", "", "idle")
+_GROUP: Final[Mapping[str, int]] = {"starting": RUNNING, "running": RUNNING, "closed": CLOSED}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the board.
+
+    key: what it is known by, however it changes. at_ms: since when it stands so.
+    asks: what it asks, or else what it is about. questions: those that can be answered here.
+    """
+
+    key: str
+    group: int
+    standing: Standing
+    title: str
+    asks: str
+    agent: str
+    at_ms: int
+    born_ms: int
+    tool: str = ""
+    todo: str = ""
+    branch: str = ""
+    path: str = ""
+    unseen: bool = False
+    pinned: bool = False
+    questions: tuple[Interaction, ...] = ()
+    plate: Plate | None = None
+    session: SessionInfo | None = None
+
+    @property
+    def question(self) -> Interaction | None:
+        """The question to answer first."""
+        return self.questions[0] if self.questions else None
+
+    @property
+    def wants_verdict(self) -> bool:
+        """Whether yes or no is an answer."""
+        question = self.question
+        return question is not None and manner_of(question.type) in ("verdict", "ruling")
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether an option, or words of the person's own, are an answer."""
+        question = self.question
+        return question is not None and manner_of(question.type) in ("option", "text", "answers")
+
+    @property
+    def closed(self) -> bool:
+        """Whether its client is gone."""
+        return self.group == CLOSED
+
+
+def plate_row(plate: Plate, questions: Sequence[Interaction] = ()) -> Row:
+    """The row of a plate, with the questions that its client asks and can be answered here."""
+    status = str(plate.get("status"))
+    needs = bool(plate.get("attention") or questions) and status != "closed"
+    updated = _ms(plate.get("updatedAt"))
+    return Row(
+        key=f"plate:{plate['plateId']}",
+        group=NEEDS if needs else _GROUP.get(status, IDLE),
+        standing=_standing(plate, status, questions),
+        title=_title(plate),
+        asks=_asks(plate, status, questions),
+        agent=one_line(str(plate.get("agent") or "")),
+        at_ms=_since(questions, updated),
+        born_ms=_ms(plate.get("createdAt")),
+        tool=one_line(plate.get("lastTool") or "") if status in ("running", "starting") else "",
+        todo=plate.get("todoProgress") or "",
+        branch=one_line(plate.get("gitBranch") or ""),
+        path=str(plate.get("projectPath") or ""),
+        unseen=bool(plate.get("unseen")),
+        pinned=bool(plate.get("pinned")),
+        questions=tuple(questions),
+        plate=plate,
+    )
+
+
+def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
+    """The row of a question that a workflow asks, or that nobody's session asks."""
+    verdict = manner_of(question.type) in ("verdict", "ruling")
+    at_ms = to_ms(question.created_at)
+    workflow = session.workflow if session else question.session_id or "question"
+    return Row(
+        key=f"question:{question.id}",
+        group=NEEDS,
+        standing=_STANDINGS["awaiting_approval" if verdict else "awaiting_input"],
+        title=one_line(f"{workflow}/{question.phase}" if question.phase else workflow),
+        asks=one_line(question.prompt),
+        agent="workflow",
+        at_ms=at_ms,
+        born_ms=at_ms,
+        unseen=True,
+        questions=(question,),
+        session=session,
+    )
+
+
+def plate_of(question: Interaction) -> str | None:
+    """The plate whose client asks this; None for questions of workflows."""
+    return word(as_object(question.config).get("plateId"))
+
+
+def _standing(plate: Plate, status: str, questions: Sequence[Interaction]) -> Standing:
+    if status == "idle" and plate.get("unseen") and not questions:
+        return _DONE
+    if questions and status in ("running", "idle", "starting"):  # A subagent of it asks.
+        asks = questions[0].type == "question"
+        return _STANDINGS["awaiting_input" if asks else "awaiting_approval"]
+    return _STANDINGS.get(status, Standing(_UNKNOWN.sign, one_line(status), _UNKNOWN.look))
+
+
+def _title(plate: Plate) -> str:
+    project = PurePosixPath(str(plate.get("projectPath") or "")).name or "?"
+    name = plate.get("name")
+    return one_line(f"{project}/{name}" if name else project)
+
+
+def _asks(plate: Plate, status: str, questions: Sequence[Interaction]) -> str:
+    """What it asks; else what went wrong, what it said last, or what it was told to do."""
+    if status == "closed":
+        return one_line(_ENDED.get(str(plate.get("ended")), plate.get("lastMessage") or ""))
+    said = plate.get("waitingFor") or (questions[0].prompt if questions else None)
+    if said is None and status == "error":
+        said = plate.get("error")
+    if said is None and status == "idle":
+        said = "interrupted" if plate.get("interrupted") else plate.get("lastMessage")
+    return one_line(said or plate.get("prompt") or "")
+
+
+_ENDED: Final[Mapping[str, str]] = {"process_exit": "its process ended"}
+
+
+def _since(questions: Sequence[Interaction], updated: int) -> int:
+    return to_ms(questions[0].created_at) if questions else updated
+
+
+def _ms(moment: Any) -> int:
+    return to_ms(from_iso(moment)) if isinstance(moment, str) else 0
+
+
+# ---------------------------------------------------------------------- order and choice
+
+ORDERS: Final = ("waiting", "latest", "project")
+"""Within a group: who has waited longest, what changed last, or by name. Groups come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A row that a person looks at, as it was when they went there.
+
+    It stays where it is, though it may have become less urgent since.
+    """
+
+    row: Row
+
+    def applies_to(self, row: Row) -> bool:
+        """Whether this row is held, and would go down if it were not."""
+        return row.key == self.row.key and row.group > self.row.group
+
+
+def ordered(rows: Iterable[Row], order: str = "waiting", held: Held | None = None) -> list[Row]:
+    """Who needs a person first; what is pinned on top of its group."""
+
+    def place(row: Row) -> tuple[Any, ...]:
+        shown = held.row if held is not None and held.applies_to(row) else row
+        return (shown.group, not shown.pinned, *_within(shown, order), shown.key)
+
+    return sorted(rows, key=place)
+
+
+def group_of(row: Row, held: Held | None) -> int:
+    """The group that a row is listed in."""
+    return held.row.group if held is not None and held.applies_to(row) else row.group
+
+
+def _within(row: Row, order: str) -> tuple[Any, ...]:
+    if order == "project":
+        return (row.title.casefold(), row.born_ms)
+    if order == "latest" or row.group in (IDLE, CLOSED):
+        return (-row.at_ms,)
+    if row.group == NEEDS:
+        return (_PRESSING.get(row.standing.look, 0), row.at_ms)
+    # Those that run change all the time: by their birth, they stay where they are.
+    return (row.born_ms,)
+
+
+_PRESSING: Final = {"needs": 0, "failed": 1, "done": 2}
+"""Who can do nothing without an answer comes before who has nothing left to do."""
+
+
+def matches(row: Row, sought: str) -> bool:
+    """Whether every word that is sought stands somewhere in the row."""
+    text = " ".join(
+        (row.title, row.path, row.branch, row.agent, row.standing.word, row.asks, row.tool)
+    ).casefold()
+    return all(word in text for word in sought.casefold().split())
+
+
+def counted(rows: Iterable[Row]) -> list[int]:
+    """How many there are in each group."""
+    counts = [0] * len(GROUPS)
+    for row in rows:
+        counts[row.group] += 1
+    return counts
+
+
+def summary(counts: Sequence[int]) -> str:
+    """`2 need you · 3 running · 1 idle`; nothing for an empty board. Closed ones do not count."""
+    words = ("needs you" if counts[NEEDS] == 1 else "need you", "running", "idle")
+    shown = zip(counts, words, strict=False)
+    return " · ".join(f"{count} {word}" for count, word in shown if count)

@@ -1,0 +1,203 @@
+"""A server that a test plays: the same few methods, and everything in plain sight."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from callboard.engine.sessions import SessionInfo
+from callboard.errors import AlreadyAnswered, CallboardError, ServerUnreachable
+from callboard.events import plates
+from callboard.events.envelope import Event
+from callboard.events.moments import iso
+from callboard.interactions.records import Interaction
+from callboard.tui.source import Hear
+
+NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+"""When `FakeClock` begins."""
+
+
+def ago(**how_long: float) -> datetime:
+    return NOON - timedelta(**how_long)
+
+
+def plate(id: str, status: str = "running", **more: Any) -> dict[str, Any]:
+    """A plate as the server tells it."""
+    at: datetime = more.pop("at", ago(minutes=1))
+    told = {
+        "plateId": id,
+        "agent": "claude",
+        "sessionId": f"session-{id}",
+        "pid": 4711,
+        "procStart": "1",
+        "projectPath": f"/home/ann/{id}",
+        "gitBranch": "main",
+        "status": status,
+        "attention": status in ("awaiting_input", "awaiting_approval", "error"),
+        "waitingFor": None,
+        "interactionId": None,
+        "lastEvent": "tool_start",
+        "lastTool": None,
+        "lastMessage": None,
+        "prompt": None,
+        "error": None,
+        "ended": None,
+        "todoProgress": None,
+        "todos": [],
+        "background": [],
+        "name": None,
+        "model": None,
+        "interrupted": False,
+        "unseen": False,
+        "pinned": False,
+        "dismissed": False,
+        "transcriptPath": None,
+        "tmuxTarget": None,
+        "createdAt": iso(at - timedelta(hours=1)),
+        "updatedAt": iso(at),
+    }
+    return told | more
+
+
+def question(id: str, type: str = "permission", **more: Any) -> Interaction:
+    """A question as the server tells it."""
+    told: dict[str, Any] = {
+        "id": id,
+        "session_id": None,
+        "type": type,
+        "prompt": "Run: make clean",
+        "options": None,
+        "other": False,
+        "status": "pending",
+        "response": None,
+        "phase": None,
+        "run": None,
+        "deadline": None,
+        "assigned_to": None,
+        "claimed_by": None,
+        "claimed_until": None,
+        "answered_by": None,
+        "via": None,
+        "error": None,
+        "config": {},
+        "transcript": None,
+        "duration_ms": None,
+        "created_at": ago(minutes=2),
+        "resolved_at": None,
+    }
+    return Interaction(**(told | more))
+
+
+def session(id: str, workflow: str) -> SessionInfo:
+    return SessionInfo(
+        session_id=id,
+        workflow=workflow,
+        version=None,
+        status="waiting",
+        running=False,
+        phase="plan",
+        position=5,
+        created_at=ago(minutes=5),
+        updated_at=ago(minutes=5),
+        parent=None,
+        fork_position=None,
+        pending=(),
+        error=None,
+        held=None,
+        source=None,
+    )
+
+
+class ScriptedSource:
+    """Has what the test gives it, and remembers what was done."""
+
+    def __init__(
+        self,
+        plates: Sequence[dict[str, Any]] = (),
+        questions: Sequence[Interaction] = (),
+        sessions: Sequence[SessionInfo] = (),
+    ) -> None:
+        self.on_board = {one["plateId"]: one for one in plates}
+        self.questions = {one.id: one for one in questions}
+        self.sessions = list(sessions)
+        self.answers: list[tuple[str, Any]] = []
+        self.changes: list[tuple[str, Any]] = []
+        self.looks: list[str] = []
+        self.connections = 0
+        self.away: CallboardError | None = None
+        self._lost: asyncio.Future[None] | None = None
+        self._hear: Hear | None = None
+
+    async def plates(self) -> list[dict[str, Any]]:
+        self._look("plates")
+        return list(self.on_board.values())
+
+    async def plate(self, plate_id: str) -> dict[str, Any] | None:
+        self._look(plate_id)
+        return self.on_board.get(plate_id)
+
+    async def waiting(self) -> tuple[list[Interaction], list[SessionInfo]]:
+        self._look("waiting")
+        return list(self.questions.values()), self.sessions
+
+    async def follow(self, hear: Hear) -> None:
+        if self.away is not None:
+            raise self.away
+        self.connections += 1
+        self._hear = hear
+        self._lost = asyncio.get_running_loop().create_future()
+        hear(None)
+        await self._lost
+
+    async def answer(self, interaction_id: str, value: Any) -> None:
+        self._look("answer")
+        if interaction_id not in self.questions:
+            raise AlreadyAnswered("bob has answered this already: yes.")
+        self.answers.append((interaction_id, value))
+        self.close(interaction_id)
+
+    async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
+        self.changes.append((plate_id, changes))
+        if changes is None:
+            self.on_board.pop(plate_id)
+            return self.tell(plates.DISMISSED, plate_id)
+        told = {key: value for key, value in changes.items() if key != "seen"}
+        if changes.get("seen"):
+            told |= {"unseen": False}
+            told |= {"attention": False} if self.on_board[plate_id]["status"] == "idle" else {}
+        return self.put(self.on_board[plate_id] | told)
+
+    # ------------------------------------------------------------------ what the test does
+
+    def put(self, told: dict[str, Any]) -> None:
+        """A plate is new, or has changed."""
+        self.on_board[told["plateId"]] = told
+        self.tell(plates.TOOL_START, told["plateId"])
+
+    def ask(self, one: Interaction) -> None:
+        """A question is asked."""
+        self.questions[one.id] = one
+        self.tell("input:requested", one.id)
+
+    def close(self, interaction_id: str) -> None:
+        """A question is closed, by whomever."""
+        del self.questions[interaction_id]
+        self.tell("input:received", interaction_id)
+
+    def tell(self, name: str, stream: str) -> None:
+        if self._hear is not None:
+            self._hear(Event("e", stream, 1, name, 1, {}, 0))
+
+    def go_away(self) -> None:
+        """The server is gone."""
+        self.away = ServerUnreachable("No server answers at http://127.0.0.1:2255.")
+        if self._lost is not None and not self._lost.done():
+            self._lost.set_exception(self.away)
+
+    def come_back(self) -> None:
+        self.away = None
+
+    def _look(self, at: str) -> None:
+        if self.away is not None:
+            raise self.away
+        self.looks.append(at)
