@@ -28,6 +28,12 @@ class Questions(Protocol):
     ) -> list[Interaction]: ...
 
 
+class Plates(Protocol):
+    """Every session of a coding agent: plates, or what a server tells of them as JSON."""
+
+    async def all(self, *, dismissed: bool = False) -> Sequence[Any]: ...
+
+
 class Running(Protocol):
     """A session that was begun; awaiting it ends when the session stops moving."""
 
@@ -43,6 +49,8 @@ class Board(Protocol):
     def clock(self) -> Clock: ...
     @property
     def people(self) -> Questions: ...
+    @property
+    def plates(self) -> Plates: ...
 
     def run(
         self,

@@ -1,0 +1,183 @@
+"""`callboard plates`: for people, for programs, for status bars; on a database and on a server."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from tests.acceptance.cli_process import CallboardCommand
+
+from callboard import Callboard
+from callboard.vendors.agents import VENDORS
+
+pytestmark = pytest.mark.timeout(120)
+TOKEN = "cb_a-token-for-tests"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> CallboardCommand:
+    return CallboardCommand(tmp_path)
+
+
+def payload(event: str, session: str, **more: Any) -> dict[str, Any]:
+    told = {"hook_event_name": event, "session_id": session, "cwd": f"/home/ann/{session}"}
+    return told | {"callboard": {"git_branch": "main"}} | more
+
+
+def report(folder: Path, *payloads: dict[str, Any]) -> None:
+    """What hooks of Claude Code told, straight into the log."""
+
+    async def hear() -> None:
+        async with Callboard.open(folder / "t.db") as board:
+            for one in payloads:
+                told = VENDORS["claude"].translate(one)
+                assert told is not None
+                await board.plates.hear(told)
+
+    asyncio.run(hear())
+
+
+def working_day(folder: Path) -> None:
+    for session in ("shop", "docs", "blog", "old"):
+        report(folder, payload("SessionStart", session, source="startup"))
+        report(folder, payload("UserPromptSubmit", session, prompt=f"work on {session}"))
+    bash = {"tool_name": "Bash", "tool_input": {"command": "make \x1b[31mclean"}}
+    report(folder, payload("PermissionRequest", "shop", **bash))
+    report(folder, payload("PreToolUse", "docs", tool_name="Read", tool_input={"file_path": "/x"}))
+    report(folder, payload("Stop", "blog", last_assistant_message="done"))
+    report(folder, payload("SessionEnd", "old", reason="prompt_input_exit"))
+
+
+def test_an_empty_board_says_what_to_do(command: CallboardCommand):
+    report(command.folder)
+    assert "callboard hooks install" in command("plates").out
+    assert command("plates", "--json").out == ""
+    assert command("plates", "--line").out == ""
+
+
+def test_a_table_with_who_needs_a_person_first(command: CallboardCommand):
+    working_day(command.folder)
+    lines = command("plates").out.splitlines()
+    assert lines[0].split()[:3] == ["plate", "status", "project"]
+    assert "! approve" in lines[1]
+    assert "shop" in lines[1]
+    assert "Run: make \\x1b[31mclean" in lines[1]
+    assert "✓ done" in lines[2]
+    assert "● running" in lines[3]
+    assert "Read" in lines[3]
+    assert len(lines) == 4
+    assert "× closed" in command("plates", "--all").out
+
+
+def test_when_all_are_closed_it_says_so(command: CallboardCommand):
+    report(command.folder, payload("SessionStart", "a", source="startup"))
+    report(command.folder, payload("SessionEnd", "a", reason="other"))
+    assert "callboard plates --all" in command("plates").out
+
+
+def test_json_is_the_wire_shape(command: CallboardCommand):
+    working_day(command.folder)
+    found = command("plates", "--json", "--all").json
+    assert [one["status"] for one in found] == ["awaiting_approval", "idle", "running", "closed"]
+    first = found[0]
+    assert first["waitingFor"] == "Run: make \x1b[31mclean"
+    assert first["attention"] is True
+    assert first["gitBranch"] == "main"
+    assert first["projectPath"] == "/home/ann/shop"
+
+
+def test_one_line_for_a_status_bar(command: CallboardCommand):
+    working_day(command.folder)
+    assert command("plates", "--line").out == "2 need you · 1 running\n"
+    command.run("flows.py:trip", "--input", "Rome", code=3)
+    assert command("plates", "--line").out == "3 need you · 1 running\n"
+
+
+def test_a_server_that_is_not_there_leaves_the_status_bar_empty(command: CallboardCommand):
+    away = ["--server", "http://127.0.0.1:9"]
+    assert command("plates", "--line", *away).out == ""
+    refused = command("plates", *away, code=1)
+    assert "No server answers" in refused.err
+
+
+@pytest.fixture
+def served(command: CallboardCommand) -> Iterator[CallboardCommand]:
+    working_day(command.folder)
+    command.env |= {"CALLBOARD_TOKEN": TOKEN}
+    server = command.start("serve", "flows.py", "--port", "0", "--json", "--db", "t.db")
+    assert server.stdout is not None
+    command.env |= {"CALLBOARD_SERVER": orjson.loads(server.stdout.readline())["url"]}
+    yield command
+    _stop(server)
+
+
+def _stop(server: "subprocess.Popen[str]") -> None:
+    server.send_signal(signal.SIGTERM)
+    server.communicate(timeout=30)
+
+
+def test_a_server_tells_the_same_as_its_database(served: CallboardCommand):
+    there = served("plates", "--json", "--all").json
+    here = served("plates", "--json", "--all", "--db", "t.db").json
+    assert there == here
+    assert len(there) == 4
+    assert served("plates", "--line").out == "2 need you · 1 running\n"
+
+
+def test_a_board_without_a_server_says_how_to_start_one(command: CallboardCommand):
+    child = command.terminal("board", "--server", "http://127.0.0.1:9")
+    child.expect("No server answers at http://127.0.0.1:9")
+    child.expect("callboard serve")
+    child.wait()
+    assert child.exitstatus == 1
+
+
+def test_a_board_without_a_terminal_names_the_command_for_programs(command: CallboardCommand):
+    refused = command("board", code=2)
+    assert "callboard plates --json" in refused.err
+    assert "Traceback" not in refused.err
+
+
+def test_a_board_can_start_its_own_server(command: CallboardCommand, tmp_path: Path):
+    # No token of ours: the one that the server makes is found beside its database.
+    port = _free_port()
+    child = command.terminal("board", "--start", "--server", f"http://127.0.0.1:{port}")
+    pid = None
+    try:
+        child.expect("No session yet")
+        child.send("q")
+        child.wait()
+        assert child.exitstatus == 0
+        assert command("plates", "--server", f"http://127.0.0.1:{port}").code == 0
+        assert (tmp_path / "t.db.server.log").stat().st_mode & 0o077 == 0
+    finally:
+        pid = _listener(port)
+        if pid is not None:
+            os.kill(pid, signal.SIGTERM)
+    assert pid is not None
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _listener(port: int) -> int | None:
+    """The server that was started: the process whose command line names the port."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"serve" in words and str(port).encode() in words:
+                return int(entry.name)
+    return None
