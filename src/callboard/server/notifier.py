@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Protocol
@@ -54,7 +55,7 @@ class AppriseNotifier:
         for scheme, receiver in self._receivers:
             try:
                 sent = bool(receiver.notify(body=body, title=title, body_format="text"))
-            except Exception as error:  # noqa: BLE001 - of a plugin, whose text may hold the address
+            except Exception as error:
                 sent = False
                 _log.warning("a message by %s failed: %s", scheme, type(error).__name__)
             else:
@@ -70,7 +71,10 @@ class AppriseNotifier:
 
 def _receiver(url: str, place: int) -> Any:
     apprise = _apprise()
-    found = apprise.Apprise.instantiate(url, suppress_exceptions=True)
+    with warnings.catch_warnings():
+        # Its plugins, all loaded by the first address, use what Python is about to drop.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        found = apprise.Apprise.instantiate(url, suppress_exceptions=True)
     if not found:
         raise ValidationError(
             f"Address {place} to notify ({_scheme(url)}) is none that Apprise understands. "
@@ -97,6 +101,7 @@ def _apprise() -> Any:
             "Notifications need Apprise. Install it: pip install 'callboard[notify]'",
             extra="notify",
         ) from error
-    # It logs addresses, secrets and all.
+    # They log addresses, secrets and all; the one always, the other when it is told to be chatty.
     logging.getLogger("apprise").disabled = True
+    logging.getLogger("urllib3").setLevel(logging.WARNING)
     return apprise
