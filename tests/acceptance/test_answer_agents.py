@@ -34,7 +34,7 @@ def ask(db: Path, tool: str) -> str:
     async def hear() -> str:
         payload = {
             "session_id": SESSION,
-            "cwd": "/work/x",
+            "cwd": "/home/ada/x",
             "hook_event_name": "PermissionRequest",
             "tool_name": tool,
             "tool_input": ASKED[tool],

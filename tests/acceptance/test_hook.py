@@ -18,7 +18,7 @@ from callboard.cli.hook import named
 
 pytestmark = pytest.mark.timeout(120)
 
-PAYLOAD = b'{"session_id": "s1", "cwd": "/work/project"}'
+PAYLOAD = b'{"session_id": "s1", "cwd": "/home/ada/project"}'
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ async def test_the_real_server_hears_it(tmp_path: Path, client: Client):
             assert await asyncio.to_thread(quiet_end, process) == b""
             async with server.client() as http:
                 (plate,) = (await http.get("/plates")).json()["plates"]
-            assert _shown(plate) == ("claude", "s1", status, "/work/project")
+            assert _shown(plate) == ("claude", "s1", status, "/home/ada/project")
 
 
 def _shown(plate: dict[str, Any]) -> tuple[str, str, str, str]:

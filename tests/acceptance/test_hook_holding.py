@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 def hook(name: str, **more: Any) -> bytes:
-    told = {"session_id": "s1", "cwd": "/work/project", "hook_event_name": name, **more}
+    told = {"session_id": "s1", "cwd": "/home/ada/project", "hook_event_name": name, **more}
     return json.dumps(told).encode()
 
 

@@ -40,7 +40,7 @@ def session(request: pytest.FixtureRequest) -> str:
 
 
 def hook(session: str, name: str, **more: Any) -> dict[str, Any]:
-    return {"session_id": session, "cwd": "/work/x", "hook_event_name": name, **more}
+    return {"session_id": session, "cwd": "/home/ada/x", "hook_event_name": name, **more}
 
 
 def bash(session: str, name: str, command: str = "rm -r build", **more: Any) -> dict[str, Any]:
@@ -296,7 +296,7 @@ async def test_who_only_reports_can_do_nothing_else(server: Server, session: str
 
 
 async def test_events_in_the_words_of_the_board(http: httpx.AsyncClient, session: str):
-    told = {"session_id": session, "project_path": "/work/y"}
+    told = {"session_id": session, "project_path": "/home/ada/y"}
     statuses: list[str] = []
     for event in [
         {"event_type": "session_start", "git_branch": "main", "tmux_target": "0:1"},
@@ -343,10 +343,10 @@ async def test_a_wrong_event_names_its_field(
 
 
 async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient, session: str):
-    process = {"project_path": "/work/z", "pid": 2**22 - 1, "proc_start": session}
+    process = {"project_path": "/home/ada/z", "pid": 2**22 - 1, "proc_start": session}
     plate = (await http.post("/plates/register", json=process)).json()
-    assert (plate["status"], plate["projectPath"]) == ("starting", "/work/z")
-    other = {"project_path": "/work/z", "pid": 2**22 - 2, "proc_start": session}
+    assert (plate["status"], plate["projectPath"]) == ("starting", "/home/ada/z")
+    other = {"project_path": "/home/ada/z", "pid": 2**22 - 2, "proc_start": session}
     await http.post("/plates/register", json=other)
     told = (await http.post("/plates/stopped", json=process)).json()
     assert told == {"status": "ok", "count": 1}

@@ -31,7 +31,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 def hook(name: str, **more: Any) -> dict[str, Any]:
-    return {"session_id": SESSION, "cwd": "/work/x", "hook_event_name": name, **more}
+    return {"session_id": SESSION, "cwd": "/home/ada/x", "hook_event_name": name, **more}
 
 
 def bash(name: str, command: str = "rm -r build", **more: Any) -> dict[str, Any]:
