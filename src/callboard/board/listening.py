@@ -100,8 +100,14 @@ class Listener:
 
 
 def _hold(report: Report) -> str | None:
-    """The id of a hook that waits: its own, or one for a client that knows none of ours."""
-    return report.hold or (short_id() if report.request is not None else None)
+    """The id of a hook that waits: its own, or one for a client that knows none of ours.
+
+    Our own client that gives none does not wait, and nobody could answer it.
+    """
+    payload = cast("Mapping[str, Any]", report.raw or {})
+    if report.request is None or "callboard" in payload:
+        return report.hold
+    return report.hold or short_id()
 
 
 def _beginning(agent: str, body: bytes) -> Report | None:
