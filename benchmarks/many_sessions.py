@@ -129,6 +129,7 @@ def look(many: int, rounds: int) -> dict[str, list[float]]:
             for number in range(rounds):
                 page, first = open_list(browser, Caller(server.url), server.url)
                 found["first"].append(first)
+                page.wait_for_timeout(500)  # Whoever searches has looked first.
                 name = f"many-{(number * 7919) % many:06}"
                 found["found"].append(page.evaluate(DRAWN, [name, name]))
                 found["none"].append(page.evaluate(DRAWN, ["No session fits", "nowhere at all"]))

@@ -1,7 +1,8 @@
 import { useBoard, useInbox, useSessions } from '@callboard/react'
-import { useDeferredValue, useMemo } from 'react'
+import { useMemo } from 'react'
 import { agentName, titleOf } from '../board/names'
 import { wordFor } from '../parts/Status'
+import { useSettled } from '../parts/useSettled'
 import { firstLine } from '../parts/visible'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
@@ -28,7 +29,7 @@ export function useCommands(text: string, actions: ReadonlyArray<Shortcut>) {
   const { interactions } = useInbox()
   const { plates } = useBoard()
   // The server looks through all sessions, but not with every key.
-  const q = useDeferredValue(text.trim())
+  const q = useSettled(text.trim())
   const { sessions, isPlaceholderData, isLoading } = useSessions({ ...(q && { q }), limit: 10 })
   const isLate = isPlaceholderData || isLoading || q !== text.trim()
   const commands = useMemo(() => {

@@ -1,10 +1,11 @@
 import { useSessions, useWorkflows } from '@callboard/react'
-import { useDeferredValue, useRef } from 'react'
+import { useRef } from 'react'
 import { Empty } from '../parts/Empty'
 import { PlusIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { wordFor } from '../parts/Status'
+import { useSettled } from '../parts/useSettled'
 import { useParameter } from '../router/navigation'
 import { problemOf } from '../server/queries'
 import type { SessionStatus } from '../server/types'
@@ -27,7 +28,7 @@ export function SessionsPage() {
   const [status, setStatus] = useParameter('status')
   const [workflow, setWorkflow] = useParameter('workflow')
   const [start, setStart] = useParameter('start')
-  const text = useDeferredValue(q ?? '')
+  const text = useSettled(q ?? '')
   const search = useRef<HTMLInputElement>(null)
   const { workflows } = useWorkflows()
   const found = useSessions({
