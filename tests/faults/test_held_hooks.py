@@ -109,9 +109,13 @@ async def closed(server: Server, id: str) -> dict[str, Any]:
             await asyncio.sleep(0.02)
 
 
-async def plate(server: Server) -> dict[str, Any]:
+async def plates(server: Server) -> list[dict[str, Any]]:
     async with server.client() as http:
-        return (await http.get("/plates")).json()["plates"][0]
+        return (await http.get("/plates")).json()["plates"]
+
+
+async def plate(server: Server) -> dict[str, Any]:
+    return (await plates(server))[0]
 
 
 def behavior(told: Any) -> str:
@@ -197,6 +201,25 @@ async def test_what_was_spooled_before_comes_before(server: Server):
             events = (await http.get(f"/plates/{found['plateId']}/events")).json()["events"]
     names = [event["name"] for event in events if "raw" in event["payload"]]
     assert names == ["session_start", "prompt_submit", "tool_start", "permission_request"]
+
+
+async def test_what_was_decided_while_no_server_ran_is_not_asked(server: Server):
+    await spooled(server, hook("SessionStart", source="startup"))
+    await spooled(server, hook("UserPromptSubmit", prompt="go"))
+    async with asyncio.timeout(PATIENCE):
+        while not await plates(server):
+            await asyncio.sleep(0.02)
+    await server.kill()
+    async with holding(server, bash("PermissionRequest")) as held:
+        # It has tried, and found nobody.
+        await asyncio.sleep(0.5)
+        await spooled(server, bash("PostToolUse"))
+        await server.restart()
+        assert await held.printed() is None
+    (found,) = await plates(server)
+    assert (found["status"], found["waitingFor"]) == ("running", None)
+    async with server.client() as http:
+        assert (await http.get("/interactions")).json()["interactions"] == []
 
 
 async def test_nothing_that_was_taken_is_lost_and_nothing_comes_twice(server: Server):

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from callboard.board.identity import find_plate, of_session
 from callboard.board.plate import Pending, Plate
-from callboard.board.raw import kept
+from callboard.board.raw import call_of, kept
 from callboard.board.recording import Recording, record
 from callboard.board.transition import STATUSES
 from callboard.clock import Clock
@@ -25,6 +25,8 @@ from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
 _LIVING: Final = tuple(status for status in STATUSES if status != "closed")
+_AFTERWARDS: Final = (Signal(plates.HOOK_HEARD, {"hook": "PermissionRequest"}),)
+"""What is left of a request that was decided before it was heard."""
 _RECENT: Final = 1000
 """How many sessions are found again without asking the database whose they are."""
 _REMEMBERED: Final = 500
@@ -78,6 +80,8 @@ class Plates:
         async with self._turn(report.session_id):
             if report.hold is not None and (asked := await self._asked(report.hold)) is not None:
                 return Heard(await self.get(asked), report.hold)
+            if report.hold is not None and await self._was_decided(report):
+                report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
             while True:
                 try:
                     return await self._record(report)
@@ -93,6 +97,24 @@ class Plates:
         raw = kept(report.raw)
         return any(
             event.at_ms == report.at_ms and event.payload.get("raw") == raw
+            for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
+        )
+
+    async def _was_decided(self, report: Report) -> bool:
+        """Whether the call that a hook asks for was made meanwhile.
+
+        So it is when no server ran: the dialog was answered in the terminal, what came of it lay
+        in the spool, and the hook that still waits comes only now.
+        """
+        plate = await self.of_session(report.session_id)
+        if plate is None or report.at_ms is None or report.at_ms >= plate.status_at:
+            return False
+        head = await self._log.head(plate.plate_id)
+        wanted = call_of(report.raw)
+        return any(
+            event.name == plates.TOOL_CALL
+            and event.at_ms > report.at_ms
+            and call_of(event.payload.get("raw")) == wanted
             for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
         )
 

@@ -1,6 +1,6 @@
 """A hook's payload as the log keeps it: whole while it is small, its beginning when it is not."""
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from callboard.errors import StateNotSerializable
 from callboard.events.codec import dump_json
@@ -20,6 +20,12 @@ def kept(raw: Any) -> Any:
     if size <= LARGEST:
         return raw
     return _beginning(raw if isinstance(raw, str) else ascii(raw)) | {"bytes": size}
+
+
+def call_of(raw: Any) -> tuple[Any, Any] | None:
+    """The tool and its input that a payload is about; None when it does not say."""
+    told = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+    return (told.get("tool_name"), told["tool_input"]) if "tool_input" in told else None
 
 
 def _beginning(text: str) -> dict[str, Any]:

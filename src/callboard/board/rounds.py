@@ -52,7 +52,7 @@ class Rounds:
         self._clock = clock
         self._drain = drain
         self._counting = counting
-        self._checks = Checks()
+        self._checks = Checks(LOOK_EVERY)
         self._unheld: dict[str, float] = {}
         self._processes_at = 0.0
         self._task: asyncio.Task[None] | None = None
