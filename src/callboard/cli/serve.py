@@ -73,6 +73,14 @@ _OPTIONS: Final = (
         help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
     ),
     click.option(
+        "--notify",
+        multiple=True,
+        metavar="URL",
+        envvar="CALLBOARD_NOTIFY",
+        help="Whom to tell when a person is needed: slack://…, ntfy://…, mailto://…. Also "
+        "CALLBOARD_NOTIFY, which nobody else on the machine can read.",
+    ),
+    click.option(
         "--log-format",
         type=click.Choice(["json", "text"]),
         help="How it logs: json unless standard error is a terminal.",
@@ -122,6 +130,7 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
         concurrency=given["concurrency"],
         grace=given["grace"],
         wrong_tokens=given["wrong_tokens"],
+        notify=given["notify"],
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(database, workflows, settings, handed, as_json))
@@ -149,6 +158,7 @@ async def _serve(
     as_json: bool,
 ) -> None:
     from callboard.server.hook_access import let_hooks_in
+    from callboard.server.notices import telling
     from callboard.server.presence import present
     from callboard.server.running import bind, serve
     from callboard.server.starting import prepare
@@ -160,6 +170,7 @@ async def _serve(
         oldest = await board.people.find(status="pending", limit=1)
 
         def ready(address: "Address") -> None:
+            notices.link = address.page
             let_hooks_in(prepared.tokens, database.path, address.host, address.port)
             if as_json:
                 names = sorted(board.workflows)
@@ -167,7 +178,8 @@ async def _serve(
             else:
                 _announce(board, database, address, oldest)
 
-        async with traced(board.log):
+        told = telling(settings.notify, board.log, prepared.service.plates, board.clock)
+        async with traced(board.log), told as notices:
             with present(database.path):
                 await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
 

@@ -7,8 +7,8 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
@@ -23,7 +23,7 @@ from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.terminal import visible
 from callboard.log.protocol import EventLog
-from callboard.server.notifier import Notifier
+from callboard.server.notifier import AppriseNotifier, Nobody, Notifier
 
 _log = logging.getLogger(__name__)
 
@@ -56,35 +56,49 @@ class Notice:
 
 
 @asynccontextmanager
-async def noticing(
-    log: EventLog,
-    plates: Plates,
-    notifier: Notifier,
-    clock: Clock,
-    link: str | None = None,
-    patience: float = PATIENCE,
+async def telling(
+    urls: Sequence[str], log: EventLog, plates: Plates, clock: Clock
 ) -> AsyncGenerator["Notices"]:
-    """Watch a log for as long as this lasts, from its end on."""
-    notices = Notices(log, plates, notifier, clock, patience)
-    notices.link = link
-    watching = asyncio.create_task(notices.watch(await log.last_sequence()))
-    try:
+    """Tell the receivers at these addresses for as long as this lasts; nobody if there are none."""
+    notifier = AppriseNotifier(urls) if urls else None
+    notices = Notices(log, plates, notifier or Nobody(), clock)
+    if notifier is None:
         yield notices
+        return
+    try:
+        async with watching(notices):
+            yield notices
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        notifier.close()
+
+
+@asynccontextmanager
+async def watching(notices: "Notices") -> AsyncGenerator[None]:
+    """Watch the log from its end on."""
+    task = asyncio.create_task(notices.watch(await notices.log.last_sequence()))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("notifications had ended", exc_info=task.exception())
 
 
 class Notices:
     """Watches a log, and tells. It writes nothing, and whatever fails in it stops nobody else."""
 
     def __init__(
-        self, log: EventLog, plates: Plates, notifier: Notifier, clock: Clock, patience: float
+        self,
+        log: EventLog,
+        plates: Plates,
+        notifier: Notifier,
+        clock: Clock,
+        patience: float = PATIENCE,
     ) -> None:
         self.link: str | None = None
         """Where a person can answer, once that is known."""
-        self._log = log
+        self.log = log
         self._plates = plates
         self._notifier = notifier
         self._clock = clock
@@ -102,7 +116,7 @@ class Notices:
     # ------------------------------------------------------------------ what may be news
 
     async def _read(self, after: int) -> None:
-        async for _, event in self._log.tail_all(after):
+        async for _, event in self.log.tail_all(after):
             subject = _subject(event)
             if subject is not None and subject not in self._due:
                 self._due[subject] = self._clock.monotonic() + self._patience
@@ -155,7 +169,7 @@ class Notices:
             if kind == "plate":
                 return _of_plate(await self._plates.get(id))
             where = {"id": id, "status": "pending"}
-            rows = await self._log.rows(Query("human_interactions", where))
+            rows = await self.log.rows(Query("human_interactions", where))
             return await self._of_question(rows[0]) if rows else None
         except PlateNotFound:
             return None
@@ -164,7 +178,7 @@ class Notices:
             return None
 
     async def _of_question(self, row: Mapping[str, Any]) -> Notice:
-        sessions = await self._log.rows(Query("sessions", {"id": row["execution_id"] or ""}))
+        sessions = await self.log.rows(Query("sessions", {"id": row["execution_id"] or ""}))
         who = sessions[0]["workflow"] if sessions else "Callboard"
         return Notice(row["id"], shortened(who), shortened(row["prompt"]))
 

@@ -23,6 +23,14 @@ class Notifier(Protocol):
         ...
 
 
+class Nobody:
+    """Tells nobody."""
+
+    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
+        """Nobody is reached, and nobody wanted to be."""
+        return True
+
+
 class AppriseNotifier:
     """Sends by the addresses that Apprise knows: `slack://…`, `ntfy://…`, `mailto://…`, `json://…`.
 

@@ -1,6 +1,6 @@
 """How a server is set up; the command line and tests make one of these."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from callboard.server.dashboard import BUILT
@@ -37,5 +37,7 @@ class Settings:
     """How many wrong tokens a minute one address may send."""
     link_lives: float = 30.0
     """Seconds for which a one-time link can be used."""
+    notify: tuple[str, ...] = field(default=(), repr=False)
+    """Whom to tell that a person is needed: addresses of Apprise, which are secrets."""
     ui: Path = BUILT
     """The folder of the built dashboard; there need not be one."""

@@ -17,7 +17,7 @@ from callboard.events import names, plates
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
 from callboard.log.memory import MemoryLog
-from callboard.server.notices import noticing, shortened
+from callboard.server.notices import Notices, shortened, watching
 from callboard.server.notifier import AppriseNotifier
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
@@ -65,9 +65,11 @@ class Scene:
 
 
 @asynccontextmanager
-async def watched(**more: Any) -> AsyncGenerator[Scene]:
+async def watched(link: str | None = None) -> AsyncGenerator[Scene]:
     scene = Scene()
-    async with noticing(scene.log, scene.plates, scene.told, scene.clock, **more):
+    notices = Notices(scene.log, scene.plates, scene.told, scene.clock)
+    notices.link = link
+    async with watching(notices):
         await scene.clock.advance(0)
         yield scene
     await scene.log.close()
@@ -153,7 +155,7 @@ async def test_a_question_of_a_workflow_is_told():
 async def test_what_waited_before_is_not_told_again():
     scene = Scene()
     await scene.question("q1", "Old?")
-    async with noticing(scene.log, scene.plates, scene.told, scene.clock):
+    async with watching(Notices(scene.log, scene.plates, scene.told, scene.clock)):
         await scene.question("q2", "New?")
         await scene.clock.advance(30)
         assert [body for _, body in scene.messages] == ["New?"]

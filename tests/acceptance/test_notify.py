@@ -1,0 +1,109 @@
+"""Being called by a server: `callboard serve --notify`, and `callboard notify` to try it."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import Any
+
+import pytest
+from tests.acceptance.cli_process import CallboardCommand
+from tests.servers import serving
+
+pytestmark = pytest.mark.timeout(120)
+FLOWS = Path(__file__).parent.parent / "server_flows.py"
+
+
+class Receiver:
+    """Somebody's machine that takes messages."""
+
+    def __init__(self) -> None:
+        self.taken: Queue[dict[str, Any]] = Queue()
+        taken = self.taken
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                taken.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"json://ann:sesame@127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    one = Receiver()
+    thread = Thread(target=one.server.serve_forever)
+    thread.start()
+    yield one
+    one.server.shutdown()
+    one.server.server_close()
+    thread.join()
+
+
+async def test_a_server_calls_when_a_workflow_and_an_agent_need_somebody(
+    tmp_path: Path, receiver: Receiver
+):
+    more: Any = {"env": {"CALLBOARD_NOTIFY": receiver.url}}
+    async with serving(tmp_path / "t.db", FLOWS, **more) as server, server.client() as client:
+        await client.post("/sessions", json={"workflowId": "trip", "input": "Rome"})
+        hook = {"session_id": "s", "cwd": "/home/ann/shop", "tool_name": "Bash"}
+        asks = {"hook_event_name": "PermissionRequest", "tool_input": {"command": "echo sesame"}}
+        held = asyncio.create_task(client.post("/hooks/claude", json=hook | asks, timeout=90))
+        found: list[dict[str, Any]] = []
+        while sum(_needs(one) for one in found) < 2:
+            found.append(await asyncio.to_thread(receiver.taken.get, timeout=60))
+        said = "\n".join(f"{one['title']}\n{one['message']}" for one in found)
+        assert "Go to Rome?" in said
+        assert "wants to use Bash" in said
+        assert "sesame" not in said
+        assert "/app/" in said
+        await server.stop()
+        await asyncio.wait({held})
+        assert "sesame" not in "\n".join(server.log)
+        assert receiver.taken.empty()
+
+
+def _needs(message: dict[str, Any]) -> int:
+    """How many are spoken of in a message."""
+    first = message["title"].split()[0]
+    return int(first) if first.isdecimal() else 1
+
+
+async def test_a_receiver_that_is_away_disturbs_nobody(tmp_path: Path, receiver: Receiver):
+    away = f"json://ann:sesame@127.0.0.1:{receiver.server.server_port}"
+    receiver.server.shutdown()
+    receiver.server.server_close()
+    more: Any = {"options": ["--notify", away]}
+    async with serving(tmp_path / "t.db", FLOWS, **more) as server, server.client() as client:
+        await client.post("/sessions", json={"workflowId": "trip", "input": "Rome"})
+        async with asyncio.timeout(60):
+            while not any("did not arrive" in line for line in server.log):
+                assert (await client.get("/health")).is_success
+                await asyncio.sleep(0.1)
+        assert "sesame" not in "\n".join(server.log)
+        assert await server.stop() == 0
+
+
+def test_it_can_be_tried(tmp_path: Path, receiver: Receiver):
+    command = CallboardCommand(tmp_path)
+    assert "It was sent." in command("notify", receiver.url).out
+    assert receiver.taken.get(timeout=10)["title"] == "Callboard"
+    assert command("notify", "--json", CALLBOARD_NOTIFY=receiver.url).json == [{"reached": True}]
+    failed = command("notify", "json://127.0.0.1:9/sesame", code=1)
+    assert "sesame" not in failed.out + failed.err
+
+
+def test_an_address_that_nobody_knows_is_refused(tmp_path: Path):
+    command = CallboardCommand(tmp_path)
+    for words in (["notify", "sesame://x"], ["serve", "--notify", "x://sesame", "--port", "0"]):
+        refused = command(*words, code=2)
+        assert "none that Apprise understands" in refused.err
+        assert "Traceback" not in refused.err
