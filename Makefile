@@ -144,10 +144,10 @@ test-web: python $(UI)
 test-long: python ## The long soaks
 	$(BIN)/pytest -m long --timeout 3600
 
-screenshots: python $(UI) ## Make the pictures of the dashboard in docs/images again
-	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k picture
+screenshots: python $(UI) ## Make the pictures in docs/images again
+	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture
 
-bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) ## Measure against the peers and write benchmarks/RESULTS.md
+bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) $(CLIENTS) ## Measure against the peers and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs ## Build the documentation into site/
