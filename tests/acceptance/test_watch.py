@@ -21,14 +21,16 @@ pytestmark = pytest.mark.timeout(120)
 
 AGENT = """
 import os, signal, sys, time
+def say(text):  # Signals may come while we print; a write is whole all the same.
+    os.write(1, text.encode() + b"\\n")
 def told(number, frame):
-    print("got", signal.Signals(number).name, flush=True)
+    say("got " + signal.Signals(number).name)
     if number != signal.SIGINT:
         sys.exit(7)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, told)
-signal.signal(signal.SIGCONT, lambda number, frame: print("goes on", flush=True))
-print("pid", os.getpid(), flush=True)
+signal.signal(signal.SIGCONT, lambda number, frame: say("goes on"))
+say(f"pid {os.getpid()}")
 while True:
     signal.pause()
 """
@@ -144,6 +146,29 @@ def test_a_signal_to_the_wrapper_is_for_the_program(watch: Watch, number: signal
 def test_without_a_server_it_just_runs(watch: Watch, tmp_path: Path, address: str):
     write_connection(hooks_folder(tmp_path / "t.db"), address, "token")
     assert watch.run("--", "sh", "-c", "exit 5") == (5, "", "")
+
+
+def test_a_folder_that_is_gone_keeps_nobody_from_running(watch: Watch, tmp_path: Path):
+    write_connection(hooks_folder(tmp_path / "t.db"), "127.0.0.1:1", "token")
+    line = f"mkdir gone && cd gone && rmdir ../gone && exec {SCRIPT} watch -- false"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env=watch.env, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+def test_a_callboard_that_is_broken_keeps_nobody_from_running(watch: Watch, tmp_path: Path):
+    """As while it is being updated: the agent has started, and the rest cannot be loaded."""
+    code = "import sys; sys.modules['callboard.cli.notices'] = None; "
+    code += "from callboard.__main__ import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "watch", "--", "sh", "-c", "exit 5"],
+        cwd=tmp_path,
+        env=watch.env,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (5, "", "")
 
 
 def test_an_address_that_is_none_keeps_nobody_from_running(watch: Watch):

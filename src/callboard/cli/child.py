@@ -21,6 +21,7 @@ _CHANGED: Final = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)
 """What Python has changed for itself, and the program must find as it was."""
 _OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP})
 _BY_KERNEL: Final = 128
+_NEWS: Final = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +64,25 @@ class Child:
                 return ended
 
     def _look(self) -> int | None:
+        """Its status if it has ended. While it is stopped, so are we."""
+        is_stopped = False
         while True:
-            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+            pid, status = os.waitpid(self.pid, _NEWS)
             if pid == 0:
-                return None
-            if not os.WIFSTOPPED(status):
+                if not is_stopped:
+                    return None
+                # Only we were woken. A shell wakes us both, and to wake it again then could undo
+                # the next Ctrl-Z.
+                self._send(signal.SIGCONT)
+                is_stopped = False
+            elif os.WIFSTOPPED(status):
+                # Whoever started us sees a job that is stopped, and can let it go on.
+                os.kill(os.getpid(), signal.SIGSTOP)
+                is_stopped = True
+            elif os.WIFCONTINUED(status):
+                is_stopped = False
+            else:
                 return status
-            # Whoever started us sees a job that is stopped, and can let it go on.
-            os.kill(os.getpid(), signal.SIGSTOP)
-            self._send(signal.SIGCONT)
 
     def _send(self, number: int) -> None:
         try:

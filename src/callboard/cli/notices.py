@@ -10,7 +10,6 @@ import orjson
 from callboard.board.places import hooks_folder
 from callboard.client.access import checked, find_token
 from callboard.courier.wire import Connection, Patience, Refused, ask, read_connection
-from callboard.errors import ValidationError
 from callboard.log.location import database_path, default_path
 
 _WITHIN: Final = 1.0
@@ -53,14 +52,6 @@ class Notices:
         except (OSError, ValueError, Refused):
             return False
         return True
-
-
-def notices(db: str | None, server: str | None) -> Notices:
-    """As the person chose; what is no address must not keep the agent from running."""
-    try:
-        return Notices.by(db, server)
-    except ValidationError:
-        return Notices(None)
 
 
 def _ask_securely(to: Connection, path: str, body: bytes) -> bool:

@@ -1,6 +1,8 @@
 """`callboard watch -- COMMAND …`."""
 
 import os
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,6 +10,7 @@ import click
 
 from callboard.cli.child import Child, end_like
 from callboard.cli.choice import Choice
+from callboard.courier.processes import Process
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NOT_FOUND, _NOT_STARTED = 127, 126
@@ -33,25 +36,43 @@ def command(ctx: click.Context, words: tuple[str, ...], **given: str | None) -> 
         click.echo(f"error: {words[0]} cannot be started: {error.strerror}.", err=True)
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_STARTED
     # The agent is starting; what follows takes no time from it.
-    from callboard.cli.notices import notices
-
     chosen: Choice = ctx.obj or Choice()
-    board = notices(
-        given["db"] or chosen.db, given["server"] or (None if given["db"] else chosen.server)
-    )
-    told = _told(child, given["agent"] or _agent(words))
+    server = given["server"] or (None if given["db"] else chosen.server)
+    board = _Board(given["db"] or chosen.db, server)
+    told = _told(child.pid, given["agent"] or _agent(words))
     board.send("/plates/register", told)
     status = child.wait()
     board.send("/plates/stopped", told)
     return end_like(status)
 
 
-def _told(child: Child, agent: str) -> dict[str, Any]:
-    from callboard.courier.processes import Process
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """Whom to tell of the agent."""
 
-    start = Process(child.pid).start
-    told = {"agent": agent, "pid": child.pid, "project_path": os.getcwd()}  # noqa: PTH109 - text
+    db: str | None
+    server: str | None
+
+    def send(self, path: str, told: dict[str, Any]) -> None:
+        """Tell it if that can be done. Whatever fails here would take the agent with it."""
+        with suppress(Exception):
+            from callboard.cli.notices import Notices
+
+            # Each time anew: the server may have moved meanwhile.
+            Notices.by(self.db, self.server).send(path, told)
+
+
+def _told(pid: int, agent: str) -> dict[str, Any]:
+    told: dict[str, Any] = {"agent": agent, "pid": pid, "project_path": _folder()}
+    start = Process(pid).start
     return told | ({"proc_start": start} if start else {})
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # It was removed, and we are in it all the same.
+        return os.environ.get("PWD") or "/"
 
 
 def _agent(words: tuple[str, ...]) -> str:

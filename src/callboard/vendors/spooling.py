@@ -17,8 +17,8 @@ _LINE = (
     "cd {spool} && [ ! -e .full ] && n={agent}.$p.$$ && i=0 && "
     "until [ $i = 9 ] || {{ true >$n.$i.part && [ ! -e $n.$i.json ]; }}; do i=$((i+1)); done && "
     "[ $i != 9 ] && cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
-    # Whoever writes to us must not notice that nobody wanted it.
-    "cat; exit 0"
+    # Whoever writes to us must not notice that nobody wanted it, nor that there is no `cat`.
+    "cat || while read -r p; do true; done; exit 0"
 )
 _ITS_OWN = 'p=${CLAUDE_PID-}; case $p in ""|*[!0-9]*) p=$PPID;; esac; '
 _PARENT = "p=$PPID; "
