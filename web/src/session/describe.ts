@@ -79,6 +79,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'input:requested': (p) => line('person', 'Question', p.prompt),
   'input:claimed': (p) => line('person', `${p.by} sees to it`),
   'input:released': () => line('person', 'The claim was given back'),
+  'input:contributed': (p) => line('person', `One of several decided${by(p)}`, verdict(p)),
   'input:received': (p) => line('person', `Answered${by(p)}`, verdict(p)),
   'input:cancelled': (p) => line('person', `Question taken back${by(p)}`, p.reason),
   'input:expired': (p) => line('person', 'The deadline passed', verdict(p)),

@@ -164,6 +164,12 @@ export interface EventPayloads {
   'input:requested': InputRequestedPayload
   'input:claimed': { readonly id: string; readonly by: string; readonly until: number }
   'input:released': { readonly id: string }
+  'input:contributed': InteractiveEnd & {
+    readonly value: unknown
+    /** What everybody said so far. */
+    readonly responses: unknown
+    readonly approved?: boolean
+  }
   'input:received': InputReceivedPayload
   'input:cancelled': InteractiveEnd & { readonly reason: string; readonly error?: string }
   'input:expired': InteractiveEnd & {
@@ -228,6 +234,7 @@ const NAMES = {
   'input:requested': true,
   'input:claimed': true,
   'input:released': true,
+  'input:contributed': true,
   'input:received': true,
   'input:cancelled': true,
   'input:expired': true,
