@@ -163,7 +163,9 @@ class Plates:
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> Plate:
-        """A client is about to start: a plate waits for it."""
+        """A client is about to start: a plate waits for it, if it does not have one already."""
+        if pid is not None and (known := await self._of_process(pid, proc_start)) is not None:
+            return known
         now = self._clock.now_ms()
         plate = Plate(
             plate_id=short_id(),
@@ -180,6 +182,12 @@ class Plates:
         recording.change(plates.REGISTERED, {}, plate)
         await self._append(plate.plate_id, recording, 0, now)
         return plate
+
+    async def _of_process(self, pid: int, proc_start: str | None) -> Plate | None:
+        for plate in await self.living():
+            if (plate.pid, plate.proc_start) == (pid, proc_start):
+                return plate
+        return None
 
     async def stopped(
         self,
