@@ -165,6 +165,7 @@ lock: python ## Pin the newest versions into requirements/*.txt and package-lock
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt
 	npm update --package-lock-only
+	cd clients/react/tests/react18 && npm update --package-lock-only
 
 clean: ## Remove what was built, environments included
-	rm -rf $(VENV) $(PEERS) $(dir $(CLIENTS)) node_modules clients/react/dist $(dir $(UI)) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(dir $(CLIENTS)) node_modules clients/react/tests/react18/node_modules clients/react/dist $(dir $(UI)) .demo build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -22,7 +22,7 @@ from common import HERE, Result, call, commit, machine, peers_python, progress, 
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
-NAMES += ["hooks", "real_hooks"]
+NAMES += ["many_sessions", "hooks", "real_hooks"]
 LONG = {"load"}
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
 PICTURES = {
