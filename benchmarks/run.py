@@ -2,8 +2,8 @@
 
 Names: workflows, appends, storage, answer, state_at; of the server streams, http_answer, waiting,
 recovery, load, help; of the dashboard first_paint; of the React package react; of the board hooks
-and real_hooks; all of them when none is given. `--quick` takes fewer rounds and smaller loads, for a look while
-working, and leaves out load unless it is named.
+and real_hooks; all of them when none is given. `--quick` takes fewer rounds and smaller loads, for
+a look while working, and leaves out load unless it is named.
 Only a full run writes RESULTS.md; any other goes to RESULTS-partial.md.
 """
 

@@ -271,6 +271,20 @@ async def test_a_subagent_asks_in_the_terminal(claude: Claude, model: Model, boa
         await board.plate(status="idle", waitingFor=None, background=[])
 
 
+async def test_with_answers_off_the_board_only_looks(claude: Claude, model: Model, board: Board):
+    await claude.home.install_hooks("claude", "--answers=off")
+    model.scripts["make"] = scenes.TOUCH
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:make")
+        plate = await board.plate(status="awaiting_approval", interactionId=None)
+        assert "touch made" in plate["waitingFor"]
+        await terminal.leaves(PROCEED, "1")
+        await terminal.shows("It is made.")
+        plate = await board.plate(status="idle", waitingFor=None)
+    assert "input:requested" not in await board.told(plate)
+
+
 async def test_a_headless_run_waits_for_nobody(claude: Claude, model: Model, board: Board):
     model.scripts["make"] = scenes.TOUCH
     done = await claude.run("play:make")

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 
+import pytest
 from tests.real_clients import scenes
 from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude
@@ -18,7 +19,12 @@ def tools_of(events: list[dict[str, object]], name: str) -> list[object]:
     return [event["payload"]["toolName"] for event in events if event["name"] == name]  # type: ignore[index]
 
 
-async def test_a_session_from_start_to_end(claude: Claude, model: Model, board: Board):
+@pytest.mark.parametrize("transport", ["spool", "command", "http"])
+async def test_a_session_from_start_to_end(
+    claude: Claude, model: Model, board: Board, transport: str
+):
+    reached = ("--force", f"--port={board.server.port}") if transport == "http" else ()
+    await claude.home.install_hooks("claude", f"--transport={transport}", *reached)
     model.scripts["greet"] = scenes.ECHO
     done = await claude.run("play:greet")
     assert (done.code, done.out, done.err) == (0, "I said hello.\n", "")

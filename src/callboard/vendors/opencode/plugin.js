@@ -3,9 +3,9 @@
 // Nothing here may be noticed in the session: no call waits for us, none fails because of us. What
 // happens is written into the spool, one file an event, in order. A question to the person is also
 // sent to the server, which holds the request until somebody answers.
-import { mkdir, readFile, rename, stat, unlink, writeFile } from "node:fs/promises"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 
 const FOLDER = "@FOLDER@"
@@ -31,7 +31,6 @@ const TOLD = new Set([
 const ASKED = new Set(["permission.asked", "permission.updated", "question.asked"])
 const RESOLVED = new Set(["permission.replied", "question.replied", "question.rejected"])
 const LARGEST = 4_000_000
-const MOST_WAITING = 1000
 const MOST_SESSIONS = 1000
 const NO_SERVER_FOR_MS = 600_000
 const SOONEST_MS = 200
@@ -86,8 +85,6 @@ class Reporter {
   constructor(directory) {
     this.directory = directory
     this.sessions = new Map()
-    this.waiting = 0
-    this.last = Promise.resolve()
     this.count = 0
     this.start = procStart()
   }
@@ -153,17 +150,9 @@ class Reporter {
     return facts
   }
 
-  // One after the other, so that their order is kept; nobody waits for them.
+  // At once: `opencode run` ends with its turn, and would not wait for what is still to be written.
   send(told) {
-    if (this.waiting >= MOST_WAITING) return
-    this.waiting += 1
-    const number = (this.count += 1)
-    this.last = this.last
-      .then(() => drop(JSON.stringify(told), number))
-      .catch(() => undefined)
-      .then(() => {
-        this.waiting -= 1
-      })
+    drop(JSON.stringify(told), (this.count += 1))
   }
 }
 
@@ -261,17 +250,17 @@ async function connection() {
   return lines
 }
 
-async function drop(body, number) {
+function drop(body, number) {
   if (body.length > LARGEST) return
   const spool = join(FOLDER, "spool")
-  if (await isThere(join(spool, ".full"))) return
-  await mkdir(spool, { recursive: true, mode: 0o700 })
   const name = join(spool, `${AGENT}.${process.pid}.${number}-${randomBytes(4).toString("hex")}`)
   try {
-    await writeFile(`${name}.part`, body, { mode: 0o600, flag: "wx" })
-    await rename(`${name}.part`, `${name}.json`)
+    if (existsSync(join(spool, ".full"))) return
+    mkdirSync(spool, { recursive: true, mode: 0o700 })
+    writeFileSync(`${name}.part`, body, { mode: 0o600, flag: "wx" })
+    renameSync(`${name}.part`, `${name}.json`)
   } catch {
-    await unlink(`${name}.part`).catch(() => undefined)
+    rmSync(`${name}.part`, { force: true })
   }
 }
 
