@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from callboard.events.envelope import Event
     from callboard.handlers.auto import auto_approve
     from callboard.handlers.terminal import cli_prompt
+    from callboard.interactions.interactive import Interactive
     from callboard.interactions.questions import Approval, Choice, Escalate
     from callboard.state.model import HumanResponse, State
 
@@ -30,6 +31,7 @@ __all__ = [
     "Escalate",
     "Event",
     "HumanResponse",
+    "Interactive",
     "Output",
     "Phase",
     "Retry",
@@ -54,6 +56,7 @@ _HOMES = {
     "Escalate": "callboard.interactions.questions",
     "Event": "callboard.events.envelope",
     "HumanResponse": "callboard.state.model",
+    "Interactive": "callboard.interactions.interactive",
     "Output": "callboard.engine.ports",
     "Phase": "callboard.engine.phase",
     "Retry": "callboard.engine.phase",

@@ -4,6 +4,7 @@
     ├── DefinitionError            a workflow, phase or question is defined wrongly
     ├── ValidationError            a value from outside does not fit
     │   ├── AnswerInvalid          an answer that the question did not offer
+    │   ├── ResponseInvalid        a response that does not fit the caller's `result_type`
     │   └── EditInvalid            a JSON Patch that cannot be applied
     ├── NotFound
     │   ├── SessionNotFound
@@ -12,6 +13,8 @@
     │   └── PlateNotFound
     ├── ConflictError              somebody else was first
     │   ├── AlreadyAnswered · InteractionClosed · Claimed
+    │   ├── InteractivePending     one interactive session at a time
+    │   ├── NoExecution            nothing runs that a question could belong to
     │   ├── NotResumable · SessionExists
     │   ├── SessionOwned           another process drives this session
     │   ├── OwnershipLost          this process drove it, and was replaced
@@ -23,6 +26,7 @@
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
     ├── PhaseError                 a function of a phase raised: update, human, next, …
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
+    ├── InteractiveFailed          an interactive session broke off
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
     ├── SettingsUnusable           a coding agent's settings cannot be changed
@@ -76,6 +80,10 @@ class ValidationError(CallboardError):
 
 class AnswerInvalid(ValidationError):
     """The question does not take this answer."""
+
+
+class ResponseInvalid(ValidationError):
+    """The response does not fit result_type."""
 
 
 class EditInvalid(ValidationError):
@@ -134,6 +142,18 @@ class Claimed(ConflictError):
     """Somebody else sees to this question just now."""
 
     code = "CLAIMED"
+
+
+class InteractivePending(ConflictError):
+    """Cannot create a new interactive session while one is already pending"""
+
+    code = "INTERACTIVE_PENDING"
+
+
+class NoExecution(ConflictError):
+    """No active execution. Give session_id=..., or standalone=True to ask outside any session."""
+
+    code = "NO_EXECUTION"
 
 
 class NotResumable(ConflictError):
@@ -218,6 +238,12 @@ class QuestionTimedOut(CallboardError):
     """Nobody answered the question in time."""
 
     code = "QUESTION_TIMED_OUT"
+
+
+class InteractiveFailed(CallboardError):
+    """The interactive session failed."""
+
+    code = "INTERACTIVE_FAILED"
 
 
 class HandlerFailed(CallboardError):

@@ -1,5 +1,6 @@
 """Identity: the only place that rolls dice."""
 
+import hashlib
 import os
 import random
 import secrets
@@ -19,6 +20,13 @@ def short_id(length: int = 12) -> str:
     """Make an id for a session or a question, short enough to type: 60 random bits."""
     bits = secrets.randbits(5 * length)
     return "".join(_ALPHABET[(bits >> (5 * i)) & 31] for i in range(length))
+
+
+def keyed_id(*parts: str) -> str:
+    """The id that a key of somebody's own choosing stands for: always the same."""
+    named = "\0".join(parts).encode(errors="surrogatepass")
+    bits = int.from_bytes(hashlib.sha256(named).digest()[:8])
+    return "".join(_ALPHABET[(bits >> (5 * i)) & 31] for i in range(12))
 
 
 def event_id() -> str:

@@ -28,6 +28,7 @@ import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pexpect
@@ -357,6 +358,10 @@ async def busy_events() -> list[Event]:
     async with Callboard.open(None, [busy], clock=clock) as board:
         source = {"file": "busy.py", "name": "busy"}
         session = (await board.run(busy, input=True, source=source)).session_id
+        aside = await board.people.ask(
+            type="interactive_session", prompt="?", session_id=session, by="Ada"
+        )
+        await board.people.complete(aside.id, "completed", by="Ada", via="http")
         status, seen = "waiting", set[str]()
         while status == "waiting":
             for question in await board.inbox(session):
@@ -387,6 +392,13 @@ async def outcomes(people: Inbox) -> list[str]:
         await people.complete(
             one.id, outcome, transcript="…", duration_ms=1, error="?", by="Bo", via="http"
         )
+        asked.append(one.id)
+    for outcome in ("approved", "cancelled", "timeout", "failed"):
+        both: dict[str, Any] = {"requiredParticipants": ["Ada", "Bo"], "captureTranscript": True}
+        one = await people.ask(type="interactive_session", prompt="?", config=both)
+        told = {"transcript": "…", "duration_ms": 1, "via": "http"}
+        await people.complete(one.id, "approved", by="Ada", **told)
+        await people.complete(one.id, outcome, by="Bo", **told)
         asked.append(one.id)
     confirmed = await people.ask(type="confirmation", prompt="?")
     await people.complete(confirmed.id, "approved", by="Bo", via="http")

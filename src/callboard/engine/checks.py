@@ -5,7 +5,8 @@ from typing import NoReturn
 
 from callboard.engine.phase import Phase, Step
 from callboard.errors import DefinitionError
-from callboard.interactions.questions import Approval, Choice, seconds
+from callboard.interactions.questions import seconds
+from callboard.interactions.rendering import is_question
 from callboard.state.shape import StateType
 
 
@@ -46,7 +47,10 @@ def _check_phase(workflow: str, name: str, phase: Phase) -> None:
                 _wrong(workflow, name, f"{option} needs an agent; add agent=...")
     if phase.human is not None and not _can_ask(phase.human):
         _wrong(
-            workflow, name, "human must be Approval(...), Choice(...) or a function that gives one"
+            workflow,
+            name,
+            "human must be Approval(...), Choice(...), Interactive(...) or a function that gives "
+            "one",
         )
     if phase.on_answer is not None and phase.human is None:
         _wrong(workflow, name, "on_answer needs human; add human=Approval(...) or Choice(...)")
@@ -109,7 +113,7 @@ def check_state(workflow: str, steps: Mapping[str, Step], state_type: StateType)
 
 
 def _can_ask(human: object) -> bool:
-    return callable(human) or isinstance(human, Approval | Choice)
+    return callable(human) or is_question(human)
 
 
 def _wrong(workflow: str, phase: str, what: str) -> NoReturn:

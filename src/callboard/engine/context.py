@@ -3,12 +3,20 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from contextlib import AbstractContextManager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Unpack
 
+from callboard.engine.current import folder, worktree
 from callboard.engine.outputs import plain
 from callboard.engine.ports import Item
 from callboard.errors import QuestionTimedOut
-from callboard.interactions.questions import Approval, Choice, Duration, OnTimeout, Rendered, render
+from callboard.interactions.interactive import InteractiveOptions, rendered
+from callboard.interactions.questions import Approval, Choice, Duration, OnTimeout, Rendered
+from callboard.interactions.records import Interaction
+from callboard.interactions.rendering import render
+from callboard.interactions.results import InteractiveSessionResult, result_of
 from callboard.state.session import Asked
 
 
@@ -25,20 +33,8 @@ class Place(NamedTuple):
     item_index: int | None
 
 
-class Desk(Protocol):
-    """What a context needs from whoever runs the agent."""
-
-    async def ask(self, place: Place, question: Rendered, key: str | None) -> Asked:
-        """Put a question, or find the one put before, and wait for its end."""
-        ...
-
-    async def narrate(self, place: Place, item: Item) -> None:
-        """Record what the agent says or does."""
-        ...
-
-    async def emit(self, place: Place, name: str, data: Any) -> None:
-        """Record an event of the agent's own."""
-        ...
+class Ledger(Protocol):
+    """Effects that happened, and what they gave."""
 
     def recorded(self, place: Place, key: str) -> tuple[bool, Any]:
         """Whether an effect was recorded, and what it gave."""
@@ -50,6 +46,26 @@ class Desk(Protocol):
 
     async def still_ours(self) -> None:
         """Raise OwnershipLost when another process has taken over."""
+        ...
+
+
+class Desk(Ledger, Protocol):
+    """What a context needs from whoever runs the agent."""
+
+    async def ask(self, place: Place, question: Rendered, key: str | None) -> Asked:
+        """Put a question, or find the one put before, and wait for its end."""
+        ...
+
+    async def found(self, asked: Asked) -> Interaction:
+        """All that is known of a question."""
+        ...
+
+    async def narrate(self, place: Place, item: Item) -> None:
+        """Record what the agent says or does."""
+        ...
+
+    async def emit(self, place: Place, name: str, data: Any) -> None:
+        """Record an event of the agent's own."""
         ...
 
 
@@ -130,6 +146,27 @@ class Context:
         """Ask a person to choose, and wait; with `other`, any text is an answer."""
         question = Choice(prompt, options, other, timeout, on_timeout or "wait")
         return str((await self._ask(render(question, None), key)).value)
+
+    async def interactive(
+        self,
+        prompt: str,
+        *,
+        within: Duration | None = None,
+        key: str | None = None,
+        **options: Unpack[InteractiveOptions],
+    ) -> InteractiveSessionResult[Any]:
+        """Ask a person to decide together with an agent, and wait for how that ends.
+
+        However it ends, it is a result: look at `outcome`, or at `approved`. The options are
+        those of `Interactive`; `within` is how long to wait, `key` as in `ask`.
+        """
+        options.setdefault("cwd", folder())
+        asked = await self._desk.ask(self._place, rendered(prompt, options, within), key)
+        return result_of(await self._desk.found(asked), options.get("result_type"))
+
+    def worktree(self, path: str | PathLike[str]) -> AbstractContextManager[Path]:
+        """Work in this folder: interactive sessions asked for within begin there."""
+        return worktree(path)
 
     async def _ask(self, question: Rendered, key: str | None) -> Asked:
         asked = await self._desk.ask(self._place, question, key)

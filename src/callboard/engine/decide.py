@@ -119,6 +119,8 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
     for asked in view.pending():
         if asked.deadline is not None and asked.deadline <= now:
             return Expire(asked.id)
+    if view.halted():
+        return Wait(_next_deadline(view))
     if view.visit is None:
         return _between(workflow, view)
     step = workflow.steps.get(view.visit.phase)
@@ -129,7 +131,7 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
 
 def _between(workflow: Definition, view: SessionView) -> Decision:
     if view.exit_phase is not None:
-        return Wait() if view.tasks else Finish(view.exit_phase)
+        return Wait(_next_deadline(view)) if view.tasks else Finish(view.exit_phase)
     phase = view.next_phase or workflow.first
     return Enter(phase) if phase in workflow.steps else _missing(workflow, phase)
 

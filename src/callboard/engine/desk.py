@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 from callboard.engine.budget import Budget
 from callboard.engine.context import Context, Place
+from callboard.engine.current import enter
 from callboard.engine.live import LiveSession
 from callboard.engine.narration import Narrator
 from callboard.engine.perform import Scene, ask
 from callboard.engine.ports import Agent, Item, Output
 from callboard.errors import AgentError, AgentTimedOut, OwnershipLost, StoreError, Unwound
 from callboard.events import names
+from callboard.events.rows import Query
 from callboard.interactions.questions import Duration, Rendered, seconds
+from callboard.interactions.records import Interaction, interaction
 from callboard.state.session import Asked, SessionView
 
 
@@ -102,6 +105,7 @@ class RunDesk:
         raise asyncio.CancelledError
 
     async def _consume(self) -> Output:
+        enter(self.place.session_id)
         state = self._live.state.read()
         try:
             async with aclosing(self._agent.stream(state, Context(self, self.place))) as stream:
@@ -129,6 +133,11 @@ class RunDesk:
         await self._narrator.flush()
         await self._live.commit(build)
         return await self._wait(found[0])
+
+    async def found(self, asked: Asked) -> Interaction:
+        """All that is known of a question: more than the fold keeps of it."""
+        (row,) = await self._live.log.rows(Query("human_interactions", {"id": asked.id}))
+        return interaction(row, self._live.clock.now_ms())
 
     def _put(self, scene: Scene, question: Rendered, key: str | None, nth: int) -> str:
         identity: dict[str, Any] = {"run": self.place.run, "attempt": self.place.attempt}
@@ -195,7 +204,10 @@ def _same_question(
 ) -> Asked | None:
     """The question put before under the same identity: never by the order of calls."""
     for asked in view.questions.values():
-        if asked.run != run or asked.nth != nth or asked.status == "cancelled":
+        if asked.run != run or asked.nth != nth:
+            continue
+        # One that was taken away is put again; one that somebody left has come to an end.
+        if asked.status == "cancelled" and asked.outcome is None:
             continue
         if key is not None or asked.key is not None:
             if key == asked.key:

@@ -4,32 +4,28 @@ Questions of workflows come here by themselves. Others are asked here: in a sess
 waits for a person but does not go on with the answer, or standing alone.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from callboard.clock import Clock
+from callboard.engine.answering import RAN_OUT, closed
+from callboard.engine.asking import Asking
 from callboard.engine.cursors import cursor_of, place_of
-from callboard.engine.loading import not_found
 from callboard.engine.operations import Operations
-from callboard.engine.resolving import Questions, Told, unmoved
-from callboard.errors import (
-    ConflictError,
-    PositionConflict,
-    SessionExists,
-    SessionOwned,
-    ValidationError,
-)
+from callboard.engine.resolving import Questions, Told
+from callboard.errors import ConflictError, ValidationError
 from callboard.events import names
-from callboard.events.envelope import NewEvent
+from callboard.events.moments import to_ms
 from callboard.events.rows import Cell, Query
-from callboard.ids import event_id, short_id
 from callboard.interactions.claims import check_free, claim_payload
 from callboard.interactions.kinds import WHOLE, is_from_board, manner_of
-from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome, completion_event
+from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome
+from callboard.interactions.participation import ending
 from callboard.interactions.records import Interaction, interaction
 from callboard.interactions.requests import request_payload
-from callboard.log.protocol import EventLog, Writing
+from callboard.log.protocol import EventLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +44,7 @@ class Inbox:
         self._clock = clock
         self._questions = Questions(log, clock)
         self._operations = Operations(log, clock)
+        self._asking = Asking(log, clock)
 
     async def find(
         self,
@@ -86,7 +83,7 @@ class Inbox:
         """One question, open or closed."""
         return await self._questions.find(interaction_id)
 
-    async def ask(
+    async def ask(  # noqa: PLR0913 - all by keyword
         self,
         *,
         type: str,
@@ -94,51 +91,34 @@ class Inbox:
         options: Sequence[str] | None = None,
         config: Mapping[str, Any] | None = None,
         session_id: str | None = None,
+        key: str | None = None,
         by: str | None = None,
     ) -> Interaction:
-        """Put a question to people: in a session that has not ended, or standing alone."""
+        """Put a question to people: in a session that has not ended, or standing alone.
+
+        With a `key` it is put once: asked again under it, the question is found, answered or not.
+        """
         payload = request_payload(type, prompt, options, config)
         if by is not None:
             payload["by"] = by
         if session_id is None:
-            return await self.get(await self._ask_alone(payload))
-        return await self.get(await self._ask_in(session_id, payload))
+            return await self.get(await self._asking.alone(payload, key))
+        return await self.get(await self._asking.within(session_id, payload, key))
 
-    async def _ask_alone(self, payload: dict[str, Any]) -> str:
-        """The question's stream has its id. No session has it: a stream can be begun only once."""
-        while True:
-            id = short_id()
-            event = self._event(names.REQUESTED, {"id": id, **payload, "standalone": True})
-            try:
-                await self._log.append(id, [event], Writing(expect=0, settle=True))
-            except SessionExists:
-                continue
-            return id
-
-    async def _ask_in(self, session_id: str, payload: dict[str, Any]) -> str:
-        id = short_id()
-        while True:
-            # In this order: what ends the session after the row was read, moves the head.
-            head = await self._log.head(session_id)
-            rows = await self._log.rows(Query("sessions", {"id": session_id}))
-            if not rows:
-                raise not_found(session_id)
-            if rows[0]["ended"]:
-                raise ConflictError(
-                    f"Session {session_id} has ended ({rows[0]['ended']}), and nothing can be "
-                    "asked in it. Ask without a session.",
-                    session_id=session_id,
-                )
-            event = self._event(names.REQUESTED, {"id": id, **payload})
-            try:
-                writing = await unmoved(self._log, session_id, head)
-                await self._log.append(session_id, [event], writing)
-            except (PositionConflict, SessionOwned):
-                continue
-            return id
-
-    def _event(self, name: str, payload: Mapping[str, Any]) -> NewEvent:
-        return NewEvent(event_id(), name, payload, self._clock.now_ms())
+    async def ended(self, interaction_id: str) -> Interaction:
+        """Wait until a question is closed, by whatever process."""
+        stream = (await self.get(interaction_id)).stream
+        changed = asyncio.Event()
+        undo = self._log.on_change(stream, lambda head: changed.set())
+        try:
+            while True:
+                changed.clear()
+                found = await self.get(interaction_id)
+                if found.status != "pending":
+                    return found
+                await changed.wait()
+        finally:
+            undo()
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
         """See to a question: for a while nobody else can claim it. The same `by` renews."""
@@ -179,13 +159,26 @@ class Inbox:
         if manner_of(asked.type) != "outcome":
             return await self._complete_simply(asked, outcome, response, who)
         given = Completion(outcome, response, transcript, duration_ms, error)
+        paused = await self._is_paused(asked.session_id)
+        late: list[str] = []
 
         def build(asked: Interaction) -> Told:
-            name, payload = completion_event(asked, given)
+            late.clear()
+            name, payload = ending(asked, given, by)
+            if _ran_out(asked, self._clock.now_ms()) and not paused:
+                late.append(asked.id)
+                return names.EXPIRED, {"id": asked.id, "timedOut": True, "outcome": "timeout"}
             return name, payload | who
 
         await self._questions.write(interaction_id, build)
+        if late:
+            raise closed(interaction_id, RAN_OUT)
         return await self.get(interaction_id)
+
+    async def _is_paused(self, session_id: str | None) -> bool:
+        """Whether the clock stands still for a session's questions."""
+        rows = await self._log.rows(Query("sessions", {"id": session_id}))
+        return bool(rows and rows[0]["paused"])
 
     async def _complete_simply(
         self, asked: Interaction, outcome: str, response: Any, who: dict[str, str]
@@ -208,7 +201,10 @@ class Inbox:
     async def cancel(
         self, interaction_id: str, *, by: str | None = None, via: str | None = None
     ) -> Interaction:
-        """Take a question back, unless a workflow cannot go on without its answer."""
+        """Take a question back, unless a workflow cannot go on without its answer.
+
+        It can go on without an interactive session, whose outcome is then `cancelled`.
+        """
 
         def build(asked: Interaction) -> Told:
             if is_from_board(asked.type):
@@ -217,6 +213,10 @@ class Inbox:
                     "Answer it here or there.",
                     interaction_id=asked.id,
                 )
+            payload = {"id": asked.id, "reason": "it was taken back", **_who(by, via)}
+            if manner_of(asked.type) == "outcome":
+                name, ended = ending(asked, Completion("cancelled"), by)
+                return name, ended | payload
             if asked.awaited:
                 raise ConflictError(
                     f"Session {asked.session_id} goes on only with an answer to question "
@@ -225,11 +225,14 @@ class Inbox:
                     interaction_id=asked.id,
                     session_id=asked.session_id,
                 )
-            payload = {"id": asked.id, "reason": "it was taken back", **_who(by, via)}
             return names.INPUT_CANCELLED, payload
 
         await self._questions.write(interaction_id, build)
         return await self.get(interaction_id)
+
+
+def _ran_out(asked: Interaction, now_ms: int) -> bool:
+    return asked.deadline is not None and to_ms(asked.deadline) <= now_ms
 
 
 def _who(by: str | None, via: str | None) -> dict[str, str]:

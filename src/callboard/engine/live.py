@@ -19,8 +19,6 @@ from callboard.state.session import Asked, SessionView
 # A state smaller than this is not worth a checkpoint of its own: folding is quicker.
 _SMALLEST_CHECKPOINT = 16_384
 
-_CLOSES_QUESTION = frozenset({names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED})
-
 Build = Callable[[Scene], None]
 Listener = Callable[[list[Event]], None]
 
@@ -138,7 +136,7 @@ class LiveSession:
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             self._told = event.position
-            if event.name in _CLOSES_QUESTION:
+            if event.name in names.CLOSES_QUESTION:
                 self._resolve(event.payload["id"])
         if events:
             for listener in self.listeners:

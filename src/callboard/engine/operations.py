@@ -12,6 +12,7 @@ from callboard.engine.loading import load, not_found
 from callboard.engine.outputs import plain
 from callboard.engine.perform import Scene, cancel_questions
 from callboard.engine.resolving import Questions, Told
+from callboard.engine.tasks import close
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     AgentOutputInvalid,
@@ -166,7 +167,7 @@ class Operations:
             asked = batch.view.questions[question]
             late = ran_out(asked, batch.now) and not batch.view.paused
             if late:
-                batch.add(*expire(asked, batch.now))
+                close(batch, *expire(asked, batch.now))
             else:
                 batch.add(names.RECEIVED, payload)
             return late

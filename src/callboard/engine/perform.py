@@ -8,6 +8,7 @@ from callboard.engine import decide as d
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.outputs import plain
 from callboard.engine.phase import Step
+from callboard.engine.tasks import close, put
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     CallboardError,
@@ -19,7 +20,8 @@ from callboard.errors import (
 from callboard.events import names
 from callboard.ids import short_id
 from callboard.interactions.expiry import expire
-from callboard.interactions.questions import Approval, Choice, Rendered, render
+from callboard.interactions.questions import Rendered
+from callboard.interactions.rendering import is_question, render
 from callboard.state.model import HumanResponse
 from callboard.state.session import Asked, Run, Visit, run_item
 
@@ -81,8 +83,8 @@ def _perform(scene: Scene, decision: d.Decision) -> bool:  # noqa: C901 - one li
         case d.Fail(error):
             fail(scene, error, recorded=True)
         case d.Expire(question):
-            name, payload = expire(scene.batch.view.questions[question], scene.batch.now)
-            scene.batch.add(name, payload)
+            asked = scene.batch.view.questions[question]
+            close(scene.batch, *expire(asked, scene.batch.now))
         case d.Finish(phase):
             cancel_questions(scene.batch, "the workflow has completed")
             scene.batch.add(names.COMPLETED, {"exitPhase": phase})
@@ -183,10 +185,10 @@ def conclude(scene: Scene) -> None:
     question = step.human
     if callable(question):
         question = _call(f"human of phase {step.name!r}", question, scene.state.read(), output)
-        if question is not None and not isinstance(question, Approval | Choice):
+        if question is not None and not is_question(question):
             wrong = DefinitionError(
                 f"human of phase {step.name!r} returned {type(question).__name__}. "
-                "Return Approval(...), Choice(...) or None."
+                "Return Approval(...), Choice(...), Interactive(...) or None."
             )
             raise _Broken(f"human of phase {step.name!r}", wrong)
     if question is None:
@@ -199,7 +201,7 @@ def conclude(scene: Scene) -> None:
 def proceed(scene: Scene) -> None:
     """The question is closed: put the answer where routing can see it, and go on."""
     asked = scene.batch.view.questions[scene.visit.question or ""]
-    if asked.status == "failed":
+    if asked.status == "failed" and asked.outcome is None:
         late = QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
         return fail(scene, describe(late))
     if not scene.visit.responded:
@@ -213,6 +215,8 @@ def _respond(scene: Scene, asked: Asked) -> None:
     response: dict[str, Any] = {"value": asked.value, "approved": asked.approved}
     if asked.timed_out:
         response["timed_out"] = True
+    if asked.outcome is not None:
+        response["outcome"] = asked.outcome
 
     def change(draft: Any) -> None:
         _set_answer(draft, response, asked.approved)
@@ -250,7 +254,9 @@ def ask(batch: Batch, question: Rendered, *, phase: str | None, **identity: Any)
     if question.timeout_ms is not None:
         payload["deadline"] = batch.now + question.timeout_ms
         payload["onTimeout"] = question.on_timeout
-    batch.add(names.REQUESTED, payload | identity)
+    if question.config:
+        payload["config"] = question.config
+    put(batch, payload | identity)
     return payload["id"]
 
 
@@ -269,7 +275,7 @@ def cancel_questions(batch: Batch, reason: str, run: str | None = None) -> None:
     """Close the questions that are still open: all of them, or those of one run."""
     for asked in batch.view.pending():
         if run is None or asked.run == run:
-            batch.add(names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
+            close(batch, names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
 
 
 def _route(scene: Scene, output: Any) -> None:

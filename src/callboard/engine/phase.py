@@ -6,7 +6,8 @@ from typing import Any, Literal, Protocol
 
 from callboard.engine.ports import Agent
 from callboard.errors import DefinitionError
-from callboard.interactions.questions import Duration, Question, millis, seconds
+from callboard.interactions.questions import Duration, millis, seconds
+from callboard.interactions.rendering import Question
 
 Uncertain = Literal["retry", "ask", "fail"]
 AgentLike = Agent | Callable[..., Any]

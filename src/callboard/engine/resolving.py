@@ -1,16 +1,18 @@
 """What becomes of a question, written by its row alone: so that it costs the same whatever the
 session's state weighs, and so that what closes a question closes it once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from callboard.clock import Clock
 from callboard.engine.answering import RAN_OUT, already, closed, unknown
+from callboard.engine.tasks import described
 from callboard.errors import PositionConflict, SessionOwned
 from callboard.events import names
-from callboard.events.envelope import NewEvent
+from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query
 from callboard.ids import event_id
+from callboard.interactions.configs import blocks, halts
 from callboard.interactions.kinds import WHOLE, manner_of
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
@@ -22,7 +24,7 @@ _CLOSED = {
     "cancelled": "was cancelled",
     "failed": "has failed",
 }
-_QUIET = (names.CLAIMED, names.RELEASED)
+_QUIET = (names.CLAIMED, names.RELEASED, names.CONTRIBUTED)
 
 Told = tuple[str, dict[str, Any]]
 """An event as name and payload."""
@@ -66,22 +68,42 @@ class Questions:
             told = build(asked)
             if told is None:
                 return None
-            name, payload = told
             before = await self._log.read(stream, head - 1, limit=1)
             if not before:
                 continue  # Deleted meanwhile, by another process.
-            cause = before[0].id
-            event = NewEvent(event_id(), name, payload, self._clock.now_ms(), caused_by=cause)
             try:
-                await self._log.append(stream, [event], await self._writing(asked, head, name))
+                await self._append(asked, told, before[0])
             except (PositionConflict, SessionOwned):
                 continue
             return asked
 
-    async def _writing(self, asked: Interaction, head: int, name: str) -> Writing:
-        if asked.awaited and name not in _QUIET:
-            return Writing(expect=head)
-        return await unmoved(self._log, asked.stream, head)
+    async def _append(self, asked: Interaction, told: Told, before: Event) -> None:
+        """Append what happened to a question, and the end of its task if that closes it."""
+        task = await self._task(asked) if told[0] in names.CLOSES_QUESTION else None
+        ending = [] if task is None else [(names.TASK_COMPLETED, task)]
+        events = chained([told, *ending], self._clock.now_ms(), before.id)
+        # Somebody has to go on with it: whoever drives the session.
+        moves = asked.awaited or task is not None or halts(asked.type, asked.config)
+        writing = Writing(expect=before.position)
+        if not moves or told[0] in _QUIET:
+            writing = await unmoved(self._log, asked.stream, before.position)
+        await self._log.append(asked.stream, events, writing)
+
+    async def _task(self, asked: Interaction) -> dict[str, Any] | None:
+        """The task that ends with a question, if it has one."""
+        if asked.session_id is None or not blocks(asked.type, asked.config):
+            return None
+        rows = await self._log.rows(Query("tasks", {"id": asked.id, "status": "running"}))
+        return described(asked.id, rows[0]["title"]) if rows else None
+
+
+def chained(told: Sequence[Told], now_ms: int, cause: str | None = None) -> list[NewEvent]:
+    """Events of one append, each caused by the one before it."""
+    events: list[NewEvent] = []
+    for name, payload in told:
+        events.append(NewEvent(event_id(), name, payload, now_ms, caused_by=cause))
+        cause = events[-1].id
+    return events
 
 
 async def unmoved(log: EventLog, stream: str, head: int) -> Writing:

@@ -40,9 +40,13 @@ ESCALATED: Final = "input:escalated"
 INPUT_FAILED: Final = "input:failed"
 CLAIMED: Final = "input:claimed"
 RELEASED: Final = "input:released"
+CONTRIBUTED: Final = "input:contributed"
 
 TASK_STARTED: Final = "task:started"
 TASK_COMPLETED: Final = "task:completed"
+
+CLOSES_QUESTION: Final = frozenset({RECEIVED, EXPIRED, INPUT_CANCELLED, INPUT_FAILED})
+"""After one of these a question is no longer open."""
 
 TERMINAL: Final = frozenset({COMPLETED, FAILED, CANCELLED})
 """After one of these nothing may follow in the stream."""

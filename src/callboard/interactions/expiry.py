@@ -8,7 +8,7 @@ from callboard.state.session import Asked
 
 def ran_out(asked: Asked, now_ms: int) -> bool:
     """Whether the clock has closed the question, though nobody has recorded it yet."""
-    closes = (asked.on_timeout or {}).get("action") in ("answer", "fail")
+    closes = (asked.on_timeout or {}).get("action") in ("answer", "fail", "end")
     return closes and asked.deadline is not None and asked.deadline <= now_ms
 
 
@@ -27,6 +27,8 @@ def expire(asked: Asked, now_ms: int) -> tuple[str, dict[str, Any]]:
             if "approved" in rule:
                 payload["approved"] = rule["approved"]
             return names.EXPIRED, payload
+        case "end":
+            return names.EXPIRED, {"id": asked.id, "timedOut": True, "outcome": "timeout"}
         case "fail":
             return names.EXPIRED, {"id": asked.id, "timedOut": True, "fail": True}
         case _:

@@ -60,7 +60,7 @@ class Choice:
         _check(self)
 
 
-Question = Approval | Choice
+Simple = Approval | Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class Rendered:
     other: bool = False
     timeout_ms: int | None = None
     on_timeout: dict[str, Any] | None = None
+    config: dict[str, Any] | None = None
 
 
 def seconds(duration: Duration) -> float:
@@ -85,24 +86,6 @@ def millis(duration: Duration) -> int:
     return round(seconds(duration) * 1000)
 
 
-def render(question: Question, state: Any) -> Rendered:
-    """Evaluate prompt and options on the state, and check what comes out."""
-    prompt = question.prompt(state) if callable(question.prompt) else question.prompt
-    if not isinstance(prompt, str) or not prompt.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
-    options = question.options(state) if callable(question.options) else question.options
-    if question.type == "choice":
-        options = checked_options(options)
-    return Rendered(
-        type=question.type,
-        prompt=prompt,
-        options=list(options) if options is not None else None,
-        other=question.other,
-        timeout_ms=None if question.timeout is None else millis(question.timeout),
-        on_timeout=None if question.timeout is None else policy(question, question.on_timeout),
-    )
-
-
 def checked_options(options: Any) -> list[str]:
     """The options of a choice: at least one, all different texts."""
     if isinstance(options, str) or not isinstance(options, Sequence) or not options:
@@ -113,7 +96,7 @@ def checked_options(options: Any) -> list[str]:
     return listed
 
 
-def policy(question: Question, on_timeout: OnTimeout) -> dict[str, Any]:
+def policy(question: Simple, on_timeout: OnTimeout) -> dict[str, Any]:
     """What happens at the deadline, as data that can wait in the log."""
     match on_timeout:
         case Escalate():
@@ -131,7 +114,7 @@ def policy(question: Question, on_timeout: OnTimeout) -> dict[str, Any]:
             return {"action": "answer", "value": on_timeout}
 
 
-def _check(question: Question) -> None:
+def _check(question: Simple) -> None:
     name = type(question).__name__
     if isinstance(question.prompt, str) and not question.prompt.strip():
         raise DefinitionError(f"{name} needs a prompt. Say what the person is to decide.")
@@ -147,7 +130,7 @@ def _check(question: Question) -> None:
     _check_policy(question, question.on_timeout)
 
 
-def _check_policy(question: Question, on_timeout: OnTimeout) -> None:
+def _check_policy(question: Simple, on_timeout: OnTimeout) -> None:
     if isinstance(on_timeout, Escalate):
         if not on_timeout.to:
             raise DefinitionError("Escalate needs someone to escalate to: Escalate(to=...).")

@@ -1,12 +1,11 @@
 """A question that somebody asks from outside any workflow, checked before it is put."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from callboard.errors import ValidationError
-from callboard.interactions.fields import as_json, as_text, as_texts
+from callboard.interactions.configs import KIND, as_object, checked_config
+from callboard.interactions.fields import as_text, as_texts
 from callboard.interactions.kinds import KINDS
-from callboard.interactions.outcomes import check_schema
 
 
 def request_payload(
@@ -26,13 +25,5 @@ def request_payload(
             field="options",
         )
     if config is not None:
-        payload["config"] = _checked(config)
+        payload["config"] = checked_config(config) if type == KIND else as_object(config, "config")
     return payload
-
-
-def _checked(config: Any) -> dict[str, Any]:
-    if not isinstance(config, Mapping):
-        raise ValidationError("config must be an object.", field="config")
-    recorded: dict[str, Any] = as_json(config, "config")
-    check_schema(recorded)
-    return recorded

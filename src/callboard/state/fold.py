@@ -11,7 +11,7 @@ from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.state import patch
 from callboard.state.control import restore
-from callboard.state.session import Asked, Run, SessionView, Visit
+from callboard.state.session import Asked, QuestionStatus, Run, SessionView, Visit
 
 Payload = Mapping[str, Any]
 
@@ -184,35 +184,42 @@ def _requested(view: SessionView, payload: Payload, event: Event) -> None:
         nth=payload.get("nth", 1),
         deadline=payload.get("deadline"),
         on_timeout=payload.get("onTimeout"),
+        halts=_halts(payload.get("config")),
     )
     view.questions[asked.id] = asked
     if view.visit and payload.get("inline"):
         view.visit.question = asked.id
 
 
+def _halts(config: Payload | None) -> bool:
+    return bool(config and config.get("haltExecution"))
+
+
 def _received(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "answered")
+    _close(view, payload, "answered", "completed")
 
 
 def _expired(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "failed" if payload.get("fail") else "expired")
+    _close(view, payload, "failed" if payload.get("fail") else "expired", "timeout")
 
 
 def _input_cancelled(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "cancelled")
-    if view.visit and view.visit.question == payload["id"]:
+    _close(view, payload, "cancelled", "cancelled")
+    # An interactive session that was left has come to an end; other questions are put again.
+    if view.visit and view.visit.question == payload["id"] and "outcome" not in payload:
         view.visit.question = None
 
 
 def _input_failed(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "failed")
+    _close(view, payload, "failed", "failed")
 
 
-def _close(view: SessionView, payload: Payload, status: Any) -> None:
+def _close(view: SessionView, payload: Payload, status: QuestionStatus, outcome: str) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.status, asked.deadline = status, None
         asked.value, asked.approved = payload.get("value"), payload.get("approved")
+        asked.outcome = outcome if "outcome" in payload else None
 
 
 def _reminded(view: SessionView, payload: Payload, event: Event) -> None:

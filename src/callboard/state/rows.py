@@ -186,6 +186,17 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
     return handle
 
 
+def _contributed(event: Event, payload: Mapping[str, Any]) -> Changes:
+    values = {
+        "response": _json(payload["responses"]),
+        "session_transcript": payload.get("transcript"),
+        "session_duration": payload.get("durationMs"),
+        "claimed_by": None,
+        "claimed_until": None,
+    }
+    return [Change("human_interactions", {"id": payload["id"]}, values)]
+
+
 def _claimed(event: Event, payload: Mapping[str, Any]) -> Changes:
     values = {"claimed_by": payload["by"], "claimed_until": payload["until"]}
     return [Change("human_interactions", {"id": payload["id"]}, values)]
@@ -273,6 +284,7 @@ _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.EXPIRED: _closed("timeout"),
     names.INPUT_CANCELLED: _closed("cancelled"),
     names.INPUT_FAILED: _closed("failed"),
+    names.CONTRIBUTED: _contributed,
     names.CLAIMED: _claimed,
     names.RELEASED: _released,
     names.REMINDED: _reminded,

@@ -49,6 +49,10 @@ class Asked:
     status: QuestionStatus = "pending"
     value: Any = None
     approved: bool | None = None
+    halts: bool = False
+    """The workflow does nothing before this is closed."""
+    outcome: str | None = None
+    """How an interactive session ended: completed, cancelled, timeout or failed."""
 
     @property
     def timed_out(self) -> bool:
@@ -116,6 +120,10 @@ class SessionView:
         """The questions that wait for a person, oldest first."""
         questions = self.questions
         return [q for q in questions.values() if q.status == "pending"] if questions else []
+
+    def halted(self) -> bool:
+        """Whether nothing may go on before a question is closed."""
+        return any(asked.halts for asked in self.pending())
 
     def in_flight(self) -> dict[str, Run]:
         """The runs that have started and not come to any end."""

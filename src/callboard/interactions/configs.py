@@ -1,0 +1,83 @@
+"""What is said with an interactive session: which keys its config has, and what each may hold.
+
+The keys are those of the table and the wire. Others are kept for whoever put them there.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from callboard.errors import ValidationError
+from callboard.interactions.fields import as_json, as_text, as_texts
+from callboard.interactions.outcomes import check_schema
+
+KIND: Final = "interactive_session"
+_LONGEST_TITLE: Final = 50
+
+
+def checked_config(config: Any) -> dict[str, Any]:
+    """The config as it is recorded; ValidationError names the key that is wrong."""
+    recorded = as_object(config, "config")
+    for key, check in _CHECKS.items():
+        if recorded.get(key) is not None:
+            check(recorded[key], f"config.{key}")
+    check_schema(recorded)
+    return recorded
+
+
+def as_object(value: Any, field: str) -> dict[str, Any]:
+    """A JSON object."""
+    _mapping(value, field)
+    return as_json(value, field)
+
+
+def _flag(value: Any, field: str) -> None:
+    if not isinstance(value, bool):
+        raise ValidationError(f"{field} must be true or false.", field=field)
+
+
+def _millis(value: Any, field: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**53:
+        raise ValidationError(f"{field} must be a number of milliseconds, from 1.", field=field)
+
+
+def _mapping(value: Any, field: str) -> None:
+    if not isinstance(value, Mapping):
+        raise ValidationError(f"{field} must be an object.", field=field)
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "systemPrompt": as_text,
+    "context": _mapping,
+    "model": as_text,
+    "cwd": as_text,
+    "mcpConfig": as_text,
+    "timeout": _millis,
+    "captureTranscript": _flag,
+    "blockOrchestration": _flag,
+    "notify": _mapping,
+    "checkpointInterval": _millis,
+    "collaborative": _flag,
+    "requiredParticipants": as_texts,
+    "resumeSession": as_text,
+    "haltExecution": _flag,
+}
+
+
+def blocks(type: str, config: Mapping[str, Any] | None) -> bool:
+    """Whether a workflow does not complete while this question is open."""
+    return type == KIND and (config or {}).get("blockOrchestration") is not False
+
+
+def halts(type: str, config: Mapping[str, Any] | None) -> bool:
+    """Whether a workflow does nothing at all while this question is open."""
+    return type == KIND and (config or {}).get("haltExecution") is True
+
+
+def participants(config: Mapping[str, Any] | None) -> list[str]:
+    """The people who all have to answer; none when whoever comes first will do."""
+    return list((config or {}).get("requiredParticipants") or [])
+
+
+def title(prompt: str) -> str:
+    """What the task of an interactive session is called."""
+    return f"Interactive session: {prompt[:_LONGEST_TITLE]}..."

@@ -1,0 +1,187 @@
+"""How an interactive session is asked for: a person and an agent decide together."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypedDict, cast
+
+from callboard.errors import AnswerInvalid, DefinitionError, ValidationError
+from callboard.interactions.configs import KIND, checked_config
+from callboard.interactions.questions import Duration, Prompt, Rendered, millis, seconds
+
+Place = str | os.PathLike[str]
+
+
+class InteractiveOptions(TypedDict, total=False):
+    """How the session is to be held; durations are seconds, or a timedelta.
+
+    system_prompt: what the agent is told beside the prompt.
+    context: what it is to know, as JSON.
+    model: which model; else `sonnet`.
+    cwd: where it works; else where the asking agent does, or the asking process.
+    mcp_config: a file that names further tools.
+    timeout: how long the session may take once it is held.
+    outcome_schema: what kind of decision is wanted: `{"type": "approval"}`, `{"type":
+        "selection", "options": [...]}`, `{"type": "freeform"}`, `{"type": "structured",
+        "json_schema": {...}}`, or a JSON Schema.
+    result_type: what the response is made into here, such as a pydantic model. It is not sent;
+        without an `outcome_schema` its JSON Schema is.
+    capture_transcript: keep what was said. Only when asked for.
+    block_orchestration: the workflow does not complete before the session has ended. So it is
+        unless told otherwise.
+    halt_execution: the workflow does nothing at all before the session has ended.
+    required_participants: all of these people have to decide, each for themselves.
+    collaborative: several may take part.
+    resume_session: go on with that earlier session of the agent.
+    notify: whom to tell that somebody is needed.
+    checkpoint_interval: how often to save what was reached.
+    """
+
+    system_prompt: str | None
+    context: Mapping[str, Any] | None
+    model: str | None
+    cwd: Place | None
+    mcp_config: Place | None
+    timeout: Duration | None
+    outcome_schema: Mapping[str, Any] | None
+    result_type: Any
+    capture_transcript: bool | None
+    block_orchestration: bool | None
+    halt_execution: bool | None
+    required_participants: Sequence[str] | None
+    collaborative: bool | None
+    resume_session: str | None
+    notify: Mapping[str, Any] | None
+    checkpoint_interval: Duration | None
+
+
+_DURATIONS: Final = ("timeout", "checkpoint_interval")
+_PATHS: Final = ("cwd", "mcp_config")
+_NOT_SENT: Final = ("result_type",)
+
+
+def config_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The config that options become: what the table and the wire hold, checked."""
+    if unknown := [key for key in options if key not in InteractiveOptions.__annotations__]:
+        raise ValidationError(
+            f"{unknown[0]!r} is no option of an interactive session. "
+            f"There are: {', '.join(InteractiveOptions.__annotations__)}.",
+            field=unknown[0],
+        )
+    given = {key: value for key, value in options.items() if value is not None}
+    if "result_type" in given and "outcome_schema" not in given:
+        given["outcome_schema"] = {
+            "type": "structured",
+            "json_schema": _schema_of(given["result_type"]),
+        }
+    sent = {key: value for key, value in given.items() if key not in _NOT_SENT}
+    return checked_config({_camel(key): _sendable(key, value) for key, value in sent.items()})
+
+
+def _sendable(key: str, value: Any) -> Any:
+    if key in _DURATIONS:
+        return _duration(key, value)
+    if key in _PATHS:
+        # Whoever holds the session does not stand where the caller stands.
+        return str(Path(value).expanduser().absolute())
+    if key == "outcome_schema" and isinstance(value, Mapping):
+        told = cast("Mapping[str, Any]", value)
+        return {("jsonSchema" if name == "json_schema" else name): told[name] for name in told}
+    return value
+
+
+def _duration(key: str, value: Any) -> int:
+    try:
+        return millis(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValidationError(
+            f"{key} must be a number of seconds, or a timedelta.", field=key
+        ) from None
+
+
+def _schema_of(result_type: Any) -> dict[str, Any]:
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+    try:
+        return TypeAdapter(result_type).json_schema()
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError) as error:
+        raise ValidationError(
+            f"result_type {result_type!r} has no JSON Schema: {error}. Give outcome_schema too.",
+            field="result_type",
+        ) from error
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Interactive:
+    """Ask a person to decide together with an agent, in a session of their own.
+
+    `callboard attend` opens the agent in a terminal; other programs may hold it in their way.
+    The options are those of `InteractiveOptions`; `context` and `cwd` may be functions of the
+    state. `within` is how long to wait for the session's end; then its outcome is `timeout`.
+    """
+
+    prompt: Prompt
+    _: KW_ONLY
+    system_prompt: str | None = None
+    context: Mapping[str, Any] | Callable[[Any], Mapping[str, Any] | None] | None = None
+    model: str | None = None
+    cwd: Place | Callable[[Any], Place | None] | None = None
+    mcp_config: Place | None = None
+    timeout: Duration | None = None
+    outcome_schema: Mapping[str, Any] | None = None
+    result_type: Any = None
+    capture_transcript: bool | None = None
+    block_orchestration: bool | None = None
+    halt_execution: bool | None = None
+    required_participants: Sequence[str] | None = None
+    collaborative: bool | None = None
+    resume_session: str | None = None
+    notify: Mapping[str, Any] | None = None
+    checkpoint_interval: Duration | None = None
+    within: Duration | None = None
+
+    type: ClassVar[str] = KIND
+
+    def __post_init__(self) -> None:
+        if isinstance(self.prompt, str) and not self.prompt.strip():
+            raise DefinitionError("Interactive needs a prompt. Say what is to be decided.")
+        if self.within is not None and seconds(self.within) <= 0:
+            raise DefinitionError("Interactive: within must be more than 0 seconds.")
+        settled = {key: value for key, value in self._options().items() if not _is_asked(value)}
+        try:
+            config_of(settled)
+        except ValidationError as error:
+            raise DefinitionError(f"Interactive: {error.message}") from error
+
+    def _options(self) -> dict[str, Any]:
+        names = (field.name for field in fields(self))
+        return {name: getattr(self, name) for name in names if name not in ("prompt", "within")}
+
+    def render(self, state: Any) -> Rendered:
+        """The question with nothing left to compute."""
+        options = self._options()
+        for key in ("context", "cwd"):
+            if _is_asked(options[key]):
+                options[key] = options[key](state)
+        prompt = self.prompt(state) if callable(self.prompt) else self.prompt
+        return rendered(prompt, options, self.within)
+
+
+def rendered(prompt: Any, options: Mapping[str, Any], within: Duration | None = None) -> Rendered:
+    """An interactive session as `input:requested` records it."""
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
+    limit = None if within is None else millis(within)
+    late = None if within is None else {"action": "end"}
+    return Rendered(KIND, prompt, timeout_ms=limit, on_timeout=late, config=config_of(options))
+
+
+def _is_asked(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type)

@@ -1,0 +1,41 @@
+"""Questions as workflows put them, with nothing left to compute."""
+
+from typing import Any
+
+from callboard.errors import AnswerInvalid
+from callboard.interactions.interactive import Interactive
+from callboard.interactions.questions import (
+    Approval,
+    Choice,
+    Rendered,
+    checked_options,
+    millis,
+    policy,
+)
+
+Question = Approval | Choice | Interactive
+
+
+def is_question(given: object) -> bool:
+    """Whether this is something that can be put to a person."""
+    return isinstance(given, Question)
+
+
+def render(question: Question, state: Any) -> Rendered:
+    """Evaluate prompt and options on the state, and check what comes out."""
+    if isinstance(question, Interactive):
+        return question.render(state)
+    prompt = question.prompt(state) if callable(question.prompt) else question.prompt
+    if not isinstance(prompt, str) or not prompt.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
+    options = question.options(state) if callable(question.options) else question.options
+    if question.type == "choice":
+        options = checked_options(options)
+    return Rendered(
+        type=question.type,
+        prompt=prompt,
+        options=list(options) if options is not None else None,
+        other=question.other,
+        timeout_ms=None if question.timeout is None else millis(question.timeout),
+        on_timeout=None if question.timeout is None else policy(question, question.on_timeout),
+    )
