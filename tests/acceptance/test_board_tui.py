@@ -18,10 +18,13 @@ import pytest
 from tests.servers import TOKEN, Server, serving
 from textual.pilot import Pilot
 
+from callboard import Callboard
 from callboard.client.client import Client
 from callboard.clock import SystemClock
+from callboard.events import plates
 from callboard.tui.app import BoardApp
 from callboard.tui.remote import ServerSource
+from callboard.vendors.reports import Report, Signal
 
 pytestmark = pytest.mark.timeout(180)
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
@@ -212,16 +215,17 @@ async def test_a_server_that_is_killed_and_comes_back(tmp_path: Path):
 
 
 async def test_a_thousand_plates(tmp_path: Path):
+    async with Callboard.open(tmp_path / "t.db") as board:
+        prompt = Signal(plates.PROMPT_SUBMIT, {"prompt": "go"})
+        reports = [
+            Report("claude", f"s{number}", (prompt,), project_path=f"/p/project-{number}")
+            for number in range(1000)
+        ]
+        await asyncio.gather(*(board.plates.hear(report) for report in reports))
     async with staged(tmp_path) as stage:
-        async with stage.server.client() as client:
-            for number in range(1000):
-                told = {
-                    "session_id": f"s{number}",
-                    "project_path": f"/p/project-{number}",
-                    "event_type": "prompt_submit",
-                }
-                assert (await client.post("/events", json=told)).is_success
         await stage.shows("1000 running")
+        await stage.hook("StopFailure", "s500", error="rate_limit", cwd="/p/project-500")
+        await stage.shows("1 needs you · 999 running", "rate_limit")
         await stage.press("G", "g", "pagedown")
         await stage.press("slash", *"project-777", "enter")
         await stage.until(lambda: len(stage.app._list._rows) == 1)

@@ -14,10 +14,11 @@ from callboard.cli.screen import Screen
 @click.argument("urls", metavar="URL...", nargs=-1, required=True, envvar="CALLBOARD_NOTIFY")
 @options.plain
 def command(urls: tuple[str, ...], as_json: bool) -> int:
-    """Send a message by way of trial, as `callboard serve --notify URL` would.
+    """Send a message by way of trial, as a server would.
 
-    URL is an address that Apprise knows: slack://…, ntfy://…, mailto://…, json://…. Without one
-    it is CALLBOARD_NOTIFY. The exit code is 1 when somebody was not reached.
+    A server does so when it was started with `callboard serve --notify URL`. URL is an address
+    that Apprise knows: slack://…, ntfy://…, mailto://…, json://…. Without one it is
+    CALLBOARD_NOTIFY. The exit code is 1 when somebody was not reached.
     """
     from callboard.server.notifier import AppriseNotifier
 

@@ -1,20 +1,20 @@
 """`callboard plates`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from callboard.board.plate import Plate
 from callboard.cli import options
 from callboard.cli.places import Board, Place
-from callboard.cli.printing import Cell, print_json, print_table
-from callboard.cli.screen import Screen
-from callboard.cli.wording import ago, one_line
 from callboard.errors import ServerUnreachable
 from callboard.events.moments import from_ms
 from callboard.interactions.records import Interaction
 from callboard.tui.rows import Row, counted, ordered, plate_of, plate_row, question_row, summary
+
+if TYPE_CHECKING:
+    from callboard.cli.printing import Cell
 
 _ASKS = 60
 _STYLES = {
@@ -34,13 +34,21 @@ Wire = Mapping[str, Any]
 @click.option("--line", is_flag=True, help="One line for a status bar; nothing for an empty board.")
 @options.anywhere
 def command(with_closed: bool, line: bool, place: Place, as_json: bool) -> None:
-    """List the sessions of coding agents, who needs you first.
+    """List the sessions of coding agents.
 
-    With --line, questions of workflows count as well, and a server that is not there is no
-    error: `2 need you · 3 running · 1 idle`.
+    Who needs you comes first. With --line, questions of workflows count as well, and a server
+    that is not there is no error: `2 need you · 3 running · 1 idle`.
     """
     if line:
         return _one_line(place)
+    return _list(place, with_closed=with_closed, as_json=as_json)
+
+
+def _list(place: Place, *, with_closed: bool, as_json: bool) -> None:
+    # A status bar asks again and again, and does not wait for what draws tables.
+    from callboard.cli.printing import print_json, print_table
+    from callboard.cli.screen import Screen
+
     plates, now_ms = place.ask(_look)
     rows = [row for row in ordered(map(plate_row, plates)) if with_closed or not row.closed]
     if as_json:
@@ -78,7 +86,9 @@ def _wire(plate: Any) -> Wire:
     return plate.to_wire() if isinstance(plate, Plate) else plate
 
 
-def _cells(row: Row, now_ms: int) -> list[Cell]:
+def _cells(row: Row, now_ms: int) -> "list[Cell]":
+    from callboard.cli.wording import ago, one_line
+
     standing = row.standing
     return [
         str((row.plate or {})["plateId"]),

@@ -8,6 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
@@ -71,6 +72,7 @@ class BoardApp(ActingApp):
         self._where = where
         self._needs = alerts.Needs()
         self._held: Held | None = None
+        self._head = Content("")
         for theme in THEMES.values():
             self.register_theme(theme)
         self.theme = self.settings.theme
@@ -159,9 +161,10 @@ class BoardApp(ActingApp):
 
     def _show_head(self, rows: list[Row]) -> None:
         counts = counted(rows)
-        self._base.query_one("#head", Static).update(
-            head(counts, self.settings, self._where, self.size.width)
-        )
+        told = head(counts, self.settings, self._where, self.size.width)
+        if told != self._head:
+            self._head = told
+            self._base.query_one("#head", Static).update(told)
         problem = self._base.query_one("#warning", Static)
         problem.display = self.mirror.stale_since is not None
         if self.mirror.stale_since is not None:

@@ -16,7 +16,7 @@ _FIXED: Final = {"mark": 2, "status": 10, "todo": 5, "age": 4}
 _GAP: Final = 1
 _NARROWEST_ASKS: Final = 24
 # In the order in which they are given up, last first, with the width from which there is room.
-_FROM: Final = {"agent": 92, "tool": 104, "branch": 116}
+_FROM: Final = {"agent": 84, "branch": 96, "tool": 112}
 _ORDER: Final = ("mark", "status", "title", "asks", "tool", "todo", "branch", "agent", "age")
 
 

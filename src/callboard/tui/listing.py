@@ -204,7 +204,7 @@ class Listing(ScrollView, can_focus=True):
         for column in self._columns:
             text, look = self._cell(row, column.name)
             style = self.get_component_rich_style(f"row--{look}")
-            right = column.name in ("age", "todo")
+            right = column.name == "age"
             segments.append(Segment(fitted(text, column.width, right=right) + " ", style))
         return segments
 

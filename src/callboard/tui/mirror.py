@@ -160,7 +160,7 @@ class Mirror:
         for plate_id, plate in self._plates.items():
             known = self._rows.get(f"plate:{plate_id}")
             questions = tuple(asked.get(plate_id, ()))
-            if known is None or known.plate is not plate or known.questions != questions:
+            if known is None or known.plate != plate or known.questions != questions:
                 known = plate_row(plate, questions)
             rows[known.key] = known
         self._rows = rows

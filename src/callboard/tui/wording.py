@@ -13,7 +13,8 @@ _TAB: Final = "    "
 
 def one_line(text: str) -> str:
     """Any text on one line."""
-    return " ".join(visible(text).split())
+    # What is printable, as nearly all is, hides nothing; to look at each character takes long.
+    return " ".join((text if text.isprintable() else visible(text)).split())
 
 
 def lines(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from tests.unit.tui.stage import Stage, staged
 NASTY = "rm -rf \x1b[2K\u202e/ezis-daer/ \u2066x"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (160, 40), (40, 12)], ids=str)
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (150, 36), (40, 12)], ids=str)
 async def test_a_working_day(tmp_path: Path, size: tuple[int, int]):
     async with staged(busy_board(), tmp_path, size) as stage:
         stage.matches(f"day-{size[0]}x{size[1]}")
@@ -94,7 +94,7 @@ async def test_without_colour_nothing_is_coloured(tmp_path: Path, monkeypatch: p
 
 
 async def test_picture_for_the_documentation(tmp_path: Path):
-    async with staged(busy_board(), tmp_path, (132, 34)) as stage:
+    async with staged(busy_board(), tmp_path, (150, 32)) as stage:
         await stage.press("j")
         picture = _svg(stage)
         assert "DROP" in picture
