@@ -29,13 +29,13 @@ Everything needs a token: `Authorization: Bearer TOKEN`. Errors come as
 """
 
 ROUTERS = (
+    hooks.router,  # First, because it is looked for most often.
     workflows.router,
     sessions.router,
     control.router,
     streams.router,
     interactions.router,
     plates.router,
-    hooks.router,
     login.router,
     health.router,
     metrics.router,

@@ -27,19 +27,24 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Identity]]:
         _bearer: Annotated[object, Security(_bearer)] = None,
         _cookie: Annotated[object, Security(_cookie)] = None,
     ) -> Identity:
-        known: Identity | None = request.scope.get("callboard.identity")
-        if known is None:
-            raise Unauthenticated
-        if not allows(known.scope, scope):
-            raise Forbidden(
-                f"This needs a token with the scope {scope!r}; yours has {known.scope!r}. "
-                f"Make one: callboard token create --scope {scope}",
-                needed=scope,
-                scope=known.scope,
-            )
-        return known
+        return identified(request, scope)
 
     return identity
+
+
+def identified(request: Request, scope: Scope) -> Identity:
+    """The identity of the caller, who has this scope, or is refused."""
+    known: Identity | None = request.scope.get("callboard.identity")
+    if known is None:
+        raise Unauthenticated
+    if not allows(known.scope, scope):
+        raise Forbidden(
+            f"This needs a token with the scope {scope!r}; yours has {known.scope!r}. "
+            f"Make one: callboard token create --scope {scope}",
+            needed=scope,
+            scope=known.scope,
+        )
+    return known
 
 
 Reads = Annotated[Identity, Depends(needs("read"))]
