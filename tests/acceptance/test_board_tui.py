@@ -267,7 +267,7 @@ def tmux(tmp_path: Path) -> Any:
     subprocess.run(["tmux", "-S", str(tmp_path / "tmux.sock"), "kill-server"], check=False)
 
 
-def _board(tmp_path: Path, server: Server) -> str:
+def _board(tmp_path: Path, server: Server, **more: str) -> str:
     """The command line: what a shell would add to the environment, is said in it."""
     env = {
         "HOME": str(tmp_path),
@@ -275,6 +275,7 @@ def _board(tmp_path: Path, server: Server) -> str:
         "LANG": "C.UTF-8",
         "CALLBOARD_TOKEN": TOKEN,
         "CALLBOARD_SERVER": server.url,
+        **more,
     }
     words = [f"{name}={value}" for name, value in env.items()]
     return shlex.join(["env", *words, "callboard", "board"])
@@ -315,6 +316,34 @@ async def test_in_tmux_it_goes_to_a_pane_and_resumes_a_session(tmp_path: Path, t
         async with asyncio.timeout(WITHIN):
             while "callboard" in tmux("list-windows", "-t", "s", "-F", "#{pane_current_command}"):
                 await asyncio.sleep(0.05)
+
+
+async def test_it_calls_by_sound_and_on_the_desktop_when_it_was_told_to(tmp_path: Path, tmux: Tmux):
+    (tmp_path / "bin").mkdir()
+    for name in ("pw-play", "notify-send"):
+        player = tmp_path / "bin" / name
+        player.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/{name}.heard\n', encoding="utf-8")
+        player.chmod(0o755)
+    (tmp_path / "ping.wav").write_bytes(b"RIFF")
+    liked = tmp_path / ".config" / "callboard" / "board.json"
+    liked.parent.mkdir(parents=True)
+    liked.write_text(f'{{"sound": "{tmp_path}/ping.wav", "desktop": true}}', encoding="utf-8")
+    async with serving(tmp_path / "t.db", FLOWS) as server:
+        board = _board(tmp_path, server, DISPLAY=":7")
+        tmux("new-session", "-d", "-s", "s", "-x", "80", "-y", "24", board)
+        await tmux.until("s:0", lambda shown: "No session yet" in shown)
+        async with server.client() as client:
+            told = {"session_id": "s", "project_path": "/p/shop", "event_type": "stop"}
+            await client.post("/events", json=told | {"error": "rate_limit\x1b[31m"})
+        await tmux.until("s:0", lambda shown: "✗ error" in shown)
+        heard = [tmp_path / "pw-play.heard", tmp_path / "notify-send.heard"]
+        async with asyncio.timeout(WITHIN):
+            while not all(one.exists() and one.read_text().endswith("\n") for one in heard):
+                await asyncio.sleep(0.05)
+        assert heard[0].read_text() == f"{tmp_path}/ping.wav\n"
+        said = heard[1].read_text()
+        assert "shop: error" in said
+        assert "rate_limit\\x1b[31m" in said
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])

@@ -143,6 +143,19 @@ def test_a_board_without_a_terminal_names_the_command_for_programs(command: Call
     assert "Traceback" not in refused.err
 
 
+def test_a_board_without_textual_names_the_extra(command: CallboardCommand):
+    # What is not installed is what cannot be found: a folder in front of all others hides it.
+    hidden = command.folder / "sitecustomize.py"
+    hidden.write_text(
+        "import importlib.util as u\n"
+        "find = u.find_spec\n"
+        "u.find_spec = lambda name, *more: None if name == 'textual' else find(name, *more)\n",
+        encoding="utf-8",
+    )
+    refused = command("board", code=2, PYTHONPATH=str(command.folder))
+    assert "pip install 'callboard[tui]'" in refused.err
+
+
 def test_a_board_can_start_its_own_server(command: CallboardCommand, tmp_path: Path):
     # No token of ours: the one that the server makes is found beside its database.
     port = _free_port()

@@ -29,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 PATIENCE: Final = 10.0
 """Seconds that somebody has to be needed before anyone is told."""
+_TRY_AGAIN: Final = 5.0
 _REMEMBERED: Final = 10_000
 _LONGEST: Final = 200
 _MOST_LINES: Final = 8
@@ -103,20 +104,28 @@ class Notices:
         self._notifier = notifier
         self._clock = clock
         self._patience = patience
+        self._place = 0
         self._due: dict[str, float] = {}
         self._told: OrderedDict[str, None] = OrderedDict()
         self._more = asyncio.Event()
 
     async def watch(self, after: int) -> None:
-        """Follow the log from a place on, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._read(after))
-            group.create_task(self._tell())
+        """Follow the log from a place on, until cancelled; a log that fails is tried again."""
+        self._place = after
+        while True:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._read())
+                    group.create_task(self._tell())
+            except* CallboardError as errors:
+                _log.warning("notifications wait for the log: %s", errors.exceptions[0])
+            await self._clock.sleep(_TRY_AGAIN)
 
     # ------------------------------------------------------------------ what may be news
 
-    async def _read(self, after: int) -> None:
-        async for _, event in self.log.tail_all(after):
+    async def _read(self) -> None:
+        async for place, event in self.log.tail_all(self._place):
+            self._place = place
             subject = _subject(event)
             if subject is not None and subject not in self._due:
                 self._due[subject] = self._clock.monotonic() + self._patience
@@ -125,10 +134,10 @@ class Notices:
     async def _tell(self) -> None:
         while True:
             await self._more.wait()
-            self._more.clear()
             while self._due:
                 await self._clock.sleep(max(0.0, min(self._due.values()) - self._clock.monotonic()))
                 await self._tell_due()
+            self._more.clear()
 
     async def _tell_due(self) -> None:
         now = self._clock.monotonic()

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from callboard.board.plates import Plates
-from callboard.errors import ValidationError
+from callboard.errors import StoreBusy, ValidationError
 from callboard.events import names, plates
-from callboard.events.envelope import NewEvent
+from callboard.events.envelope import Event, NewEvent
 from callboard.ids import event_id
 from callboard.log.memory import MemoryLog
 from callboard.server.notices import Notices, shortened, watching
@@ -160,6 +160,27 @@ async def test_what_waited_before_is_not_told_again():
         await scene.clock.advance(30)
         assert [body for _, body in scene.messages] == ["New?"]
     await scene.log.close()
+
+
+async def test_a_log_that_fails_is_read_again_and_nothing_is_missed(caplog: Any):
+    async with watched() as scene:
+        whole = scene.log.tail_all
+
+        async def broken(after: int = 0) -> AsyncGenerator[tuple[int, Event]]:
+            raise StoreBusy
+            yield
+
+        await scene.question("q1", "First?")
+        await scene.clock.advance(30)
+        scene.log.tail_all = broken  # type: ignore[method-assign]
+        notices = Notices(scene.log, scene.plates, scene.told, scene.clock)
+        async with watching(notices):
+            await scene.clock.advance(1)
+            scene.log.tail_all = whole  # type: ignore[method-assign]
+            await scene.question("q2", "Second?")
+            await scene.clock.advance(60)
+        assert [body for _, body in scene.messages].count("Second?") == 2
+        assert "wait for the log" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -344,6 +344,13 @@ async def test_enter_shows_all_about_what_asks_nothing(tmp_path: Path):
         assert len(stage.app.screen_stack) == 1
 
 
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+async def test_quitting(tmp_path: Path, key: str):
+    async with staged(busy_board(), tmp_path) as stage:
+        await stage.press(key)
+        assert stage.app._exit
+
+
 async def test_keys_that_do_nothing_here_are_not_offered(tmp_path: Path):
     async with staged(one(plate("api")), tmp_path, (120, 24)) as stage:
         keys = stage.lines[-1]
