@@ -18,7 +18,10 @@ export default defineConfig({
   ],
   test: {
     environment: 'jsdom',
-    include: ['tests/react18/version.check.ts', 'tests/{workflow,lists,board,human,seed}.test.tsx'],
+    include: [
+      'tests/react18/version.check.ts',
+      'tests/{workflow,lists,board,human,interactive,examples,seed}.test.tsx',
+    ],
     globalSetup: ['tests/server.setup.ts'],
     setupFiles: ['tests/page.setup.ts'],
     testTimeout: 90_000,

@@ -7,7 +7,11 @@ export type {
 } from './hooks/interactive.js'
 export { type UseBoardResult, useBoard } from './hooks/useBoard.js'
 export { type AskOptions, type UseHumanResult, useHuman } from './hooks/useHuman.js'
-export { type UseHumanInteractiveResult, useHumanInteractive } from './hooks/useHumanInteractive.js'
+export {
+  type UseHumanInteractiveOptions,
+  type UseHumanInteractiveResult,
+  useHumanInteractive,
+} from './hooks/useHumanInteractive.js'
 export { type UseInboxResult, useInbox } from './hooks/useInbox.js'
 export { type UseInteractionResult, useInteraction } from './hooks/useInteraction.js'
 export { type UsePlateEventsResult, usePlateEvents } from './hooks/usePlateEvents.js'

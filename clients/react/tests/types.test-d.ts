@@ -1,13 +1,17 @@
 import { describe, expectTypeOf, it } from 'vitest'
+import type { z } from 'zod'
 import type {
+  AskInteractiveOptions,
   CallboardClient,
   ForkAt,
   ForkResult,
   InputPayload,
+  InteractiveSessionResult,
   PauseResult,
   PendingInteraction,
   ResumeResult,
   SerializedEvent,
+  UseHumanInteractiveResult,
   UseWorkflowResult,
   WorkflowActionsResult,
   WorkflowDataResult,
@@ -17,7 +21,7 @@ import type {
 import {
   isEvent,
   isKnownEvent,
-  type useHumanInteractive,
+  useHumanInteractive,
   useWorkflow,
   useWorkflowData,
 } from '../src/index'
@@ -102,11 +106,57 @@ describe('the signatures of the design', () => {
     expectTypeOf(useWorkflowData).returns.toHaveProperty('state').toEqualTypeOf<unknown>()
   })
 
+  it('has the members and the options of an interactive session', () => {
+    type Asked = UseHumanInteractiveResult<{ readonly approved: boolean }>
+    expectTypeOf(useHumanInteractive<{ readonly approved: boolean }>).returns.toEqualTypeOf<Asked>()
+    expectTypeOf<keyof Asked>().toEqualTypeOf<
+      'request' | 'requestAsync' | 'status' | 'data' | 'error' | 'sessionId' | 'cancel' | 'reset'
+    >()
+    expectTypeOf<Asked['request']>().returns.toEqualTypeOf<void>()
+    expectTypeOf<Asked['requestAsync']>().returns.resolves.toEqualTypeOf<
+      InteractiveSessionResult<{ readonly approved: boolean }>
+    >()
+    expectTypeOf<Asked['status']>().toEqualTypeOf<'idle' | 'pending' | 'success' | 'error'>()
+    expectTypeOf<Asked['error']>().toEqualTypeOf<Error | null>()
+    expectTypeOf<Asked['sessionId']>().toEqualTypeOf<string | null>()
+    expectTypeOf<Asked['cancel']>().toEqualTypeOf<() => void>()
+    expectTypeOf<Asked['reset']>().toEqualTypeOf<() => void>()
+    expectTypeOf<{
+      systemPrompt?: string
+      context?: Record<string, unknown>
+      model?: 'opus' | 'sonnet' | 'haiku'
+      cwd?: string
+      mcpConfig?: string
+      timeout?: number
+      outcomeSchema?: {
+        type: 'approval' | 'selection' | 'freeform' | 'structured'
+        options?: string[]
+        jsonSchema?: Record<string, unknown>
+      }
+      zodSchema?: z.ZodType<{ approved: boolean }>
+      captureTranscript?: boolean
+      blockOrchestration?: boolean
+    }>().toExtend<AskInteractiveOptions<{ readonly approved: boolean }>>()
+  })
+
   it('gives the response its type', () => {
     type Asked = ReturnType<typeof useHumanInteractive<{ readonly approved: boolean }>>
     expectTypeOf<NonNullable<Asked['data']>['response']>().toEqualTypeOf<{
       readonly approved: boolean
     }>()
+    expectTypeOf<NonNullable<ReturnType<typeof useHumanInteractive>['data']>>().toEqualTypeOf<
+      InteractiveSessionResult<unknown>
+    >()
+  })
+
+  it('refuses a schema of another type, and an outcome that does not exist', () => {
+    const options: AskInteractiveOptions<{ readonly approved: boolean }> = {
+      // @ts-expect-error: it gives something else
+      zodSchema: {} as z.ZodType<string>,
+      // @ts-expect-error: there is no such outcome
+      outcomeSchema: { type: 'aproval' },
+    }
+    expectTypeOf(options).not.toBeAny()
   })
 })
 

@@ -14,6 +14,7 @@ export interface AskRequest {
   readonly prompt: string
   readonly options?: ReadonlyArray<string> | null
   readonly config?: Readonly<Record<string, unknown>> | null
+  readonly key?: string | null
 }
 
 /** Something that goes on by itself. */

@@ -1,5 +1,7 @@
+import { Backoff, pause } from '../client/backoff.js'
 import type { CallboardClient } from '../client/client.js'
 import { isPassing } from '../client/errors.js'
+import { isTerminal, type SerializedEvent } from '../client/events.js'
 import type { Interaction } from '../client/wire.js'
 import type { BoardFeed } from './boardFeed.js'
 
@@ -15,9 +17,14 @@ export function ending(
     const leave = () => {
       for (const one of stop) one()
     }
+    let sessionId: string | null = null
+    // A session that ends takes its questions along without a word of each.
+    const concerns = (event: SerializedEvent) =>
+      event.payload.id === id || (event.sessionId === sessionId && isTerminal(event))
     const look = async () => {
       try {
         const found = await client.getInteraction(id, signal)
+        sessionId = found.sessionId
         if (found.status === 'pending') return
         resolve(found)
         leave()
@@ -31,8 +38,25 @@ export function ending(
     signal.addEventListener('abort', leave)
     stop.push(() => signal.removeEventListener('abort', leave))
     stop.push(feed.subscribe(() => feed.state.status === 'connected' && void look()))
-    stop.push(feed.onEvent((event) => event.payload.id === id && void look()))
+    stop.push(feed.onEvent((event) => concerns(event) && void look()))
     if (signal.aborted) leave()
     else void look()
   })
+}
+
+const PATIENCE_MS = 60_000
+
+/** Take a question back, also if the server is away for a moment; if it has ended, that counts. */
+export async function withdrawal(client: CallboardClient, id: string): Promise<void> {
+  const limit = AbortSignal.timeout(PATIENCE_MS)
+  const backoff = new Backoff()
+  while (!limit.aborted) {
+    try {
+      await client.cancelInteraction(id)
+      return
+    } catch (error) {
+      if (!isPassing(error)) return
+    }
+    await pause(backoff.step(), limit)
+  }
 }

@@ -12,20 +12,42 @@ export interface AskInteractiveOptions<T = unknown> {
   readonly systemPrompt?: string
   /** What the agent is to know. */
   readonly context?: Readonly<Record<string, unknown>>
-  readonly model?: 'opus' | 'sonnet' | 'haiku'
+  /** Which model; else `sonnet`. */
+  readonly model?: 'opus' | 'sonnet' | 'haiku' | (string & {})
+  /** Where the agent works; else where whoever holds the session is. */
   readonly cwd?: string
+  /** A file that names further tools. */
   readonly mcpConfig?: string
+  /** How long the session may take once it is held. */
   readonly timeout?: number
   /** What kind of response is wanted. */
   readonly outcomeSchema?: {
     readonly type: 'approval' | 'selection' | 'freeform' | 'structured'
+    /** What can be selected. */
     readonly options?: ReadonlyArray<string>
+    /** The JSON Schema that a structured response fits. */
     readonly jsonSchema?: Readonly<Record<string, unknown>>
   }
   /** Checks the response here; it is not sent. */
   readonly zodSchema?: Schema<T>
+  /** Keep what was said. Only when asked for. */
   readonly captureTranscript?: boolean
+  /** The workflow does not complete before the session has ended. So it is unless told otherwise. */
   readonly blockOrchestration?: boolean
+  /** The workflow does nothing at all before the session has ended. */
+  readonly haltExecution?: boolean
+  /** Several may take part. */
+  readonly collaborative?: boolean
+  /** All of these decide, each for themselves; then `response` holds what each of them did. */
+  readonly requiredParticipants?: ReadonlyArray<string>
+  /** Go on with that earlier session of the agent. */
+  readonly resumeSession?: string
+  /** Whom to tell that somebody is needed. */
+  readonly notify?: Readonly<Record<string, unknown>>
+  /** How often to save what was reached. */
+  readonly checkpointInterval?: number
+  /** A name of your own: asked for again under it, the same session is found, ended or not. */
+  readonly key?: string
 }
 
 /** How an interactive session ended. */
@@ -43,28 +65,40 @@ export function questionOf<T>(
   options: AskInteractiveOptions<T> | undefined,
   sessionId: string | undefined,
 ): AskRequest {
-  const { zodSchema: _, ...config } = options ?? {}
-  const within = sessionId === undefined ? {} : { sessionId }
-  return { type: 'interactive_session', prompt, config, ...within }
+  const { zodSchema: _, key, ...config } = options ?? {}
+  return {
+    type: 'interactive_session',
+    prompt,
+    config,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(key !== undefined && { key }),
+  }
 }
 
 /** What the end of one means; one that failed, or a response that does not fit, is an error. */
 export function resultOf<T>(
   ended: Interaction,
-  options: AskInteractiveOptions<T> | undefined,
+  schema: Schema<T> | undefined,
 ): InteractiveSessionResult<T> {
-  const why = typeof ended.error === 'string' ? ended.error : undefined
-  if (ended.status === 'failed') {
-    throw new CallboardError(why ?? 'The session failed.', 'INTERACTIVE_FAILED')
+  const { id, type, status, transcript } = ended
+  if (type !== 'interactive_session') {
+    throw new ValidationError(`${id} is no interactive session, but ${type}.`, 'VALIDATION_ERROR')
   }
-  const isEarly = ended.status === 'cancelled' || ended.status === 'timeout'
+  const why = reasonOf(ended.error)
+  if (status === 'failed') throw new CallboardError(why ?? 'Session failed', 'INTERACTIVE_FAILED')
+  const isEarly = status === 'cancelled' || status === 'timeout'
   return {
-    outcome: isEarly ? (ended.status as 'cancelled' | 'timeout') : 'completed',
-    response: isEarly ? (ended.response as T) : checked(ended.response, options?.zodSchema),
-    ...(ended.transcript !== null && { transcript: ended.transcript }),
+    outcome: isEarly ? status : 'completed',
+    response: isEarly ? (ended.response as T) : checked(ended.response, schema),
+    ...(transcript !== null && { transcript }),
     duration: ended.durationMs ?? 0,
     ...(why !== undefined && { error: why }),
   }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  const told = (error as { readonly message?: unknown } | null)?.message ?? error
+  return typeof told === 'string' ? told : undefined
 }
 
 function checked<T>(response: unknown, schema: Schema<T> | undefined): T {
@@ -72,7 +106,8 @@ function checked<T>(response: unknown, schema: Schema<T> | undefined): T {
   try {
     return schema.parse(response)
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error)
-    throw new ValidationError(`The response does not fit zodSchema: ${told}`, 'VALIDATION_ERROR')
+    const { message = String(error), issues } = error as { message?: string; issues?: unknown }
+    const text = `The response does not fit zodSchema: ${message}`
+    throw new ValidationError(text, 'VALIDATION_ERROR', 0, { issues })
   }
 }

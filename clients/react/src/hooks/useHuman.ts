@@ -21,11 +21,11 @@ export interface UseHumanResult {
 
 /** Put simple questions to people. */
 export function useHuman(): UseHumanResult {
-  const asking = useAsking()
+  const { ask: put } = useAsking()
   const ask = useCallback(
     async <T>(prompt: string, options: AskOptions = {}): Promise<T> =>
-      answerOf(await asking(questionOf(prompt, options))) as T,
-    [asking],
+      answerOf(await put(questionOf(prompt, options))) as T,
+    [put],
   )
   return { ask }
 }

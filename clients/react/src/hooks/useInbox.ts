@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
-import type { AnswerRequest, ClaimRequest, Interaction } from '../client/wire.js'
+import type { AnswerRequest, ClaimRequest, CompleteRequest, Interaction } from '../client/wire.js'
 import type { ConnectionStatus } from '../feeds/feed.js'
 import { keys } from '../primitives/keys.js'
 import { retry } from '../primitives/queries.js'
@@ -22,6 +22,8 @@ export interface UseInboxResult {
   readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
   /** See to one: for a while nobody else can. Rejects with `Claimed` when somebody does. */
   readonly claim: (id: string, claim: ClaimRequest) => Promise<Interaction>
+  /** End an interactive session. Rejects with `ValidationError` when the response does not fit. */
+  readonly complete: (id: string, end: CompleteRequest) => Promise<Interaction>
   /** Take one back. */
   readonly cancel: (id: string) => Promise<Interaction>
   readonly isAnswering: boolean
@@ -61,6 +63,10 @@ export function useInboxActions() {
       client.answer(id, answer),
     onSettled,
   })
+  const completing = useMutation({
+    mutationFn: ({ id, end }: { id: string; end: CompleteRequest }) => client.complete(id, end),
+    onSettled,
+  })
   const claiming = useMutation({
     mutationFn: ({ id, claim }: { id: string; claim: ClaimRequest }) => client.claim(id, claim),
     onSettled,
@@ -70,6 +76,7 @@ export function useInboxActions() {
     onSettled,
   })
   const { mutateAsync: doAnswer } = answering
+  const { mutateAsync: doComplete } = completing
   const { mutateAsync: doClaim } = claiming
   const { mutateAsync: doCancel } = cancelling
   return {
@@ -77,9 +84,13 @@ export function useInboxActions() {
       (id: string, answer: AnswerRequest) => doAnswer({ id, answer }),
       [doAnswer],
     ),
+    complete: useCallback(
+      (id: string, end: CompleteRequest) => doComplete({ id, end }),
+      [doComplete],
+    ),
     claim: useCallback((id: string, claim: ClaimRequest) => doClaim({ id, claim }), [doClaim]),
     cancel: useCallback((id: string) => doCancel(id), [doCancel]),
-    isAnswering: answering.isPending,
+    isAnswering: answering.isPending || completing.isPending,
   }
 }
 

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { AskRequest, Interaction } from '../client/wire.js'
-import { ending } from '../feeds/ending.js'
+import { ending, withdrawal } from '../feeds/ending.js'
 import { boardFeed } from '../feeds/registry.js'
 import { useWorkflowClient } from '../WorkflowClientProvider.js'
 
 const LINGER_MS = 250
 
 /**
- * Puts a question to people and waits for its end. When the component is gone the waiting ends
+ * Puts questions to people and waits for their end. When the component is gone the waiting ends
  * too and the promise is left as it is; the question itself stays open on the server.
  */
 export function useAsking() {
@@ -27,14 +27,22 @@ export function useAsking() {
       )
     }
   }, [])
-  return useCallback(
-    async (question: AskRequest, onAsked?: (asked: Interaction) => void): Promise<Interaction> => {
-      const asked = await client.ask(question)
-      onAsked?.(asked)
-      return ending(client, boardFeed(client, cache), asked.id, leaving.current.signal)
-    },
-    [client, cache],
-  )
+  return useMemo(() => {
+    const watch = (id: string): Promise<Interaction> =>
+      ending(client, boardFeed(client, cache), id, leaving.current.signal)
+    return {
+      /** Ask, and wait for the end. */
+      async ask(question: AskRequest, onAsked?: (id: string) => void): Promise<Interaction> {
+        const { id } = await client.ask(question)
+        onAsked?.(id)
+        return watch(id)
+      },
+      /** Wait for the end of what was asked before. */
+      watch,
+      /** Take it back. */
+      withdraw: (id: string) => withdrawal(client, id),
+    }
+  }, [client, cache])
 }
 
 const timers = new WeakMap<AbortController, ReturnType<typeof setTimeout>>()
