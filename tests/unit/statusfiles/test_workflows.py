@@ -1,0 +1,314 @@
+"""Status files: created, updated, advanced, archived, and never lost."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from callboard.errors import CallboardError, ConflictError, NotFound, StoreCorrupt, StoreError
+from callboard.errors import ValidationError as Wrong
+from callboard.statusfiles import (
+    advance,
+    archive,
+    create_workflow_state,
+    generate_markdown,
+    get_workflow_state,
+    update_phase_status,
+)
+from callboard.statusfiles.phases import NEXT
+
+PHASES = [("Create calculator module", "general-purpose"), ("Write tests", "verifier")]
+TASK = "Create calculator.py with tests and verify they pass"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path))
+    return tmp_path
+
+
+def state(root: Path) -> dict[str, Any]:
+    return json.loads((root / ".claude/state/workflow.json").read_text())
+
+
+def report(root: Path) -> str:
+    return (root / ".claude/workflow_state_system.md").read_text()
+
+
+def test_a_new_workflow_has_exactly_the_fields_of_the_schema(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    assert state(root) == {
+        "id": id,
+        "task": TASK,
+        "status": "pending",
+        "current_phase": None,
+        "phases": [
+            {
+                "id": f"phase_{number}",
+                "title": title,
+                "agent": agent,
+                "status": "pending",
+                "deliverables": [],
+                "context_for_next": "",
+            }
+            for number, (title, agent) in enumerate(PHASES)
+        ],
+    }
+    assert report(root) == (
+        f"# Workflow Status: {TASK}\n\nStatus: pending | Current Phase: none\n\n## Phases\n\n"
+        "- [ ] Phase 0: Create calculator module\n- [ ] Phase 1: Write tests\n"
+    )
+
+
+def test_phase_after_phase(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    assert [phase["id"] for phase in advance(id)] == ["phase_0"]
+    assert state(root)["current_phase"] == "phase_0"
+    assert advance(id) == [], "the first one still works"
+    update_phase_status(id, "phase_0", "completed", ["calculator.py", "4 functions"], "it adds")
+    assert state(root)["current_phase"] is None, "an update does not begin the next one"
+    assert [phase["id"] for phase in advance(id)] == ["phase_1"]
+    assert state(root)["phases"][0]["context_for_next"] == "it adds"
+    assert "Status: active | Current Phase: Write tests" in report(root)
+    update_phase_status(id, "phase_1", "completed")
+    assert advance(id) == []
+    assert (state(root)["status"], state(root)["current_phase"]) == ("completed", None)
+    assert "- [x] Phase 0: Create calculator module → calculator.py, 4 functions" in report(root)
+
+
+def test_a_failure_fails_the_workflow_until_it_is_tried_again(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    advance(id)
+    update_phase_status(id, "phase_0", "failed", error="no disk")
+    assert state(root)["status"] == "failed"
+    assert advance(id) == []
+    assert "- [ ] Phase 0: Create calculator module (failed)" in report(root)
+    update_phase_status(id, "phase_0", "active")
+    assert state(root)["status"] == "active"
+    assert state(root)["phases"][0]["error"] is None
+
+
+def test_phases_of_one_wave_begin_together(root: Path):
+    id = create_workflow_state(
+        "t",
+        [
+            {"title": "a", "agent": "x", "wave": 1},
+            {"title": "b", "agent": "x", "wave": 1},
+            {"title": "c", "agent": "x", "wave": 2},
+        ],
+    )
+    assert [phase["id"] for phase in advance(id)] == ["phase_0", "phase_1"]
+    update_phase_status(id, "phase_1", "completed")
+    assert (advance(id), state(root)["current_phase"]) == ([], "phase_0")
+    update_phase_status(id, "phase_0", "completed")
+    assert [phase["id"] for phase in advance(id)] == ["phase_2"]
+
+
+def test_what_a_phase_needs_is_named(root: Path):
+    id = create_workflow_state(
+        "t",
+        [
+            {"title": "a", "agent": "x"},
+            {"title": "b", "agent": "x", "depends_on": []},
+            {"title": "c", "agent": "x", "depends_on": ["phase_1"]},
+        ],
+    )
+    assert [phase["id"] for phase in advance(id)] == ["phase_0", "phase_1"]
+    update_phase_status(id, "phase_1", "completed")
+    assert [phase["id"] for phase in advance(id)] == ["phase_2"]
+
+
+def test_times_attempts_and_errors_are_kept_where_they_are_wanted(root: Path):
+    id = create_workflow_state(TASK, PHASES, details=True)
+    advance(id)
+    update_phase_status(id, "phase_0", "failed", error="no disk")
+    update_phase_status(id, "phase_0", "active")
+    update_phase_status(id, "phase_0", "completed")
+    first = state(root)["phases"][0]
+    assert (first["attempts"], first["error"]) == (2, None)
+    assert first["duration_ms"] >= 0
+    assert first["started_at"] <= first["completed_at"]
+
+
+def test_the_same_again_merges_what_was_made(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", "completed", ["a"])
+    update_phase_status(id, "phase_0", "completed", ["b", "a"])
+    assert state(root)["phases"][0]["deliverables"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda id: update_phase_status(id, "phase_7", "active"), NotFound, "phase_0, phase_1"),
+        (lambda id: update_phase_status(id, "phase_0", "done"), Wrong, "pending, active"),
+        (lambda id: update_phase_status("wf_1", "phase_0", "active"), NotFound, "The one of now"),
+        (lambda id: advance("wf_1"), NotFound, "wf_1"),
+        (lambda id: get_workflow_state("../../x"), Wrong, "no id"),
+        (lambda id: create_workflow_state(" ", PHASES), Wrong, "task"),
+        (lambda id: create_workflow_state("t", [("", "x")]), Wrong, "phases[0]"),
+        (
+            lambda id: create_workflow_state(
+                "t", [{"title": "a", "agent": "x", "depends_on": ["phase_1"]}]
+            ),
+            Wrong,
+            "no phase before it",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_told_and_changes_nothing(
+    root: Path, call: Callable[[str], Any], error: type[CallboardError], says: str
+):
+    id = create_workflow_state(TASK, PHASES)
+    before = state(root)
+    with pytest.raises(error, match=says.replace("[", r"\[")):
+        call(id)
+    assert state(root) == before
+
+
+@pytest.mark.parametrize("now", list(NEXT))
+@pytest.mark.parametrize("then", list(NEXT))
+def test_only_some_statuses_may_follow(root: Path, now: str, then: str):
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", now)
+    if then in (*NEXT[now], now):
+        update_phase_status(id, "phase_0", then)
+        assert state(root)["phases"][0]["status"] == then
+    else:
+        with pytest.raises(ConflictError, match=f"is {now} and cannot become {then}"):
+            update_phase_status(id, "phase_0", then)
+
+
+def test_the_next_workflow_archives_the_one_before(root: Path):
+    first = create_workflow_state("one", PHASES)
+    second = create_workflow_state("two", PHASES)
+    assert first != second
+    old, now = get_workflow_state(first), get_workflow_state()
+    assert old is not None
+    assert now is not None
+    assert (old["task"], now["task"]) == ("one", "two")
+    assert archive() == second
+    assert get_workflow_state() is None
+
+
+def test_fields_that_nobody_knows_survive(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    file = root / ".claude/state/workflow.json"
+    changed: dict[str, Any] = {**state(root), "colour": "blue"}
+    changed["phases"][0]["mood"] = {"😀": 1}
+    file.write_text(json.dumps(changed))
+    update_phase_status(id, "phase_0", "active")
+    assert state(root)["colour"] == "blue"
+    assert state(root)["phases"][0]["mood"] == {"😀": 1}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"id": "x"}', '{"id":1,"task":"","status":"","phases":[1]}']
+)
+def test_a_broken_file_is_told_and_never_overwritten(root: Path, content: str):
+    create_workflow_state(TASK, PHASES)
+    file = root / ".claude/state/workflow.json"
+    file.write_text(content)
+    with pytest.raises(StoreCorrupt, match="cannot be understood"):
+        update_phase_status("wf_1", "phase_0", "active")
+    assert file.read_text() == content
+    with pytest.warns(UserWarning, match="was broken"):
+        create_workflow_state(TASK, PHASES)
+    assert (file.parent / "workflow.json.broken-1").read_text() == content
+
+
+def test_a_file_that_is_read_only_stays_as_it_is(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    file = root / ".claude/state/workflow.json"
+    before = file.read_text()
+    file.chmod(0o400)
+    with pytest.raises(StoreError, match="read-only"):
+        update_phase_status(id, "phase_0", "active")
+    assert file.read_text() == before
+
+
+def test_links_stay_links(root: Path, tmp_path_factory: pytest.TempPathFactory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (root / ".claude").symlink_to(elsewhere)
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", "active")
+    assert (root / ".claude").is_symlink()
+    assert json.loads((elsewhere / "state/workflow.json").read_text())["status"] == "active"
+
+
+def test_the_project_is_found_from_below(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    (root / ".git").mkdir()
+    deep = root / "a" / "b"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    create_workflow_state(TASK, PHASES)
+    assert state(root)["task"] == TASK
+
+
+UPDATE = """
+import sys
+from callboard.statusfiles import update_phase_status
+for number in range(10):
+    update_phase_status(sys.argv[1], "phase_0", "active", [f"{sys.argv[2]}.{number}"])
+"""
+
+
+def test_fifty_processes_lose_nothing(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    started = [
+        subprocess.Popen([sys.executable, "-c", UPDATE, id, str(number)]) for number in range(50)
+    ]
+    assert [process.wait() for process in started] == [0] * 50
+    made = state(root)["phases"][0]["deliverables"]
+    assert sorted(made) == sorted(f"{one}.{number}" for one in range(50) for number in range(10))
+
+
+def test_whoever_is_killed_leaves_a_whole_file(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    for number in range(10):
+        process = subprocess.Popen([sys.executable, "-c", UPDATE, id, f"k{number}"])
+        while len(state(root)["phases"][0]["deliverables"]) < number + 1 and process.poll() is None:
+            os.sched_yield()
+        process.kill()
+        process.wait()
+        assert generate_markdown(state(root)).startswith("# Workflow Status")
+    update_phase_status(id, "phase_0", "completed")
+
+
+def test_it_loads_only_the_standard_library():
+    code = (
+        "import sys, callboard.statusfiles;"
+        "print(sorted({n.partition('.')[0] for n in sys.modules}"
+        " - set(sys.stdlib_module_names) - {'callboard'}))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    loaded = [name for name in eval(said) if not name.startswith(("_", "sitecustomize"))]
+    assert loaded == []
+
+
+@settings(max_examples=50)
+@given(
+    st.text(min_size=1).filter(str.strip),
+    st.lists(st.text(min_size=1).filter(str.strip), max_size=5),
+)
+def test_a_report_has_one_line_a_phase_whatever_the_titles(task: str, titles: list[str]):
+    phases = [
+        {"id": f"phase_{n}", "title": title, "status": "completed", "deliverables": [title]}
+        for n, title in enumerate(titles)
+    ]
+    told = generate_markdown(
+        {"task": task, "status": "completed", "current_phase": None, "phases": phases}
+    )
+    lines = told.split("\n")
+    assert len([line for line in lines if line.startswith("- [x] Phase ")]) == len(titles)
+    assert len(lines) == 7 + len(titles)
