@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from callboard.client.client import Client
     from callboard.engine.context import Context
     from callboard.engine.function_agent import agent
+    from callboard.engine.human_interactive import HumanInteractive
     from callboard.engine.phase import Phase, Retry
     from callboard.engine.ports import Output, Text, Thinking, ToolCall, ToolResult
     from callboard.engine.workflow import Workflow
@@ -30,6 +31,7 @@ __all__ = [
     "Context",
     "Escalate",
     "Event",
+    "HumanInteractive",
     "HumanResponse",
     "Interactive",
     "Output",
@@ -55,6 +57,7 @@ _HOMES = {
     "Context": "callboard.engine.context",
     "Escalate": "callboard.interactions.questions",
     "Event": "callboard.events.envelope",
+    "HumanInteractive": "callboard.engine.human_interactive",
     "HumanResponse": "callboard.state.model",
     "Interactive": "callboard.interactions.interactive",
     "Output": "callboard.engine.ports",

@@ -10,6 +10,7 @@ from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Running, Starting, with_final_state
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.engine.forking import Edits, Forking
+from callboard.engine.human import Human
 from callboard.engine.inbox import Inbox
 from callboard.engine.listing import Sought, list_sessions, session_page
 from callboard.engine.loading import not_found, view_at
@@ -50,6 +51,7 @@ class Callboard:
         self.operations = Operations(log, clock or SystemClock())
         self.clock = clock or SystemClock()
         self.people = Inbox(log, self.clock)
+        self.human = Human(self.people)
         self.plates = Plates(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 

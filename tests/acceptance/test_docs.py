@@ -396,7 +396,7 @@ async def outcomes(people: Inbox) -> list[str]:
     for outcome in ("approved", "cancelled", "timeout", "failed"):
         both: dict[str, Any] = {"requiredParticipants": ["Ada", "Bo"], "captureTranscript": True}
         one = await people.ask(type="interactive_session", prompt="?", config=both)
-        told = {"transcript": "…", "duration_ms": 1, "via": "http"}
+        told: dict[str, Any] = {"transcript": "…", "duration_ms": 1, "via": "http"}
         await people.complete(one.id, "approved", by="Ada", **told)
         await people.complete(one.id, outcome, by="Bo", **told)
         asked.append(one.id)

@@ -14,6 +14,7 @@ from callboard.client.plates import RemotePlates
 from callboard.client.tailing import Patience, Stream, Tail
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
+from callboard.engine.human import Human
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked
 from callboard.engine.sessions import SessionInfo, SessionPage
@@ -57,7 +58,10 @@ class Client:
         self._reconnect = reconnect
         self.url = self._transport.url
         self.clock = SystemClock()
-        self.people = RemoteInbox(self._transport)
+        self.people = RemoteInbox(
+            self._transport, lambda on_connect: self.tail_all(on_connect=on_connect)
+        )
+        self.human = Human(self.people)
         self.plates = RemotePlates(self._transport)
 
     async def __aenter__(self) -> Self:

@@ -1,18 +1,27 @@
 """The inbox of a server: every question to a person, from whatever asked it."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 from callboard.client.transport import Transport
+from callboard.errors import ServerUnreachable
+from callboard.events.envelope import Event
+from callboard.events.names import CLOSES_QUESTION
 from callboard.interactions.records import Interaction
+
+Tailing = Callable[[Callable[[], None]], AsyncIterator[tuple[int, Event]]]
+"""All events from now on; what is given is called whenever a connection stands."""
 
 
 class RemoteInbox:
     """What `Callboard.people` does, over HTTP."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, tail: Tailing) -> None:
         self._transport = transport
+        self._tail = tail
 
     async def find(
         self,
@@ -38,6 +47,32 @@ class RemoteInbox:
         """One question, open or closed."""
         return Interaction.from_wire(await self._transport.get(_path(interaction_id)))
 
+    async def ended(self, interaction_id: str) -> Interaction:
+        """Wait until a question is closed, whatever happens to the connection meanwhile."""
+        news = asyncio.Event()
+        news.set()
+
+        async def listen() -> None:
+            async for _, event in self._tail(news.set):
+                if event.name in CLOSES_QUESTION and event.payload["id"] == interaction_id:
+                    news.set()
+
+        found = await self.get(interaction_id)
+        listening = asyncio.create_task(listen())
+        try:
+            while found.status == "pending":
+                hearing = asyncio.ensure_future(news.wait())
+                await asyncio.wait({hearing, listening}, return_when=asyncio.FIRST_COMPLETED)
+                hearing.cancel()
+                if listening.done():
+                    await listening
+                news.clear()
+                with suppress(ServerUnreachable):  # It is looked at when the connection is back.
+                    found = await self.get(interaction_id)
+            return found
+        finally:
+            listening.cancel()
+
     async def ask(
         self,
         *,
@@ -46,10 +81,11 @@ class RemoteInbox:
         options: Sequence[str] | None = None,
         config: Mapping[str, Any] | None = None,
         session_id: str | None = None,
+        key: str | None = None,
     ) -> Interaction:
-        """Put a question to people, by itself or as one of a session."""
+        """Put a question to people, by itself or as one of a session; under a key, once."""
         body: dict[str, Any] = {"type": type, "prompt": prompt, "options": options}
-        body |= {"sessionId": session_id, "config": config}
+        body |= {"sessionId": session_id, "config": config, "key": key}
         return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:

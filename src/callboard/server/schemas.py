@@ -302,6 +302,7 @@ class AskIn(Given):
     prompt: Annotated[str, Field(min_length=1)]
     options: list[str] | None = None
     config: dict[str, Any] | None = None
+    key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
 
 
 class ClaimIn(Given):

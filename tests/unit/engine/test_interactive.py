@@ -122,7 +122,7 @@ async def test_how_the_session_ends_reaches_the_phase(
     approved: bool | None,
 ):
     session, asked = await begin(board)
-    told = {"error": "it crashed"} if outcome == "failed" else {}
+    told: dict[str, Any] = {"error": "it crashed"} if outcome == "failed" else {}
     done = await board.people.complete(asked.id, outcome, response=response, by="ann", **told)
     assert (done.status, done.response, done.answered_by) == (outcome, response, "ann")
     assert await board.log.unsettled() == [session]
@@ -225,6 +225,7 @@ async def test_a_function_may_give_one_and_a_wrong_one_fails_the_phase():
     )
     async with Callboard.open() as board:
         result = await board.run(workflow)
+        assert result.error is not None
         assert (result.status, result.error["code"]) == ("failed", "VALIDATION_ERROR")
         assert "config cannot be recorded: /context" in result.error["message"]
 
@@ -249,8 +250,9 @@ async def test_a_function_may_give_one_and_a_wrong_one_fails_the_phase():
     ],
 )
 def test_a_wrong_definition_is_told_where_it_is_made(options: dict[str, Any], told: str):
+    given: dict[str, Any] = {"prompt": "Look", **options}
     with pytest.raises(DefinitionError, match=told):
-        Interactive(**{"prompt": "Look", **options})
+        Interactive(**given)
 
 
 class Decision(BaseModel):

@@ -32,7 +32,7 @@ async def test_the_question_is_closed_when_all_have_decided(
     async with Callboard.open() as board:
         id = await ask(board, outcomeSchema={"type": "approval"}, captureTranscript=True)
         await board.people.claim(id, by="alice")
-        told = {"duration_ms": 1000, "via": "harness"}
+        told: dict[str, Any] = {"duration_ms": 1000, "via": "harness"}
         half = await board.people.complete(
             id, "completed", response=first, by="alice", transcript="hm", **told
         )

@@ -62,6 +62,7 @@ async def ask(serving: Serving, caller: Operates, given: AskIn) -> Response:
         options=given.options,
         config=given.config,
         session_id=given.session_id,
+        key=given.key,
         by=caller.name,
     )
     return reply(asked.to_wire(), 201, {"Location": f"/interactions/{asked.id}"})
