@@ -34,6 +34,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "watch": "Start a coding agent, and tell the board at once when it ends.",
         "hook": "Report one hook of a coding agent.",
         "demo": "Show the board as it moves, without any agent.",
+        "mcp": "Give agents tools to ask you, and to fetch your answers.",
     },
     "Look": {
         "board": "Show every session in the terminal, who needs you first; answer there.",
@@ -48,6 +49,8 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Decide": {
         "inbox": "List the questions that wait for a person.",
         "answer": "Answer a question.",
+        "attend": "Decide with an agent, in your terminal, what waits for you.",
+        "transcript": "Print what was said in an interactive session.",
         "pause": "Pause a session, wherever it runs.",
         "cancel": "End a session for good.",
     },
@@ -60,6 +63,9 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
 }
 """The commands and what each is for, without importing any of them."""
 
+HIDDEN: Final = ("decision",)
+"""Commands that programs of ours start, and people never."""
+
 
 class LazyGroup(click.Group):
     """Knows its commands by name, and imports the module of the one that is called."""
@@ -70,7 +76,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, its module imported."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
             return None
         return import_module(f"callboard.cli.{cmd_name}").command
 
@@ -79,7 +85,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that was asked for; an unknown one is answered with the nearest."""
         name = args[0]
-        if name not in self.list_commands(ctx) and not name.startswith("-"):
+        known = (*self.list_commands(ctx), *HIDDEN)
+        if name not in known and not name.startswith("-"):
             from difflib import get_close_matches
 
             near = get_close_matches(name, self.list_commands(ctx), n=1)

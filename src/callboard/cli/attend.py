@@ -1,0 +1,218 @@
+"""`callboard attend`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from callboard.cli import options
+from callboard.cli.attend_keyboard import Keyboard
+from callboard.cli.attend_place import folders_of, plan_of
+from callboard.cli.attend_screen import AttendScreen
+from callboard.cli.exits import DONE, FAILED
+from callboard.cli.lookup import find_session
+from callboard.cli.places import Board, Place
+from callboard.cli.printing import print_json
+from callboard.errors import CallboardError, Claimed, ConflictError, NotFound, ValidationError
+from callboard.harness.attending import GRACE, Attendance, Means, Office
+from callboard.harness.claims import Harness, give_back, is_free, keep, take
+from callboard.harness.leftovers import record_leftovers
+from callboard.harness.preparing import Prepared, prepared
+from callboard.harness.recording import Record, recorded
+from callboard.harness.terminals import PersonsTerminal
+from callboard.harness.windows import Window
+from callboard.interactions.records import Interaction
+
+if TYPE_CHECKING:
+    from callboard.harness.ports import Desk
+
+_TYPE = "interactive_session"
+_LOOK_AGAIN = 1.0
+
+
+@click.command("attend")
+@click.option("--once", is_flag=True, help="Attend to one session, and leave.")
+@click.option("--session", metavar="ID", default="*", help="Only those of one workflow session.")
+@click.option("--agent", type=click.Choice(["claude"]), default="claude", show_default=True)
+@click.option("--tmux", is_flag=True, help="Open a window of tmux, and wait for its end.")
+@click.option("--yes", is_flag=True, help="Take the oldest, and open it without asking.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=GRACE,
+    show_default=True,
+    help="Seconds between the warning that a session's time is up and its end.",
+)
+@options.by
+@options.anywhere
+def command(place: Place, **given: Any) -> int:
+    """Decide with an agent what waits for you, one session after the other.
+
+    Shows the interactive sessions that wait, and opens a coding agent for the one that you choose,
+    in this terminal. When you leave it, what you decided is recorded, and the list is back.
+    """
+    if given["tmux"]:
+        Window.check()
+    elif not PersonsTerminal().is_there:
+        raise ValidationError(
+            "attend opens an agent in your terminal, and this is none. "
+            "Run it in a terminal, or with --tmux."
+        )
+    return place.ask(lambda board: Attending(place, board, given).run())
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A question that was claimed, and what its session would be."""
+
+    asked: Interaction
+    ready: Prepared
+
+
+class Attending:
+    """The list, and one session after the other."""
+
+    def __init__(self, place: Place, board: Board, given: dict[str, Any]) -> None:
+        self._place = place
+        self._board = board
+        self._once: bool = given["once"]
+        self._yes: bool = given["yes"]
+        self._session: str = given["session"]
+        self._as_json: bool = given["as_json"]
+        self._keyboard = Keyboard()
+        self._screen = AttendScreen(place)
+        self._office = Office(
+            desk=cast("Desk", board.people),
+            folders=folders_of(place),
+            me=Harness.here(given["by"]),
+            clock=board.clock,
+            means=Means(plan_of(place), given["grace"], given["tmux"]),
+        )
+
+    async def run(self) -> int:
+        """Until the person leaves."""
+        if self._session != "*":
+            info = await find_session(self._board, self._place, self._session)
+            self._session = info.session_id
+        while True:
+            await self._clear_up()
+            asked = await self._choose()
+            if asked is None:
+                return DONE
+            done = await self._attend(asked)
+            if done is not None:
+                self._tell(done)
+            if self._once or self._screen.is_gone:
+                return FAILED if done is not None and done.status == "failed" else DONE
+
+    async def _clear_up(self) -> None:
+        office = self._office
+        for one in await record_leftovers(office.desk, office.folders, self._screen.note):
+            self._screen.note("Recorded what was decided before a harness ended:")
+            self._tell(one)
+
+    # ------------------------------------------------------------------ choosing
+
+    async def _choose(self) -> Interaction | None:
+        """What the person picks from the list, which is shown again when it changes."""
+        shown: list[tuple[str, str | None]] | None = None
+        while True:
+            waiting = await self._office.desk.find(
+                status="pending", session_id=self._session, type=_TYPE
+            )
+            free = [one for one in waiting if is_free(one, self._office.me)]
+            if self._yes and free:
+                return free[0]
+            listed = [(one.id, one.claimed_by) for one in waiting]
+            if listed != shown:
+                self._screen.waiting(waiting, free, self._board.clock.now_ms(), asks=not self._yes)
+                shown = listed
+            line = await self._keyboard.line(within=_LOOK_AGAIN)
+            if line is None:
+                continue
+            if line in ("q", "quit", "exit") or self._keyboard.is_closed:
+                return None
+            if (picked := _picked(line, waiting, free)) is not None:
+                return picked
+            shown = None
+
+    # ------------------------------------------------------------------ attending
+
+    async def _attend(self, asked: Interaction) -> Interaction | None:
+        office = self._office
+        try:
+            asked = await take(office.desk, asked, office.me, office.clock)
+        except (Claimed, ConflictError) as error:
+            self._screen.note(error.message)
+            return None
+        try:
+            ready = prepared(asked, Path.cwd())
+        except (ValidationError, NotFound) as error:
+            return await self._fail(asked, error)
+        self._screen.show(ready)
+        if not await self._holding(asked, self._agreed()):
+            await give_back(office.desk, asked, office.me)
+            self._screen.note("It was left for somebody else.")
+            return None
+        try:
+            done = await Attendance(office, ready).attend(self._confirm, self._screen.note)
+        except OSError as error:
+            return await self._fail(asked, NotFound(f"The agent cannot be started: {error}."))
+        if done is None:
+            await give_back(office.desk, asked, office.me)
+            self._screen.note("It was stopped, and waits for somebody else.")
+            raise KeyboardInterrupt
+        return done
+
+    async def _fail(self, asked: Interaction, error: CallboardError) -> Interaction:
+        record = Record("failed", error=error.message, by=self._office.me.person)
+        return await recorded(self._office.desk, asked.id, record, self._screen.note)
+
+    async def _agreed(self) -> bool:
+        return self._yes or await self._asked("Open it? [Y/n] ", default=True)
+
+    async def _confirm(self, decision: Any) -> bool:
+        if self._yes:
+            return True
+        self._screen.read(decision)
+        return await self._asked("Record that? [y/N] ", default=False)
+
+    async def _asked(self, question: str, *, default: bool) -> bool:
+        self._screen.ask(question)
+        line = None
+        while line is None:
+            line = await self._keyboard.line(within=_LOOK_AGAIN)
+        if self._keyboard.is_closed:
+            return False
+        return default if not line else line.casefold() in ("y", "yes")
+
+    async def _holding(self, asked: Interaction, work: Awaitable[bool]) -> bool:
+        """Keep the claim while the person thinks."""
+        office = self._office
+        lost: Callable[[str], None] = self._screen.note
+        keeping = asyncio.create_task(keep(office.desk, asked, office.me, office.clock, lost))
+        try:
+            return await work
+        finally:
+            keeping.cancel()
+
+    def _tell(self, done: Interaction) -> None:
+        with suppress(OSError):
+            if self._as_json:
+                print_json([done.to_wire()])
+            else:
+                self._screen.done(done)
+
+
+def _picked(line: str, waiting: list[Interaction], free: list[Interaction]) -> Interaction | None:
+    """By its number, by the beginning of its id, or the first for nothing at all."""
+    if not line:
+        return free[0] if free else None
+    if line.isdecimal() and 1 <= int(line) <= len(waiting):
+        return waiting[int(line) - 1]
+    named = [one for one in waiting if len(line) >= 4 and one.id.startswith(line)]
+    return named[0] if len(named) == 1 else None

@@ -1,0 +1,133 @@
+"""What a person sees of `callboard attend`, between the sessions."""
+
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from callboard.cli.places import Place
+from callboard.cli.screen import Screen
+from callboard.cli.wording import ago, duration, one_line, plural, preview
+from callboard.events.moments import from_ms
+from callboard.handlers.terminal import visible
+from callboard.harness.outcomes import form_of, options_of
+from callboard.harness.preparing import Prepared
+from callboard.interactions.records import Interaction
+from callboard.vendors.fields import as_object
+
+_PROMPT = 90
+_MOST_LINES = 30
+_LONGEST = 200
+
+
+class AttendScreen:
+    """Prints the list, what a session would start, and how it ended."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._screen = Screen()
+        self.is_gone = False
+        """Whether the terminal was closed."""
+
+    def line(self, *parts: str | tuple[str, str]) -> None:
+        """Print a line; into a terminal that is gone, nothing."""
+        try:
+            self._screen.line(*parts)
+        except OSError:
+            self.is_gone = True
+
+    def note(self, text: str) -> None:
+        """Say something by the way."""
+        self.line((text, "here"))
+
+    def ask(self, question: str) -> None:
+        """Print a question, and stay on its line."""
+        with suppress(OSError):
+            self._screen.add((question, "asks"))
+
+    def waiting(
+        self,
+        waiting: Sequence[Interaction],
+        free: Sequence[Interaction],
+        now_ms: int,
+        *,
+        asks: bool,
+    ) -> None:
+        """What waits, numbered."""
+        if not waiting:
+            return self.line(("No session waits for you. Ctrl-C leaves.", "faint"))
+        self.line((f"{plural(len(waiting), 'session')} for you:", "name"))
+        for number, one in enumerate(waiting, 1):
+            self.line((f"{number:3}  ", "faint"), (one_line(one.prompt, _PROMPT), "asks"))
+            about = [form_of(one.config or {}), f"asked {ago(one.created_at, from_ms(now_ms))}"]
+            about += [f"session {one.session_id}"] if one.session_id else []
+            about += [] if one in free else [f"{one_line(str(one.claimed_by))} sees to it"]
+            self.line((f"     {f' {self._screen.signs.dot} '.join(about)}", "faint"))
+        if asks:
+            self.ask("Which one? Its number, Enter for the first, q to leave: ")
+        return None
+
+    def show(self, ready: Prepared) -> None:
+        """All that is about to be started, before it is: it runs code."""
+        asks = ready.wanted
+        self.line()
+        lines = visible(asks.prompt).splitlines()
+        for text in lines[:_MOST_LINES]:
+            self.line((one_line(text, 4 * _LONGEST), "asks"))
+        if len(lines) > _MOST_LINES:
+            self.line((f"… {plural(len(lines) - _MOST_LINES, 'more line')}", "faint"))
+        for name, value in self._about(ready):
+            self.line((f"  {name:<14}", "faint"), value)
+
+    def _about(self, ready: Prepared) -> list[tuple[str, str]]:
+        asks = ready.wanted
+        about = [("decision", _decision(asks.config)), ("directory", visible(str(ready.cwd)))]
+        about.append(("agent", f"{ready.program}, model {one_line(asks.model, _LONGEST)}"))
+        if ready.resumes is not None:
+            about.append(("resumes", ready.resumes))
+        if asks.system_prompt is not None:
+            about.append(("system prompt", one_line(asks.system_prompt, _LONGEST)))
+        if asks.context is not None:
+            about.append(("context", preview(asks.context, _LONGEST)))
+        if ready.mcp_config is not None:
+            about.append(("MCP config", visible(str(ready.mcp_config))))
+        about += [
+            ("  starts", f"{one_line(name)}: {one_line(what)}")
+            for name, what in ready.servers.items()
+        ]
+        if asks.timeout is not None:
+            about.append(("time", duration(asks.timeout)))
+        if asks.captures:
+            about.append(("transcript", "is kept, and whoever asked can read it"))
+        return about
+
+    def read(self, decision: Any) -> None:
+        """What the conversation seems to say."""
+        self.line()
+        self.line(
+            "No decision was submitted. The conversation reads as: ",
+            (preview(decision, _LONGEST), "name"),
+        )
+
+    def done(self, done: Interaction) -> None:
+        """How a session ended."""
+        signs = self._screen.signs
+        took = "" if done.duration_ms is None else f"  {duration(done.duration_ms / 1000)}"
+        sign, style = {
+            "completed": (signs.done, "done"), "failed": (signs.failed, "failed"),
+        }.get(done.status, (signs.off, "faint"))  # fmt: skip
+        what = f": {preview(done.response, _LONGEST)}" if done.response is not None else ""
+        self.line((f"{sign} {done.status}{what}", style), (took, "faint"))
+        if done.error is not None:
+            told = as_object(done.error).get("message", done.error)
+            self.line((f"  {one_line(str(told))}", "faint"))
+        if done.session_id is not None and not self._place.served:
+            command = self._place.command("resume", done.session_id)
+            self.line("  Let the session go on: ", (command, "command"))
+
+
+def _decision(config: Any) -> str:
+    form = form_of(config)
+    if form != "selection":
+        return form
+    return f"one of {', '.join(shlex.quote(one_line(one)) for one in options_of(config))}"

@@ -1,0 +1,229 @@
+"""One session, from the claim to its end: opened, watched over, judged, recorded."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from callboard.board.processes import started_at
+from callboard.clock import Clock
+from callboard.harness.claims import Harness, keep
+from callboard.harness.ending import Course, Cut, Ending, judged
+from callboard.harness.folders import Attempt, Folders
+from callboard.harness.passthrough import Exit, Passthrough
+from callboard.harness.ports import Desk
+from callboard.harness.preparing import Prepared, words_for
+from callboard.harness.recording import Record, recorded
+from callboard.harness.terminals import PersonsTerminal
+from callboard.harness.transcripts import kept
+from callboard.harness.windows import Window, unwanted
+from callboard.interactions.records import Interaction
+from callboard.vendors.claude import launching
+from callboard.vendors.claude.extraction import Spoken, spoken
+from callboard.vendors.settings import Plan
+
+GRACE: Final = 60.0
+"""Seconds between the warning that the time is up, and the end."""
+_TO_LEAVE: Final = 5.0
+"""Seconds that an agent has to end by itself when it is told to."""
+
+
+Confirm = Callable[[Any], Awaitable[bool]]
+"""Asks the person about a decision that was only read from the conversation."""
+
+
+class Stage(Protocol):
+    """Where an agent runs: a terminal, or a window."""
+
+    pid: int
+
+    def notify(self, text: str) -> None:
+        """Show a line to the person."""
+        ...
+
+    def ring(self) -> None:
+        """Call for attention."""
+        ...
+
+    def resize(self) -> None:
+        """The person's terminal has another size."""
+        ...
+
+    def send(self, number: signal.Signals, *, to_all: bool = False) -> None:
+        """Send the agent a signal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How sessions are opened here. plan: the hooks that put a session on the board."""
+
+    plan: Plan | None = None
+    grace: float = GRACE
+    in_tmux: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """Where sessions come from, and who attends to them."""
+
+    desk: Desk
+    folders: Folders
+    me: Harness
+    clock: Clock
+    means: Means = field(default_factory=Means)
+
+
+class Attendance:
+    """One session that was claimed and looked at."""
+
+    def __init__(self, office: Office, ready: Prepared) -> None:
+        self._office = office
+        self._ready = ready
+        self._cut: Cut | None = None
+        self._over = asyncio.Event()
+        self.lost: str | None = None
+        """Why the question is no longer this harness's, if it is not."""
+
+    async def attend(self, confirm: Confirm, tell: Callable[[str], None]) -> Interaction | None:
+        """Open it, wait for its end, and record that; None when somebody else may have it.
+
+        tell: says why it takes long.
+        """
+        me = self._office.me
+        whose = {"pid": me.pid, "start": me.start, "host": me.host}
+        attempt = self._office.folders.begin(self._ready.asked.id, whose)
+        try:
+            record = await self._course(attempt, confirm)
+        except BaseException:
+            if attempt.decision is None:
+                attempt.remove()
+            raise
+        if record is None:
+            attempt.remove()
+            return None
+        attempt.write_json("ending.json", record.to_json())
+        found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
+        attempt.remove()
+        return found
+
+    async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
+        asks = self._ready.wanted
+        words, session = words_for(self._ready, attempt, self._office.means.plan)
+        before = len(_said(session)) if self._ready.resumes else 0
+        begun = self._office.clock.monotonic()
+        ended = await self._run(words, attempt, session)
+        duration = self._office.clock.monotonic() - begun
+        said = _said(session)[before:]
+        course = Course(ended, duration, self._cut, attempt.decision, said)
+        prompt = attempt.path("prompt.md").read_text(encoding="utf-8")
+        ending = judged(course, prompt, asks.config)
+        if ending is not None and ending.read and not await confirm(ending.response):
+            ending = Ending("cancelled")
+        if ending is None:
+            return None
+        return self._record(ending, duration, said)
+
+    def _record(self, ending: Ending, duration: float, said: list[Spoken]) -> Record:
+        return Record(
+            outcome=ending.outcome,
+            response=ending.response,
+            error=ending.error,
+            duration_ms=round(duration * 1000),
+            transcript=kept(said) if self._ready.wanted.captures else None,
+            by=self._office.me.person,
+        )
+
+    async def _run(self, words: list[str], attempt: Attempt, session: str) -> Exit:
+        stage: Passthrough | Window
+        env = launching.environment()
+        if self._office.means.in_tmux:
+            stage = Window()
+            gone = unwanted(os.environ, env)
+            stage.start(self._ready.asked.id, words, self._ready.cwd, gone)
+            ended = stage.ended()
+        else:
+            stage = Passthrough(PersonsTerminal())
+            stage.start(words, self._ready.cwd, env)
+            ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
+        pane = stage.pane if isinstance(stage, Window) else None
+        told = {"pid": stage.pid, "start": started_at(stage.pid), "session": session, "pane": pane}
+        attempt.write_json("agent.json", told)
+        watching = [asyncio.create_task(one) for one in self._watching(stage)]
+        try:
+            with self._signals(stage):
+                return await ended
+        finally:
+            for one in watching:
+                one.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
+
+    def _watching(self, stage: Stage) -> list[Any]:
+        office, asks = self._office, self._ready.wanted
+
+        def on_loss(why: str) -> None:
+            self.lost = why
+            stage.ring()
+            stage.notify(f"{why} What is decided here is not recorded.")
+
+        watching: list[Any] = [
+            keep(office.desk, self._ready.asked, office.me, office.clock, on_loss),
+            self._end(stage),
+        ]
+        return watching if asks.timeout is None else [*watching, self._time(stage, asks.timeout)]
+
+    async def _time(self, stage: Stage, timeout: float) -> None:
+        """The session's time: a warning when it is up, some grace, and the end."""
+        clock = self._office.clock
+        await clock.sleep(timeout)
+        stage.ring()
+        ends = clock.monotonic() + self._office.means.grace
+        while (left := ends - clock.monotonic()) > 0:
+            stage.notify(f"The time is up. This session ends in {left:.0f} s: decide, or leave.")
+            await clock.sleep(min(1.0, left))
+        self._leave("timeout")
+
+    async def _end(self, stage: Stage) -> None:
+        """Once it is to end: ask the agent to, and then make it."""
+        await self._over.wait()
+        stage.notify("")
+        stage.send(signal.SIGHUP if self._cut == "closed" else signal.SIGTERM)
+        await self._office.clock.sleep(_TO_LEAVE)
+        stage.send(signal.SIGKILL, to_all=True)
+
+    def _leave(self, why: Cut) -> None:
+        if self._cut is None:
+            self._cut = why
+            self._over.set()
+
+    def _from_thread(self, why: Cut) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+        return lambda: loop.call_soon_threadsafe(self._leave, why) and None
+
+    @contextmanager
+    def _signals(self, stage: Stage) -> Generator[None]:
+        """What happens to us happens to the session."""
+        loop = asyncio.get_running_loop()
+        heard: dict[signal.Signals, Callable[[], None]] = {
+            signal.SIGWINCH: stage.resize,
+            signal.SIGHUP: lambda: self._leave("closed"),
+            signal.SIGTERM: lambda: self._leave("stopped"),
+            signal.SIGINT: lambda: self._leave("stopped"),
+        }
+        for number, act in heard.items():
+            loop.add_signal_handler(number, act)
+        try:
+            yield
+        finally:
+            for number in heard:
+                with suppress(ValueError):
+                    loop.remove_signal_handler(number)
+
+
+def _said(session: str) -> list[Spoken]:
+    path: Path | None = launching.transcript_of(session)
+    return [] if path is None else spoken(path, launching.TOOL)

@@ -1,0 +1,101 @@
+"""Who sees to a session: a claim that is renewed while its harness lives, and freed when not."""
+
+import os
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from callboard.board.processes import is_alive, started_at
+from callboard.clock import Clock
+from callboard.errors import CallboardError, Claimed, ConflictError, NotFound
+from callboard.harness.ports import Desk
+from callboard.interactions.records import Interaction
+
+TTL_MS: Final = 60_000
+RENEW_AFTER: Final = 20.0
+
+_TRIES: Final = 20
+
+_NAME: Final = re.compile(r".* \(attend (\d+)\.([^@]*)@(.*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """A process that attends to sessions, as others see it."""
+
+    pid: int
+    start: str
+    host: str
+    person: str = ""
+
+    @classmethod
+    def here(cls, person: str | None) -> Self:
+        """This process."""
+        start = (started_at(os.getpid()) or "").replace("@", " ")
+        return cls(os.getpid(), start, socket.gethostname(), person or "somebody")
+
+    @classmethod
+    def named(cls, name: str | None) -> Self | None:
+        """The harness that a claim is of; None for anybody else's."""
+        found = _NAME.fullmatch(name or "")
+        return cls(int(found[1]), found[2], found[3]) if found else None
+
+    @property
+    def name(self) -> str:
+        """What stands in its claims."""
+        return f"{self.person} (attend {self.pid}.{self.start}@{self.host})"
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is known to be; one on another machine never is."""
+        return self.host == socket.gethostname() and not is_alive(self.pid, self.start or None)
+
+
+def is_free(asked: Interaction, me: Harness) -> bool:
+    """Whether this harness can have the question at once."""
+    holder = Harness.named(asked.claimed_by)
+    return asked.claimed_by in (None, me.name) or (holder is not None and holder.is_dead)
+
+
+async def take(desk: Desk, asked: Interaction, me: Harness, clock: Clock) -> Interaction:
+    """Claim a question; Claimed when somebody else sees to it."""
+    holder = Harness.named(asked.claimed_by)
+    if asked.claimed_by is not None and holder is not None and holder.is_dead:
+        # Whoever has a claim can shorten it, and its holder cannot any more.
+        await desk.claim(asked.id, by=asked.claimed_by, ttl_ms=1)
+    for _ in range(_TRIES):
+        try:
+            return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
+        except Claimed as error:
+            if holder is None or error.claimed_by != asked.claimed_by or not holder.is_dead:
+                raise
+            await clock.sleep(0.005)
+    return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
+
+
+async def give_back(desk: Desk, asked: Interaction, me: Harness) -> None:
+    """Let somebody else have it."""
+    try:
+        await desk.claim(asked.id, by=me.name, ttl_ms=1)
+    except CallboardError:
+        return  # It runs out by itself.
+
+
+async def keep(
+    desk: Desk, asked: Interaction, me: Harness, clock: Clock, on_loss: Callable[[str], None]
+) -> None:
+    """Renew a claim for ever; who is told once when it is lost for good."""
+    while True:
+        await clock.sleep(RENEW_AFTER)
+        try:
+            await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
+        except Claimed as error:
+            return on_loss(f"Somebody else sees to this as well: {error.claimed_by}")
+        except ConflictError as error:
+            return on_loss(error.message)
+        except NotFound:
+            return on_loss("The question is gone.")
+        except CallboardError:
+            continue  # No server just now. What is decided meanwhile is kept.

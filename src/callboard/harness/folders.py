@@ -1,0 +1,157 @@
+"""What a harness keeps of a session while it lasts: files that nobody else may open.
+
+A decision lies here from the moment in which it is submitted until it is recorded. So it is found
+again when the harness dies, or the server, or the machine.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+
+from callboard.ids import short_id
+from callboard.interactions.records import Interaction
+from callboard.log.private import make_private_folder, open_private
+
+SUFFIX: Final = ".attend"
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at one session: a folder of its own."""
+
+    folder: Path
+
+    @property
+    def number(self) -> int:
+        """Which try it is, from 1."""
+        return int(self.folder.name)
+
+    def path(self, name: str) -> Path:
+        """A file of it."""
+        return self.folder / name
+
+    def write(self, name: str, content: bytes | str) -> Path:
+        """Put a file there, whole, and on the disk before this returns."""
+        path = self.path(name)
+        draft = self.folder / f".{name}.{short_id()}"
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        with os.fdopen(open_private(draft, os.O_EXCL | os.O_NOFOLLOW), "wb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
+        draft.rename(path)
+        _force(self.folder)
+        return path
+
+    def write_json(self, name: str, value: Any) -> Path:
+        """The same for a value."""
+        return self.write(name, orjson.dumps(value))
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """The object in a file; None when there is none that can be read."""
+        try:
+            found = orjson.loads(self.path(name).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+    @property
+    def asked(self) -> Interaction | None:
+        """The question, as it was when the session was begun."""
+        wire = self.read_json("request.json")
+        return None if wire is None else Interaction.from_wire(wire)
+
+    def keep_decision(self, decision: Any) -> None:
+        """Keep what was decided; a later decision takes the place of this one."""
+        self.write_json("decision.json", {"decision": decision})
+
+    @property
+    def decision(self) -> Mapping[str, Any] | None:
+        """`{"decision": …}`, or None while there is none."""
+        found = self.read_json("decision.json")
+        return found if found is not None and "decision" in found else None
+
+    def remove(self) -> None:
+        """Forget it; the folder of the question goes with its last try."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.parent.rmdir()
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The tries at all sessions of one database, or of one server."""
+
+    root: Path
+
+    def begin(self, interaction_id: str, by: Mapping[str, Any]) -> Attempt:
+        """A new try at a session. by: the harness, so that others leave it alone from the start."""
+        parent = self.root / _named(interaction_id)
+        for folder in (self.root, parent):
+            make_private_folder(folder)
+        draft = Attempt(parent / f".{short_id()}")
+        draft.folder.mkdir(mode=0o700)
+        draft.write_json("harness.json", by)
+        number = 1 + max((one.number for one in self._tries(parent)), default=0)
+        while True:
+            try:
+                draft.folder.rename(parent / str(number))
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+                number += 1
+                continue
+            return Attempt(parent / str(number))
+
+    def tries(self, interaction_id: str) -> list[Attempt]:
+        """The tries at a session that are kept, oldest first."""
+        return self._tries(self.root / _named(interaction_id))
+
+    def all(self) -> Iterator[Attempt]:
+        """Every try that is kept."""
+        with suppress(OSError):
+            for parent in sorted(self.root.iterdir()):
+                yield from self._tries(parent)
+
+    def _tries(self, parent: Path) -> list[Attempt]:
+        try:
+            names = [one.name for one in parent.iterdir() if one.name.isdecimal()]
+        except OSError:
+            return []
+        return [Attempt(parent / name) for name in sorted(names, key=int)]
+
+
+def beside(database: Path) -> Folders:
+    """Those of a database."""
+    return Folders(database.absolute().with_name(database.name + SUFFIX))
+
+
+def of_server(url: str) -> Folders:
+    """Those of a server, which is perhaps on another machine."""
+    from platformdirs import user_state_path
+
+    return Folders(user_state_path("callboard", appauthor=False) / "attend" / _named(url))
+
+
+def _named(id: str) -> str:
+    """A name for a folder: what a server calls a question need not be one."""
+    return id if _NAME.fullmatch(id) else "x" + hashlib.sha256(id.encode()).hexdigest()[:32]
+
+
+def _force(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

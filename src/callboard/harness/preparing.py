@@ -1,0 +1,124 @@
+"""A session made ready: everything looked at that could keep it from being opened."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from callboard.errors import NotFound, ValidationError
+from callboard.harness.folders import Attempt
+from callboard.harness.wanted import Wanted, wanted
+from callboard.harness.wording import first_prompt, system_prompt, title
+from callboard.interactions.records import Interaction
+from callboard.vendors.claude import launching
+from callboard.vendors.claude.extraction import working_directory
+from callboard.vendors.claude.launching import Launch
+from callboard.vendors.settings import Plan
+
+_MOST_TRIES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a person is shown before an agent is started for them.
+
+    servers: what the MCP config would start, by name. resumes: the client's own session.
+    """
+
+    asked: Interaction
+    wanted: Wanted
+    program: str
+    cwd: Path
+    mcp_config: Path | None = None
+    servers: Mapping[str, str] = field(default_factory=dict[str, str])
+    resumes: str | None = None
+
+
+def prepared(asked: Interaction, here: Path) -> Prepared:
+    """Look at everything; an error says what stands in the way. here: where the harness is."""
+    asks = wanted(asked)
+    resumes = None if asks.resumes is None else _resumed(asks.resumes)
+    cwd = _directory(here / (asks.cwd or _former(resumes) or "."))
+    config = None if asks.mcp_config is None else cwd / asks.mcp_config
+    servers = {} if config is None else launching.servers_in(config)
+    return Prepared(asked, asks, _program(), cwd, config, servers, resumes)
+
+
+def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[list[str], str]:
+    """The command that opens the session, its files written, and the client's id for it."""
+    asks = ready.wanted
+    session = ready.resumes or _new_session(ready.asked.id, attempt.number)
+    prompt = first_prompt(asks, attempt)
+    attempt.write_json("request.json", ready.asked.to_wire())
+    attempt.write("prompt.md", prompt)
+    readable = [attempt.path(name) for name in ("context.json", "question.md")]
+    told = launching.session_settings(
+        attempt.folder, [one for one in readable if one.exists()], _needed(plan, ready.cwd)
+    )
+    configs = [attempt.write_json("mcp.json", launching.decision_server(attempt.folder))]
+    launch = Launch(
+        session=session,
+        name=title(ready.asked.prompt),
+        model=asks.model,
+        prompt=prompt,
+        system_prompt=attempt.write("system.md", system_prompt(asks)),
+        settings=attempt.write_json("settings.json", told),
+        mcp_configs=[*configs, *([] if ready.mcp_config is None else [ready.mcp_config])],
+        resumes=ready.resumes is not None,
+        own_servers=ready.mcp_config is not None,
+    )
+    return launching.command(ready.program, launch), session
+
+
+def _needed(plan: Plan | None, project: Path) -> Plan | None:
+    """Our hooks, unless the session has them anyway."""
+    if plan is None or launching.has_our_hooks(plan.folder, project):
+        return None
+    return plan
+
+
+def _new_session(question: str, number: int) -> str:
+    """An id that the client has never seen: of a try that was forgotten it knows it still."""
+    while True:
+        session = launching.session_id(question, number)
+        if launching.transcript_of(session) is None:
+            return session
+        number += 1
+
+
+def _program() -> str:
+    found = shutil.which(launching.PROGRAM)
+    if found is None:
+        raise NotFound(
+            f"Claude Code is not installed here: there is no {launching.PROGRAM!r} in PATH."
+        )
+    return found
+
+
+def _directory(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValidationError(f"There is no directory {path} here.", field="cwd")
+    if not os.access(path, os.X_OK):
+        raise ValidationError(f"The directory {path} may not be entered.", field="cwd")
+    return path.resolve()
+
+
+def _former(session: str | None) -> Path | None:
+    path = None if session is None else launching.transcript_of(session)
+    return None if path is None else working_directory(path)
+
+
+def _resumed(given: str) -> str:
+    """The client's session that is meant: by its own id, or by the question that it was for."""
+    if launching.is_session(given) and launching.transcript_of(given) is not None:
+        return given
+    tries = [launching.session_id(given, number) for number in range(1, _MOST_TRIES)]
+    known = [one for one in tries if launching.transcript_of(one) is not None]
+    if not known:
+        raise ValidationError(
+            f"There is no session {given!r} here to resume: Claude Code keeps none of that id.",
+            field="resumeSession",
+        )
+    return known[-1]

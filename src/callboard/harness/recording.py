@@ -1,0 +1,89 @@
+"""The end of a session, put on record: once, however often the server goes away meanwhile."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Self
+
+from callboard.errors import (
+    AlreadyAnswered,
+    InteractionClosed,
+    ServerFailed,
+    ServerUnreachable,
+    StoreError,
+    TooLarge,
+    ValidationError,
+)
+from callboard.harness.ports import Desk
+from callboard.interactions.records import Interaction
+
+VIA: Final = "attend"
+
+_TRY_AGAIN: Final = 1.0
+_PASSING: Final = (ServerUnreachable, ServerFailed, StoreError)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is to be recorded of a session."""
+
+    outcome: str
+    response: Any = None
+    error: str | None = None
+    duration_ms: int | None = None
+    transcript: str | None = None
+    by: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Self:
+        """What `to_json` wrote."""
+        known = cls.__dataclass_fields__
+        return cls(**{key: value for key, value in told.items() if key in known})
+
+
+async def recorded(
+    desk: Desk, interaction_id: str, record: Record, tell: Callable[[str], None]
+) -> Interaction:
+    """Record it, trying until it is done; gives the question as it stands then.
+
+    It may have been closed by somebody else; the first end counts.
+    """
+    told = False
+    while True:
+        try:
+            return await _complete(desk, interaction_id, record)
+        except _PASSING as error:
+            if not told:
+                tell(error.message)
+            told = True
+            await asyncio.sleep(_TRY_AGAIN)
+        except (AlreadyAnswered, InteractionClosed):
+            return await desk.get(interaction_id)
+        except (TooLarge, ValidationError) as error:
+            record = _lesser(record, error)
+
+
+def _lesser(record: Record, refused: TooLarge | ValidationError) -> Record:
+    """What is recorded in the place of what was refused; the refusal when there is nothing less."""
+    if isinstance(refused, TooLarge) and record.transcript is not None:
+        return replace(record, transcript=None)
+    if record.outcome == "failed":
+        raise refused
+    return replace(record, outcome="failed", response=None, error=refused.message)
+
+
+async def _complete(desk: Desk, interaction_id: str, record: Record) -> Interaction:
+    return await desk.complete(
+        interaction_id,
+        record.outcome,
+        response=record.response,
+        transcript=record.transcript,
+        duration_ms=record.duration_ms,
+        error=record.error,
+        by=record.by,
+        via=VIA,
+    )

@@ -1,0 +1,111 @@
+"""What was said in a session of Claude Code, read from its transcript."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import orjson
+
+from callboard.vendors.fields import Object, as_object, objects, word
+
+LONGEST: Final = 32 * 1_048_576
+"""Bytes. Of a longer transcript only the end is read."""
+
+_REFUSED: Final = ("user rejected", "doesn't want to", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Something in a conversation.
+
+    kind: `person` and `agent` say something; `call` is a tool that the agent used, with its
+    name and input; `result` what came back; `refused` a decision that was called for and did not
+    come to pass; `error` words of the client in the agent's place.
+    """
+
+    kind: Literal["person", "agent", "call", "result", "refused", "error"]
+    text: str
+    tool: str = ""
+
+
+def spoken(path: Path, deciding: str) -> list[Spoken]:
+    """The conversation, oldest first; what cannot be read is left out. deciding: a tool's name."""
+    calls: dict[str, str] = {}
+    found: list[Spoken] = []
+    for record in _records(path):
+        found += _of(record, calls, deciding)
+    return found
+
+
+def working_directory(path: Path) -> Path | None:
+    """Where the session was at work: the client resumes it only there."""
+    for record in _records(path):
+        if cwd := word(record.get("cwd"), 4096):
+            return Path(cwd)
+    return None
+
+
+def _records(path: Path) -> Iterator[Object]:
+    try:
+        with path.open("rb") as opened:
+            size = opened.seek(0, 2)
+            opened.seek(max(0, size - LONGEST))
+            lines = opened.read(LONGEST).split(b"\n")
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = as_object(orjson.loads(line))
+        except ValueError:
+            continue
+        if record.get("isSidechain") is not True and record.get("isMeta") is not True:
+            yield record
+
+
+def _of(record: Object, calls: dict[str, str], deciding: str) -> Iterator[Spoken]:
+    speaker = record.get("type")
+    content = as_object(record.get("message")).get("content")
+    if speaker == "assistant":
+        yield from _by_agent(record, content, calls)
+    elif speaker == "user" and isinstance(content, str):
+        yield Spoken("person", content)
+    elif speaker == "user":
+        yield from _by_person(record, content, calls, deciding)
+
+
+def _by_agent(record: Object, content: Any, calls: dict[str, str]) -> Iterator[Spoken]:
+    kind = "error" if record.get("isApiErrorMessage") is True else "agent"
+    for block in objects(content):
+        if block.get("type") == "text":
+            yield Spoken(kind, str(block.get("text", "")))
+        elif block.get("type") == "tool_use":
+            name = str(block.get("name", ""))
+            calls[str(block.get("id"))] = name
+            yield Spoken("call", orjson.dumps(block.get("input")).decode(), name)
+
+
+def _by_person(
+    record: Object, content: Any, calls: dict[str, str], deciding: str
+) -> Iterator[Spoken]:
+    for block in objects(content):
+        if block.get("type") == "text":
+            yield Spoken("person", str(block.get("text", "")))
+        elif block.get("type") == "tool_result":
+            tool = calls.get(str(block.get("tool_use_id")), "")
+            if tool == deciding and _was_refused(record):
+                yield Spoken("refused", "", tool)
+            yield Spoken("result", _text(block.get("content")), tool)
+
+
+def _was_refused(record: Object) -> bool:
+    if word(record.get("toolDenialKind")) is not None:
+        return True
+    told = record.get("toolUseResult")
+    return isinstance(told, str) and any(one in told.casefold() for one in _REFUSED)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(one.get("text", "")) for one in objects(content) if "text" in one)

@@ -1,0 +1,160 @@
+"""How a session of Claude Code is opened for a person: its command, settings and environment."""
+
+import os
+import re
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import orjson
+
+from callboard.errors import ValidationError
+from callboard.vendors.claude.settings import ClaudeSettings, home, settings
+from callboard.vendors.settings import Plan
+
+PROGRAM: Final = "claude"
+
+SERVER: Final = "callboard-decision"
+"""The name of our MCP server in a session."""
+TOOL: Final = f"mcp__{SERVER}__submit_decision"
+
+_LARGEST_CONFIG: Final = 1_000_000
+_SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+# What one session of the client tells its children. Ours is not a child of it.
+_INHERITED: Final = re.compile(
+    r"CLAUDECODE|CLAUDE_(PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_\w+)"
+    r"|CLAUDE_CODE_(SESSION_\w+|ENTRYPOINT|EXECPATH|SSE_PORT|CHILD_\w+|MESSAGING_\w+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A session to be opened.
+
+    session: its id. resumes: whether it is an old one. own_servers: whether the session has the
+    person's own MCP servers too.
+    """
+
+    session: str
+    name: str
+    model: str
+    prompt: str
+    system_prompt: Path
+    settings: Path
+    mcp_configs: Sequence[Path]
+    resumes: bool = False
+    own_servers: bool = False
+
+
+def command(program: str, launch: Launch) -> list[str]:
+    """The command line. What others chose stands behind `=` or `--`, so that it is no option."""
+    which = "--resume" if launch.resumes else "--session-id"
+    strict = [] if launch.own_servers else ["--strict-mcp-config"]
+    return [
+        program,
+        "--mcp-config",  # It takes all words up to the next option.
+        *map(str, launch.mcp_configs),
+        *strict,
+        f"{which}={launch.session}",
+        f"--name={launch.name}",
+        f"--model={launch.model}",
+        f"--append-system-prompt-file={launch.system_prompt}",
+        f"--settings={launch.settings}",
+        "--",
+        launch.prompt,
+    ]
+
+
+def clean(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what an agent's session left in it, and without our token."""
+    return {
+        name: value
+        for name, value in env.items()
+        if not _INHERITED.fullmatch(name) and name != "CALLBOARD_TOKEN"
+    }
+
+
+def session_id(question: str, attempt: int) -> str:
+    """The client's id for a try at a question: always the same, so that it is found again."""
+    return str(uuid.uuid5(_SESSIONS, f"{question}/{attempt}"))
+
+
+def is_session(id: str) -> bool:
+    """Whether the client has such ids."""
+    return _UUID.fullmatch(id) is not None
+
+
+def transcript_of(session: str) -> Path | None:
+    """Where the client keeps what is said in a session; None before anything is."""
+    if not is_session(session):
+        return None
+    folder = home() / "projects"
+    return next(iter(sorted(folder.glob(f"*/{session}.jsonl"))), None)
+
+
+def session_settings(folder: Path, readable: Sequence[Path], plan: Plan | None) -> dict[str, Any]:
+    """Settings for one session: our hooks, and that the decision is asked about, always.
+
+    folder: what the agent may not change. readable: what it may read without asking.
+    plan: None when the person's own settings have our hooks already.
+    """
+    wanted = {} if plan is None else ClaudeSettings().wanted(plan)
+    permissions = cast("dict[str, Any]", wanted.setdefault("permissions", {}))
+    permissions.setdefault("deny", []).append(f"Edit(/{folder}/**)")
+    # Asking outranks whatever was once allowed for good.
+    permissions["ask"] = [TOOL]
+    permissions["allow"] = [f"Read(/{path})" for path in readable]
+    return wanted
+
+
+def has_our_hooks(folder: Path, project: Path) -> bool:
+    """Whether settings that the session will read anyway report to this hooks folder."""
+    ours = settings()
+    for path in (ours.place("user", project), ours.place("project", project)):
+        try:
+            standing = ours.standing(path.read_text(encoding="utf-8"))
+        except Exception:
+            continue
+        if standing is not None and standing.folder == folder:
+            return True
+    return False
+
+
+def decision_server(folder: Path) -> dict[str, Any]:
+    """The MCP config with `submit_decision` in it, in the model's sight from the first turn."""
+    # -P: a project's own `mcp.py` is none of the server's modules.
+    words = ["-P", "-m", "callboard", "decision", str(folder)]
+    server = {"type": "stdio", "command": sys.executable, "args": words, "alwaysLoad": True}
+    return {"mcpServers": {SERVER: server}}
+
+
+def servers_in(path: Path) -> dict[str, str]:
+    """What an MCP config starts, by name, to be shown to a person; ValidationError for none."""
+    try:
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise ValueError("it is too large")
+        told = orjson.loads(path.read_bytes())
+        servers = told["mcpServers"]
+        return {str(name): _started(server) for name, server in servers.items()}
+    except OSError as error:
+        why = error.strerror or str(error)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        why = "it has no mcpServers" if isinstance(error, KeyError) else str(error)
+    raise ValidationError(f"The MCP config {path} cannot be used: {why}.", field="mcpConfig")
+
+
+def _started(server: Any) -> str:
+    told = cast("Mapping[str, Any]", server)
+    if "url" in told:
+        return str(told["url"])
+    return " ".join([str(told["command"]), *map(str, told.get("args") or [])])
+
+
+def environment() -> dict[str, str]:
+    """This process's own environment, cleaned."""
+    return clean(os.environ)

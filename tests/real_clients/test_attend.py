@@ -1,0 +1,414 @@
+"""Interactive sessions with the real Claude Code: a person decides at its terminal."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.real_clients import scenes
+from tests.real_clients.attendance import (
+    APPROVAL,
+    DIALOG,
+    TOOL,
+    Attendance,
+    deciding,
+    leave,
+    refuse,
+)
+from tests.real_clients.board import Board
+from tests.real_clients.claude import Claude
+from tests.real_clients.home import CALLBOARD
+from tests.real_clients.model import Model
+from tests.real_clients.patience import until
+from tests.real_clients.script import Call, Fail, Say
+
+from callboard.app import Callboard
+
+
+@pytest.fixture
+async def harness(claude: Claude, board: Board) -> Attendance:
+    claude.settings.unlink()  # Only what the harness itself gives the session.
+    return Attendance(claude, board)
+
+
+OUTCOMES = {
+    "approval": (APPROVAL, "approved"),
+    "selection": ({"type": "selection", "options": ["staging", "production"]}, "staging"),
+    "freeform": ({"type": "freeform"}, "Use the second index."),
+    "structured": (
+        {
+            "type": "structured",
+            "jsonSchema": {
+                "type": "object",
+                "properties": {"approved": {"type": "boolean"}, "notes": {"type": "string"}},
+                "required": ["approved", "notes"],
+            },
+        },
+        {"approved": False, "notes": "two keys clash"},
+    ),
+}
+
+
+@pytest.mark.parametrize("form", OUTCOMES)
+async def test_a_decision_of_each_form(harness: Attendance, model: Model, form: str):
+    schema, decision = OUTCOMES[form]
+    model.scripts["decide"] = deciding(decision)
+    id = await harness.ask("Review it. play:decide", outcomeSchema=schema)
+    with harness.terminal() as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        assert (await harness.question(id))["status"] == "pending"
+        await leave(terminal)
+        assert "completed" in terminal.screen
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("completed", decision)
+    assert (found["answeredBy"], found["via"]) == ("ann", "attend")
+    assert found["durationMs"] > 0
+    assert found["transcript"] is None
+    assert harness.kept() == []
+
+
+async def test_a_decision_that_does_not_fit_is_told_to_the_model(harness: Attendance, model: Model):
+    schema, decision = OUTCOMES["structured"]
+    model.scripts["decide"] = deciding({"approved": "maybe"}, decision)
+    id = await harness.ask("Review it. play:decide", outcomeSchema=schema)
+    with harness.terminal() as terminal:
+        await terminal.leaves("maybe", "1")
+        await terminal.leaves("two keys clash", "1")
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+    assert (await harness.question(id))["response"] == decision
+    assert model.was_told("'notes' is a required property")
+
+
+async def test_the_last_decision_counts(harness: Attendance, model: Model):
+    model.scripts |= {"first": deciding("approved"), "second": deciding("rejected", then="Again.")}
+    id = await harness.ask("Review it. play:first", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        await terminal.type("I changed my mind. play:second")
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("Again.")
+        await leave(terminal)
+    assert (await harness.question(id))["response"] == "rejected"
+
+
+async def test_the_session_is_on_the_board(harness: Attendance, model: Model, board: Board):
+    model.scripts["decide"] = deciding("approved")
+    id = await harness.ask("Review the schema. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows(DIALOG)
+        asked = await harness.permission()
+        assert asked["config"]["toolInput"] == {"decision": "approved"}
+        await board.plate(
+            status="awaiting_approval", name="decision: Review the schema. play:decide"
+        )
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+        await board.plate(status="closed")
+    assert (await harness.question(id))["response"] == "approved"
+
+
+# ---------------------------------------------------------------------- no decision
+
+
+@pytest.mark.parametrize("key", ["3", "Escape"])
+async def test_the_person_refuses_in_the_dialog(harness: Attendance, model: Model, key: str):
+    model.scripts["decide"] = [[Call(TOOL, {"decision": "approved"})], [Say("APPROVED")]]
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await refuse(terminal, key)
+        await leave(terminal)
+        assert "cancelled" in terminal.screen
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("cancelled", None)
+
+
+async def test_leaving_without_a_decision(harness: Attendance, model: Model):
+    model.scripts["say"] = scenes.SAY
+    id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("Nothing to do.")
+        await leave(terminal)
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("cancelled", None)
+
+
+async def test_ctrl_c_goes_to_the_agent_and_leaves_it_when_pressed_twice(
+    harness: Attendance, model: Model
+):
+    model.scripts["say"] = scenes.SAY
+    id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("Nothing to do.")
+        terminal.press("C-c")
+        await terminal.shows("Press Ctrl-C again to exit")
+        assert (await harness.question(id))["status"] == "pending"
+        terminal.press("C-c", "C-c")
+        await terminal.ends()
+    assert (await harness.question(id))["status"] == "cancelled"
+
+
+@pytest.mark.parametrize("decided", [False, True])
+async def test_the_terminal_is_closed(harness: Attendance, model: Model, board: Board, decided):
+    model.scripts |= {"say": scenes.SAY, "decide": deciding("approved")}
+    script = "decide" if decided else "say"
+    id = await harness.ask(f"Review it. play:{script}", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        if decided:
+            await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept." if decided else "Nothing to do.")
+    found = await board.closed(id)
+    assert found["status"] == ("completed" if decided else "cancelled")
+    assert found["response"] == ("approved" if decided else None)
+    await until(lambda: harness.kept() == [], "nothing that is kept")
+
+
+async def test_the_time_is_up(harness: Attendance, model: Model):
+    model.scripts["say"] = scenes.SAY
+    id = await harness.ask("Decide. play:say", outcomeSchema=APPROVAL, timeout=4000)
+    with harness.terminal("--grace=4") as terminal:
+        await terminal.shows("The time is up. This session ends in")
+        assert (await harness.question(id))["status"] == "pending"
+        await terminal.ends()
+        assert "timeout" in terminal.screen
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("timeout", None)
+
+
+async def test_a_decision_in_the_last_minute_counts(harness: Attendance, model: Model):
+    model.scripts["decide"] = deciding("rejected")
+    id = await harness.ask("Decide. play:decide", outcomeSchema=APPROVAL, timeout=1)
+    with harness.terminal("--grace=20") as terminal:
+        await terminal.shows("The time is up.", DIALOG)
+        await terminal.leaves(DIALOG, "1")
+        await until(lambda: terminal.is_over, "the end", within=60)
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("completed", "rejected")
+
+
+async def test_a_model_that_cannot_be_reached(harness: Attendance, model: Model):
+    model.scripts["fail"] = [[Fail(400, "invalid_request_error")]]
+    id = await harness.ask("Review it. play:fail", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("API Error")
+        await leave(terminal)
+    found = await harness.question(id)
+    assert found["status"] == "failed"
+    assert "The model could not be reached: API Error: 400" in json.dumps(found["error"])
+
+
+async def test_an_agent_that_is_killed(harness: Attendance, model: Model, board: Board):
+    model.scripts["say"] = scenes.SAY
+    id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("Nothing to do.")
+        plate = await board.plate(status="idle")
+        os.kill(plate["pid"], signal.SIGKILL)
+        await terminal.ends()
+    found = await harness.question(id)
+    assert found["status"] == "failed"
+    assert "The agent was ended by SIGKILL" in json.dumps(found["error"])
+
+
+# ---------------------------------------------------------------------- read from the conversation
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y", "completed"), ("n", "cancelled")])
+async def test_a_decision_that_was_only_spoken_is_confirmed(
+    harness: Attendance, model: Model, answer: str, expected: str
+):
+    model.scripts["say"] = [[Say("We looked at it all.\n\nAPPROVED")]]
+    id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
+    with harness.terminal(asks=True) as terminal:
+        await terminal.shows("Which one?")
+        await terminal.type("1")
+        await terminal.shows("Open it?")
+        terminal.press("Enter")
+        await terminal.shows("APPROVED")
+        await terminal.type("/exit")
+        await terminal.shows("The conversation reads as: approved", "Record that?")
+        await terminal.type(answer)
+        await terminal.ends()
+    found = await harness.question(id)
+    assert found["status"] == expected
+    assert found["response"] == ("approved" if expected == "completed" else None)
+
+
+# ---------------------------------------------------------------------- crashes
+
+
+@pytest.mark.parametrize("decided", [False, True])
+async def test_the_harness_is_killed(harness: Attendance, model: Model, board: Board, decided):
+    model.scripts |= {"say": scenes.SAY, "decide": deciding("approved")}
+    script = "decide" if decided else "say"
+    id = await harness.ask(f"Review it. play:{script}", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        if decided:
+            await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept." if decided else "Nothing to do.")
+        os.kill(terminal.pid, signal.SIGKILL)
+        await board.plate(status="closed")
+    found = await harness.question(id)
+    assert found["status"] == "pending"
+    assert "attend" in found["claimedBy"]
+    # Another takes it at once, without waiting for the claim to run out.
+    with harness.terminal() as terminal:
+        if decided:
+            await board.closed(id)
+        else:
+            await terminal.shows("Nothing to do.")
+            await leave(terminal)
+    found = await harness.question(id)
+    assert found["status"] == ("completed" if decided else "cancelled")
+    assert found["response"] == ("approved" if decided else None)
+    assert harness.kept() == []
+
+
+async def test_the_server_is_killed_while_a_person_decides(
+    harness: Attendance, model: Model, board: Board
+):
+    harness.by_server = True
+    model.scripts["decide"] = deciding("approved")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows(DIALOG)
+        await board.server.kill()
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        await terminal.type("/exit")
+        await terminal.shows("No server answers")
+        await board.server.restart()
+        await terminal.ends()
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("completed", "approved")
+
+
+async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Model, board: Board):
+    model.scripts["say"] = scenes.SAY
+    first = await harness.ask("Review one. play:say", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal, harness.terminal(asks=True) as other:
+        await terminal.shows("Nothing to do.")
+        await other.shows("ann (attend", "sees to it")
+        await other.type("1")
+        await other.shows("Wait until then")
+        await leave(terminal)
+    assert (await harness.question(first))["status"] == "cancelled"
+
+
+# ---------------------------------------------------------------------- what a session is given
+
+
+async def test_a_transcript_is_kept_where_it_was_asked_for(harness: Attendance, model: Model):
+    model.scripts["decide"] = deciding("approved", then="The key sk-ant-REDACTED-example is bad.")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL, captureTranscript=True)
+    with harness.terminal() as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("is bad.")
+        await leave(terminal)
+    kept = (await harness.question(id))["transcript"]
+    assert "Review it. play:decide" in kept
+    assert f'[{TOOL}] {{"decision":"approved"}}' in kept
+    assert "The key [redacted] is bad." in kept
+    printed = await harness.claude.home.run(CALLBOARD, "transcript", id)
+    assert printed.out.splitlines() == kept.splitlines()
+
+
+async def test_a_context_of_ten_megabytes(harness: Attendance, model: Model):
+    model.scripts["decide"] = deciding("approved")
+    context = {"lines": ["x" * 1000] * 10_000}
+    config = {
+        "outcomeSchema": APPROVAL,
+        "context": context,
+        "cwd": str(harness.claude.home.project),
+    }
+    async with Callboard.open(harness.claude.home.database) as local:
+        asked = await local.people.ask(
+            type="interactive_session", prompt="Review it. play:decide", config=config
+        )
+    with harness.terminal() as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        assert model.was_told("/context.json. Read what you need of it.")
+        await leave(terminal)
+    assert (await harness.question(asked.id))["status"] == "completed"
+
+
+async def test_system_prompt_model_and_servers_reach_the_agent(
+    harness: Attendance, model: Model, tmp_path: Path
+):
+    config = tmp_path / "mcp.json"
+    server = {"command": CALLBOARD, "args": ["mcp"]}
+    config.write_text(json.dumps({"mcpServers": {"asker": server}}), encoding="utf-8")
+    allowed = {"permissions": {"allow": ["mcp__asker__request_approval"]}}
+    harness.claude.settings.write_text(json.dumps(allowed), encoding="utf-8")
+    ask = Call("mcp__asker__request_approval", {"prompt": "Is it safe?"})
+    model.scripts["ask"] = [
+        [Call("ToolSearch", {"query": "select:mcp__asker__request_approval"})],
+        [ask],
+        [Say("Asked.")],
+    ]
+    await harness.ask(
+        "Review it. play:ask", systemPrompt="You are a careful reviewer.", model="opus",
+        mcpConfig=str(config), outcomeSchema=APPROVAL,
+    )  # fmt: skip
+    with harness.terminal(asks=True) as terminal:
+        await terminal.shows("Which one?")
+        terminal.press("Enter")
+        await terminal.shows("model opus", "You are a careful reviewer.", f"asker: {CALLBOARD} mcp")
+        terminal.press("Enter")
+        await terminal.shows("Asked.")
+        await leave(terminal)
+    assert model.was_told("You are a careful reviewer.")
+    found = (await harness.board.get("/interactions?type=approval"))["interactions"]
+    assert [one["prompt"] for one in found] == ["Is it safe?"]
+
+
+async def test_a_session_is_resumed(harness: Attendance, model: Model):
+    model.scripts |= {"decide": deciding("rejected"), "again": deciding("approved", then="Now so.")}
+    first = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+    second = await harness.ask(
+        "Look again. play:again", outcomeSchema=APPROVAL, resumeSession=first
+    )
+    with harness.terminal() as terminal:
+        await terminal.shows("Review it.", "Look again.")
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("Now so.")
+        await leave(terminal)
+    assert (await harness.question(first))["response"] == "rejected"
+    assert (await harness.question(second))["response"] == "approved"
+
+
+async def test_in_a_window_of_tmux(harness: Attendance, model: Model, board: Board):
+    model.scripts["decide"] = deciding("approved")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal("--tmux") as terminal:
+        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("It is kept.")
+        await terminal.type("/exit")
+        found = await board.closed(id)
+    assert (found["status"], found["response"]) == ("completed", "approved")
+
+
+async def test_an_agent_that_is_not_installed(harness: Attendance, tmp_path: Path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("python3", "sh", "env", "tmux"):
+        (tools / name).symlink_to(shutil.which(name) or "")
+    harness.env["PATH"] = f"{Path(CALLBOARD).parent}:{tools}"
+    id = await harness.ask("Review it.", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("Claude Code is not installed here")
+        await terminal.ends()
+    found = await harness.question(id)
+    assert found["status"] == "failed"
+    assert "Claude Code is not installed here" in json.dumps(found["error"])
