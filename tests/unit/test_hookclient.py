@@ -49,6 +49,7 @@ def test_it_takes_the_payload_to_the_server(client: Client, server: HandServer, 
     sender = told.pop("callboard")
     assert told == json.loads(PAYLOAD)
     assert sender.pop("sent_at") > 1_700_000_000_000
+    assert len(sender.pop("delivery")) == 24
     assert sender == {
         "pid": os.getpid(),
         "proc_start": Process(os.getpid()).start,
@@ -112,7 +113,9 @@ def test_a_server_that_never_answers_is_not_waited_for(
     process = client.start(PAYLOAD)
     call = server.call()
     assert quiet_end(process) == b""
+    # The same delivery: the server may have heard it all the same.
     assert spooled(folder) == [call.body]
+    assert call.json["callboard"]["delivery"]
 
 
 def test_a_server_that_does_not_even_accept_is_not_waited_for(client: Client, folder: Path):
@@ -310,7 +313,17 @@ def test_a_text_that_is_no_text_becomes_json_all_the_same():
 
 def test_a_hold_and_its_end_are_told_beside_the_sender(folder: Path):
     letter = Letter(str(folder), "claude", PAYLOAD)
-    assert json.loads(letter.body("h1"))["callboard"]["hold"] == "h1"
+    held = json.loads(letter.body("h1"))["callboard"]
+    assert held["hold"] == "h1"
+    # It comes again with the same id, and is to be held each time.
+    assert "delivery" not in held
     gone = json.loads(letter.body("h1", gone=True))
     assert gone["callboard"]["gone"] is True
     assert gone["session_id"] == "s1"
+
+
+def test_each_payload_is_a_delivery_of_its_own(client: Client, folder: Path):
+    client.run(PAYLOAD)
+    client.run(PAYLOAD)
+    told = [json.loads(body)["callboard"] for body in spooled(folder)]
+    assert len({one["delivery"] for one in told}) == 2

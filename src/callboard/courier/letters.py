@@ -18,7 +18,7 @@ _LINK = b"gitdir:"
 class Letter:
     """One hook's payload, and whose it is."""
 
-    __slots__ = ("agent", "folder", "payload", "sender", "told")
+    __slots__ = ("agent", "delivery", "folder", "payload", "sender", "told")
 
     def __init__(self, folder: str, agent: str, payload: bytes) -> None:
         self.folder = folder
@@ -26,6 +26,7 @@ class Letter:
         self.payload = payload.strip()
         self.sender = agent_process(agent)
         self.told = _facts(self.sender)
+        self.delivery = posix.urandom(12).hex()
 
     @property
     def is_object(self) -> bool:
@@ -34,10 +35,15 @@ class Letter:
         return len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}"
 
     def body(self, hold: str | None = None, gone: bool = False) -> bytes:
-        """What goes over the wire. `hold`, `gone`: as the board knows them."""
+        """What goes over the wire. `hold`, `gone`: as the board knows them.
+
+        A hook that is held comes again and again with the one id. All else is heard once, though
+        it may be brought twice: to a server that was slow to say so, and to the spool.
+        """
         if not self.is_object:
             return self.payload
-        more = self.told + (f',"hold":"{hold}"' if hold else "") + (',"gone":true' if gone else "")
+        known = f'"hold":"{hold}"' if hold else f'"delivery":"{self.delivery}"'
+        more = f"{self.told},{known}" + (',"gone":true' if gone else "")
         return with_member(self.payload, f'"callboard":{{{more}}}'.encode())
 
 

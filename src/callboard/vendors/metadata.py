@@ -12,7 +12,7 @@ KEY: Final = "callboard"
 
 _LARGEST_PID: Final = 2**31 - 1
 _LARGEST_MOMENT: Final = 2**53
-_HOLD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
@@ -21,7 +21,7 @@ def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
     A hook that is gone asks nothing any more: its report has no signals.
     """
     told = as_object(payload.get(KEY))
-    hold = _hold(told.get("hold"))
+    hold = _id(told.get("hold"))
     gone = hold is not None and told.get("gone") is True
     known = present(
         pid=whole(told.get("pid"), _LARGEST_PID),
@@ -30,6 +30,7 @@ def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
         git_branch=word(told.get("git_branch")),
         at_ms=whole(told.get("sent_at"), _LARGEST_MOMENT),
         hold=hold,
+        delivery=_id(told.get("delivery")),
     )
     return replace(report, **known, **({"gone": True, "signals": ()} if gone else {}))
 
@@ -39,6 +40,6 @@ def _proc_start(value: Any) -> str | None:
     return str(number) if number is not None else word(value)
 
 
-def _hold(value: Any) -> str | None:
-    """It becomes an id, which stands in addresses."""
-    return value if isinstance(value, str) and _HOLD.fullmatch(value) else None
+def _id(value: Any) -> str | None:
+    """What could be one of ours; that of a hold stands in addresses."""
+    return value if isinstance(value, str) and _ID.fullmatch(value) else None

@@ -51,6 +51,7 @@ class Report:
     continues: the session before this one, in the same process (`/clear`), is over for this.
     request: what a person could answer, if the hook is held for it.
     hold: the durable id of a hook that is held open; gone: that hook is not any more.
+    delivery: the same each time that our client brings the same payload.
     """
 
     agent: str
@@ -70,6 +71,7 @@ class Report:
     request: Request | None = None
     hold: str | None = None
     gone: bool = False
+    delivery: str | None = None
 
 
 def unheard(agent: str, session_id: str, raw: Any, hook: str) -> Report:

@@ -23,11 +23,12 @@ def test_everything_it_tells_is_in_the_report():
             "git_branch": "main",
             "sent_at": 1_769_860_800_000,
             "hold": "h-1",
+            "delivery": "d-1",
         }
     )
     assert (report.pid, report.proc_start, report.tmux_target) == (42, "100639", "%3")
     assert (report.git_branch, report.at_ms, report.hold) == ("main", 1_769_860_800_000, "h-1")
-    assert (report.gone, report.signals) == (False, BARE.signals)
+    assert (report.gone, report.delivery, report.signals) == (False, "d-1", BARE.signals)
 
 
 @pytest.mark.parametrize("odd", [None, 5, "text", [], [1], True, {}])
@@ -56,8 +57,9 @@ def test_the_start_of_a_process_may_be_a_number():
 
 
 @pytest.mark.parametrize("odd", ["", " ", "-x", "../../etc", "a b", "x" * 129, "ü", 5, None, "a\n"])
-def test_a_hold_is_an_id(odd: Any):
+def test_a_hold_and_a_delivery_are_ids(odd: Any):
     assert told({"hold": odd}).hold is None
+    assert told({"delivery": odd}).delivery is None
 
 
 def test_a_hook_that_is_gone_asks_nothing():
