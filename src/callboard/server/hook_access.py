@@ -1,27 +1,111 @@
-"""How hooks find the server and are let in: a token that can only report, in a file of its own."""
+"""How hooks find the server and are let in: a token that can only report, in a file of its own.
 
+Several servers may serve one database, and the file names one. Whichever lives sees to it that the
+one it names does.
+"""
+
+import asyncio
+import contextlib
+import logging
 from pathlib import Path
 from typing import Final
 
 from callboard.board.places import connection_file, hooks_folder, write_connection
+from callboard.errors import StoreError
 from callboard.server.access.tokens import Tokens
+
+_log = logging.getLogger(__name__)
 
 NAME: Final = "hooks"
 """The name under which the token of hooks is listed."""
+EVERY: Final = 3.0
+"""Seconds between two looks at the file."""
+
+_CONNECT_WITHIN: Final = 0.5
+_HERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Who listens everywhere is reached here."""
+
+
+class HookAccess:
+    """Keeps the file that hooks read about this server, or about another that lives.
+
+    When a server stops it leaves the file as it is: hooks that are held wait for the next one.
+    """
+
+    def __init__(self, tokens: Tokens, database: Path, host: str, port: int) -> None:
+        self._folder = hooks_folder(database)
+        self._address = _address(host, port)
+        self._tokens = tokens
+        self._token = ""
+        self._next = 0.0
+
+    def write(self) -> None:
+        """Write down where this server is, with the token that was there, if it still is one."""
+        known = (*_read(self._folder)[-1:], self._token)
+        token = next((one for one in known if self._is_hooks(one)), None)
+        self._token = token or self._tokens.create(NAME, "hook")[1]
+        write_connection(self._folder, self._address, self._token)
+
+    async def check(self, now: float) -> None:
+        """Write it again, if it is time and nobody listens where the file says.
+
+        now: seconds that never go back.
+        """
+        if now < self._next:
+            return
+        self._next = now + EVERY
+        told = _read(self._folder)
+        if told and (told[0] == self._address or not await _is_refused(told[0])):
+            return
+        try:
+            self.write()
+        except StoreError as error:
+            _log.warning("%s", error.message)
+
+    def _is_hooks(self, token: str) -> bool:
+        found = self._tokens.identify(token)
+        return found is not None and found[1] == "hook"
+
+
+def keep_hooks_in(tokens: Tokens, database: Path, host: str, port: int) -> HookAccess:
+    """Let hooks in now; whoever gets this checks every few seconds that they still are."""
+    access = HookAccess(tokens, database, host, port)
+    access.write()
+    return access
 
 
 def let_hooks_in(tokens: Tokens, database: Path, host: str, port: int) -> None:
-    """Write down where this server is, with the token that was there, if it still is one."""
-    folder = hooks_folder(database)
-    token = _known(tokens, folder) or tokens.create(NAME, "hook")[1]
-    write_connection(folder, f"{host}:{port}", token)
+    """Write down where a server is, with the token that was there, if it still is one."""
+    keep_hooks_in(tokens, database, host, port)
 
 
-def _known(tokens: Tokens, folder: Path) -> str | None:
+def _address(host: str, port: int) -> str:
+    """Where a program on this machine reaches a server, as it stands in addresses."""
+    here = _HERE.get(host, host)
+    return f"[{here}]:{port}" if ":" in here else f"{here}:{port}"
+
+
+async def _is_refused(address: str) -> bool:
+    """Whether nobody listens there. Who only takes long may be busy, and lives."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        return True
     try:
-        told = connection_file(folder).read_text(encoding="ascii").split()
+        async with asyncio.timeout(_CONNECT_WITHIN):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except TimeoutError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return False
+
+
+def _read(folder: Path) -> list[str]:
+    """The lines of the file; none when it cannot be read."""
+    try:
+        return connection_file(folder).read_text(encoding="ascii").split()
     except (OSError, ValueError):
-        return None
-    token = told[-1] if told else ""
-    found = tokens.identify(token)
-    return token if found is not None and found[1] == "hook" else None
+        return []
