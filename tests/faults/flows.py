@@ -15,6 +15,7 @@ from callboard import (
     Choice,
     Context,
     Escalate,
+    Interactive,
     Output,
     Phase,
     Retry,
@@ -27,6 +28,7 @@ from callboard import (
     agent,
 )
 from callboard.clock import Clock
+from callboard.engine.human import Human
 from callboard.engine.phase import Uncertain
 from callboard.testing.faults import Crashed
 
@@ -49,6 +51,7 @@ class World:
     uncertain: Uncertain = "retry"
     dead: Callable[[], bool] = lambda: False
     pause: Callable[[str], Awaitable[Any]] | None = None
+    human: Human | None = None
     calls: Counter[str] = field(default_factory=Counter[str])
     effects: Counter[str] = field(default_factory=Counter[str])
 
@@ -70,6 +73,14 @@ class World:
 
 
 Build = Callable[[World], Workflow]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How people end an interactive session."""
+
+    outcome: str
+    response: Any = None
 
 
 @dataclass(frozen=True)
@@ -296,6 +307,35 @@ def pausing(world: World) -> Workflow:
     )
 
 
+def deciding(world: World) -> Workflow:
+    """Interactive sessions on a phase and in an agent, one left open behind, one that halts."""
+
+    async def work(state: Notes, ctx: Context) -> list[Any]:
+        world.call(ctx)
+        looked = await ctx.interactive("Look at it", outcome_schema={"type": "approval"})
+        nobody = await ctx.interactive("Anyone?", within=60)
+        assert world.human is not None
+        await world.human.request_interactive("And later?", key=ctx.key)
+        return [looked.approved, looked.duration, nobody.outcome]
+
+    def keep(state: Notes, response: Any) -> None:
+        state.seen.append([response.value, response.approved, response.outcome])
+
+    return flow(
+        world,
+        "deciding",
+        Phase("look", agent=agent(work), update=note, next="review"),
+        Phase("review", human=Interactive("Review it"), on_answer=keep, next="halt"),
+        Phase(
+            "halt",
+            human=Interactive("All of you", halt_execution=True, required_participants=["a", "b"]),
+            on_answer=keep,
+            next="end",
+        ),
+        Phase("end", agent=worker(world), update=note, terminal=True),
+    )
+
+
 SCENARIOS = [
     Scenario("approval loop", approval_loop, {"Send draft 1?": "no", "Send draft 2?": "yes"}),
     Scenario("choice", choice, {"Which way?": "right"}),
@@ -307,5 +347,15 @@ SCENARIOS = [
     Scenario("deadlines", deadlines, {"Still there?": "yes"}),
     Scenario("streaming", streaming),
     Scenario("guards", guards, {"Again?": "yes"}),
+    Scenario(
+        "deciding",
+        deciding,
+        {
+            "Look at it": Ending("completed", "approved"),
+            "Review it": Ending("cancelled"),
+            "All of you": Ending("completed", "fine"),
+            "And later?": Ending("failed"),
+        },
+    ),
     Scenario("pausing", pausing, {"Sure of one?": "yes", "Sure of two?": "no", "Done?": "yes"}),
 ]

@@ -9,9 +9,10 @@ from callboard.events.envelope import Event
 
 _CLOSING = {names.RECEIVED, names.EXPIRED, names.INPUT_CANCELLED, names.INPUT_FAILED}
 _WHILE_PAUSED = {
-    names.RECEIVED,
+    *_CLOSING,
+    names.CONTRIBUTED,
+    names.TASK_COMPLETED,
     names.RESUMED,
-    names.INPUT_CANCELLED,
     names.CANCELLED,
     names.FORKED,
 }
@@ -25,6 +26,7 @@ def check_laws(events: Sequence[Event]) -> None:
     _Phases().read(events)
     _Questions().read(events)
     _Runs().read(events)
+    _Tasks().read(events)
 
 
 def _ends(events: Sequence[Event]) -> None:
@@ -99,6 +101,8 @@ class _Questions(_Ledger):
     def _identity(self, payload: Any) -> tuple[Any, ...]:
         if payload.get("inline"):
             return ("inline", self.visit)
+        if payload.get("run") is None:
+            return ("aside", payload["id"])
         text = (payload["type"], payload["prompt"], tuple(payload.get("options") or ()))
         return ("run", payload["run"], payload.get("key") or text, payload.get("nth", 1))
 
@@ -112,9 +116,13 @@ class _Questions(_Ledger):
     def input_expired(self, payload: Any) -> None:
         self._close(payload)
 
+    def input_failed(self, payload: Any) -> None:
+        self._close(payload)
+
     def input_cancelled(self, payload: Any) -> None:
         self._close(payload)
-        self.asked.pop(self.known[payload["id"]], None)
+        if "outcome" not in payload:
+            self.asked.pop(self.known[payload["id"]], None)
 
     def session_forked(self, payload: Any) -> None:
         """What was open in the parent stays the parent's, and lost runs begin anew."""
@@ -162,3 +170,30 @@ class _Runs(_Ledger):
     def session_forked(self, payload: Any) -> None:
         self.running.clear()
         self.attempts = {k: n for k, n in self.attempts.items() if k in self.completed}
+
+
+class _Tasks(_Ledger):
+    """A task is opened with its question and closed with it, and nothing completes before."""
+
+    def __init__(self) -> None:
+        self.open: set[str] = set()
+        self.asked: set[str] = set()
+
+    def input_requested(self, payload: Any) -> None:
+        if payload["type"] == "interactive_session":
+            self.asked.add(payload["id"])
+
+    def task_started(self, payload: Any) -> None:
+        assert payload["taskId"] in self.asked
+        assert payload["taskId"] not in self.open, f"{payload['taskId']} opened twice"
+        self.open.add(payload["taskId"])
+
+    def task_completed(self, payload: Any) -> None:
+        assert payload["taskId"] in self.open, f"{payload['taskId']} closed twice"
+        self.open.discard(payload["taskId"])
+
+    def workflow_completed(self, payload: Any) -> None:
+        assert not self.open, "completed with open tasks"
+
+    def session_forked(self, payload: Any) -> None:
+        self.open.clear()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tests.faults.flows import Ending as Decided
 from tests.faults.flows import Scenario, World
 from tests.faults.laws import check_laws
 
@@ -126,6 +127,7 @@ class Player:
         if plans:
             plans.pop(0)(log)
         self.world.dead = lambda: log.crashed
+        self.world.human = Callboard(log, clock=self.clock).human
         return log
 
     async def _drive(self, log: FaultyLog) -> None:
@@ -160,8 +162,18 @@ class Player:
         early = question.deadline and question.deadline.timestamp() * 1000 > self.clock.now_ms()
         if answer is None or early:
             return False
-        await self.outside.answer(question.id, answer)
+        if isinstance(answer, Decided):
+            await self._decide(question, answer)
+        else:
+            await self.outside.answer(question.id, answer)
         return True
+
+    async def _decide(self, question: Interaction, decided: Decided) -> None:
+        told: dict[str, Any] = {"response": decided.response, "duration_ms": 1000}
+        people = question.config.get("requiredParticipants") or ["somebody"]
+        for person in people:
+            if person not in (question.response or {}):
+                await self.outside.people.complete(question.id, decided.outcome, by=person, **told)
 
     async def _played(self, appends: int) -> Played:
         view = await self.outside.view(SESSION)
@@ -182,11 +194,11 @@ def _answers(events: Sequence[Event]) -> dict[Place, Any]:
     asked = {e.payload["id"]: e.payload for e in events if e.name == names.REQUESTED}
     found: dict[Place, Any] = {}
     for event in events:
-        if event.name in (names.RECEIVED, names.EXPIRED):
+        if event.name in (names.RECEIVED, names.EXPIRED, names.INPUT_FAILED):
             question = asked[event.payload["id"]]
             if not question["prompt"].startswith(UNCERTAIN):
                 place = (question.get("run"), question["prompt"], question.get("nth", 1))
-                found[*place, question.get("key")] = event.payload["value"]
+                found[*place, question.get("key")] = event.payload.get("value")
     return found
 
 

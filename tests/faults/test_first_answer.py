@@ -78,10 +78,15 @@ async def test_one_end_wins_and_the_others_are_told(
             told = await board.log.read(session or one.id)
             ended = [e for e in told if e.name in ENDINGS and e.payload["id"] == one.id]
             assert [event.payload["by"] for event in ended] == [winner]
+            tasks = [e.name for e in told if e.payload.get("taskId") == one.id]
+            blocks = session is not None and type == "interactive_session"
+            assert tasks == (["task:started", "task:completed"] if blocks else [])
         if session:
             info = await board.session(session)
             assert (info.status, len(info.pending)) == ("waiting", 1)
-        assert await board.log.unsettled() == []
+        # The end of a task is something to go on with; an answer that nobody awaits is not.
+        awaited = [session] if session and type == "interactive_session" else []
+        assert await board.log.unsettled() == awaited
         rows = await all_rows(board)
         await board.rebuild()
         assert await all_rows(board) == rows

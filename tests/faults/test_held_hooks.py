@@ -18,6 +18,7 @@ from tests.servers import Server, serving
 import callboard.hookclient
 from callboard import Callboard
 from callboard.board.places import hooks_folder, spool_folder
+from callboard.board.rounds import UNHELD_SECS
 from callboard.vendors.spooling import spool_command
 
 PATIENCE = 30
@@ -179,6 +180,17 @@ async def test_a_hook_that_ended_while_no_server_ran_is_missed(server: Server):
         assert await held.printed() is None
     await server.restart()
     assert (await closed(server, asked["id"]))["status"] == "cancelled"
+
+
+async def test_a_second_server_leaves_what_the_first_one_holds(server: Server):
+    async with holding(server, bash("PermissionRequest")) as held:
+        asked = await question(server)
+        async with serving(server.db) as second:
+            # Longer than a server waits for hooks that were held before it began.
+            await asyncio.sleep(UNHELD_SECS + 2)
+            assert (await question(second))["id"] == asked["id"]
+            await answered(second, asked["id"])
+        assert behavior(await held.printed()) == "allow"
 
 
 async def spooled(server: Server, payload: dict[str, Any]) -> None:

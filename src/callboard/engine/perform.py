@@ -254,7 +254,7 @@ def ask(batch: Batch, question: Rendered, *, phase: str | None, **identity: Any)
     if question.timeout_ms is not None:
         payload["deadline"] = batch.now + question.timeout_ms
         payload["onTimeout"] = question.on_timeout
-    if question.config:
+    if question.config is not None:
         payload["config"] = question.config
     put(batch, payload | identity)
     return payload["id"]
