@@ -107,7 +107,9 @@ async def test_a_session_from_its_start_to_its_end(http: httpx.AsyncClient, sess
     await send(http, hook(session, "SessionEnd", reason="other"))
     assert (await plate_of(http, session))["status"] == "closed"
     events = (await http.get(f"/plates/{plate['plateId']}/events")).json()["events"]
-    raw = [event["payload"]["raw"]["hook_event_name"] for event in events if "raw" in event["payload"]]
+    raw = [
+        event["payload"]["raw"]["hook_event_name"] for event in events if "raw" in event["payload"]
+    ]
     assert raw == [
         "SessionStart",
         "UserPromptSubmit",
@@ -180,9 +182,7 @@ async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: s
     assert decision == {"behavior": "deny", "message": "use make clean", "interrupt": False}
 
 
-async def test_an_answer_in_the_terminal_closes_the_question(
-    http: httpx.AsyncClient, session: str
-):
+async def test_an_answer_in_the_terminal_closes_the_question(http: httpx.AsyncClient, session: str):
     await send(http, hook(session, "SessionStart", source="startup"))
     holding = held(http, bash(session, "PermissionRequest"))
     question = await asked(http, session)
@@ -226,7 +226,10 @@ async def test_a_question_is_answered_by_its_labels(http: httpx.AsyncClient, ses
     options = [{"label": "SQLite", "description": ""}, {"label": "Postgres", "description": ""}]
     questions = [{"question": "Which?", "header": "DB", "options": options, "multiSelect": False}]
     payload = hook(
-        session, "PermissionRequest", tool_name="AskUserQuestion", tool_input={"questions": questions}
+        session,
+        "PermissionRequest",
+        tool_name="AskUserQuestion",
+        tool_input={"questions": questions},
     )
     await send(http, hook(session, "SessionStart", source="startup"))
     holding = held(http, payload)
@@ -250,7 +253,12 @@ async def test_a_rule_needs_more_than_an_answer(server: Server, session: str):
     token = json.loads(made.stdout)["token"]
     async with server.client() as http, server.client(token) as phone:
         await send(http, hook(session, "SessionStart", source="startup"))
-        suggestion = {"type": "addRules", "rules": [], "behavior": "allow", "destination": "session"}
+        suggestion = {
+            "type": "addRules",
+            "rules": [],
+            "behavior": "allow",
+            "destination": "session",
+        }
         holding = held(
             http, bash(session, "PermissionRequest", permission_suggestions=[suggestion])
         )
@@ -270,12 +278,83 @@ async def test_an_agent_cannot_answer_itself(server: Server, session: str):
         await send(http, hook(session, "SessionStart", source="startup", callboard=mine))
         holding = held(http, bash(session, "PermissionRequest", callboard=mine))
         question = await asked(http, session)
-        refused = await http.post(
-            f"/interactions/{question['id']}/answer", json={"approved": True}
-        )
+        refused = await http.post(f"/interactions/{question['id']}/answer", json={"approved": True})
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
         assert (await asked(http, session))["status"] == "pending"
         holding.cancel()
+
+
+async def test_nor_can_it_through_the_session(server: Server, session: str):
+    """Every way to answer asks who answers."""
+    async with server.client() as http:
+        mine = {"pid": os.getpid(), "hold": f"s-{os.getpid()}"}
+        await send(http, hook(session, "SessionStart", source="startup", callboard=mine))
+        holding = held(http, bash(session, "PermissionRequest", callboard=mine))
+        question = await asked(http, session)
+        for path, body in [
+            (f"/sessions/{session}/input", {"id": question["id"], "approved": True}),
+            (f"/sessions/{session}/input", {"event": {"payload": {"id": question["id"]}}}),
+            (f"/interactions/{question['id']}/complete", {"outcome": "completed"}),
+        ]:
+            refused = await http.post(path, json=body)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
+        assert (await asked(http, session))["status"] == "pending"
+        holding.cancel()
+
+
+async def test_a_plate_is_no_session(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    id = (await plate_of(http, session))["plateId"]
+    before = (await http.get(f"/plates/{id}/events")).json()["events"]
+    for method, path in [
+        ("POST", "cancel"),
+        ("POST", "pause"),
+        ("POST", "resume"),
+        ("POST", "fork"),
+        ("GET", "state"),
+        ("GET", "events"),
+    ]:
+        answer = await http.request(method, f"/sessions/{id}/{path}", json={})
+        assert (path, answer.status_code) == (path, 404)
+    assert (await http.get(f"/plates/{id}/events")).json()["events"] == before
+
+
+async def test_nobody_lets_go_of_anothers_question(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    ours = {"hold": "h0lder-2"}
+    holding = held(http, bash(session, "PermissionRequest", callboard=ours))
+    question = await asked(http, session)
+    other = f"another {session}"
+    await send(http, bash(other, "PermissionRequest", callboard=ours | {"gone": True}))
+    assert (await send(http, bash(other, "PermissionRequest", callboard=ours))).json() == {}
+    assert (await http.get(f"/interactions/{question['id']}")).json()["status"] == "pending"
+    await http.post(f"/interactions/{question['id']}/answer", json={"approved": False})
+    assert (await holding).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
+async def test_a_question_that_no_agent_asked_is_none_of_a_hooks_business(
+    http: httpx.AsyncClient, session: str
+):
+    alone = {"type": "approval", "prompt": "Ship it?"}
+    id = (await http.post("/interactions", json=alone)).json()["id"]
+    for more in ({}, {"gone": True}):
+        payload = bash(session, "PermissionRequest", callboard={"hold": id} | more)
+        assert (await send(http, payload)).json() == {}
+    assert (await http.get(f"/interactions/{id}")).json()["status"] == "pending"
+
+
+async def test_an_answer_that_says_it_came_from_the_terminal_is_delivered(
+    http: httpx.AsyncClient, session: str
+):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    await http.post(
+        f"/interactions/{question['id']}/answer",
+        json={"approved": True},
+        headers={"Callboard-Via": "terminal"},
+    )
+    assert (await holding).json()["hookSpecificOutput"]["decision"]["behavior"] == "allow"
 
 
 async def test_who_only_reports_can_do_nothing_else(server: Server, session: str):
@@ -352,6 +431,38 @@ async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient, se
     assert told == {"status": "ok", "count": 1}
     assert (await http.get(f"/plates/{plate['plateId']}")).json()["status"] == "closed"
     assert (await http.post("/plates/stopped", json=process)).json()["count"] == 0
+
+
+async def test_an_announced_client_takes_its_plate(http: httpx.AsyncClient, session: str):
+    place = {"project_path": f"/home/ada/{session}"}
+    plate = (await http.post("/plates/register", json=place)).json()
+    started = hook(session, "SessionStart", source="startup", cwd=place["project_path"])
+    await send(http, started)
+    found = await plate_of(http, session)
+    assert (found["plateId"], found["status"]) == (plate["plateId"], "idle")
+    again = (await http.post("/plates/register", json=place | {"session_id": session})).json()
+    assert again["plateId"] == plate["plateId"]
+
+
+async def test_sessions_side_by_side_in_one_process_are_two_plates(
+    http: httpx.AsyncClient, session: str
+):
+    process = subprocess.Popen(["sleep", "60"])
+    ids = [f"ses_{session}_{number}".replace(" ", "_") for number in (1, 2)]
+    for id in ids:
+        created = {
+            "type": "session.created",
+            "properties": {"sessionID": id, "info": {"id": id, "directory": "/home/ada/x"}},
+            "directory": "/home/ada/x",
+            "callboard": {"pid": process.pid},
+        }
+        await send(http, created, "opencode")
+    plates = [await plate_of(http, id) for id in ids]
+    assert plates[0]["plateId"] != plates[1]["plateId"]
+    process.kill()
+    process.wait()
+    for id in ids:
+        await until(http, id, status="closed")
 
 
 async def test_name_pin_see_and_dismiss(http: httpx.AsyncClient, session: str):

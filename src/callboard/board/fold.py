@@ -18,9 +18,6 @@ from callboard.events import plates
 from callboard.events.codec import dump_json
 from callboard.vendors.reports import Signal
 
-LATE_MS: Final = 60_000
-"""An event can be so much older than the last one and still be late; if it is older than that,
-the clock was set back, and it is not the event that is wrong."""
 LONGEST_TEXT: Final = 500
 """What a board shows of somebody's words. All of them are in the raw payload."""
 
@@ -48,11 +45,13 @@ class Moment:
 
     fresh: the plate has not had this session before. So it is the next one, whose start we
         missed, and not one that the plate has left behind.
+    now_ms: what the clock says when it is heard.
     """
 
     at_ms: int
     session_id: str
     fresh: bool = False
+    now_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,9 @@ def _begins(signal: Signal) -> bool:
 
 
 def _is_late(moment: Moment, than: int) -> bool:
-    return moment.at_ms < than <= moment.at_ms + LATE_MS
+    """Whether something newer is known; what is newer than now comes from before a clock was set
+    back, and nothing could ever come after it."""
+    return moment.at_ms < than and (moment.now_ms is None or than <= moment.now_ms)
 
 
 def _in_next_session(plate: Plate, session_id: str) -> Plate:
@@ -180,6 +181,8 @@ def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) ->
         # A turn that is over has no dialogs, also those that are told of only now.
         is_over = plate.status in _BETWEEN_TURNS and _is_late(moment, plate.status_at)
         return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
+    if "unheld" in signal.details:
+        return _unheld(plate, signal.details["unheld"])
     over = [one for one in plate.pending if _is_over(one, signal, moment)]
     if signal.name == plates.TOOL_CALL and tool is not None:
         over = _nearest(over, signal)
@@ -188,6 +191,13 @@ def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) ->
     still = tuple(one for one in plate.pending if one not in over)
     approved = _approved(signal)
     return Folded(replace(plate, pending=still), tuple(Closed(one, approved) for one in over))
+
+
+def _unheld(plate: Plate, id: str) -> Folded:
+    """The question is over, and the dialog is not: only the terminal can answer it any more."""
+    held = [one for one in plate.pending if one.id == id]
+    dialogs = tuple(replace(one, id=None) if one.id == id else one for one in plate.pending)
+    return Folded(replace(plate, pending=dialogs), tuple(Closed(one, None) for one in held))
 
 
 def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:

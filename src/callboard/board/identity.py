@@ -3,6 +3,7 @@
 from callboard.board.plate import Plate
 from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
+from callboard.vendors.agents import VENDORS
 from callboard.vendors.reports import Report
 
 _CLEARED = "clear"
@@ -15,16 +16,19 @@ async def find_plate(log: EventLog, report: Report) -> Plate | None:
     a client that tells no process, the session after `/clear` is found by its directory.
     """
     if report.pid is not None:
-        same = [one for one in await _plates(log, pid=report.pid) if _is_process(one, report)]
+        plates = await _plates(log, pid=report.pid)
+        same = [one for one in plates if _is_process(one, report) and _may_share(one, report)]
         if same:
             # Only without starts can there be several: then the session tells, or who was last.
             return max(same, key=lambda one: (one.session_id == report.session_id, one.updated_at))
     known = await of_session(log, report.session_id)
     if known is not None:
         return known if _may_continue(known, report) else None
-    if report.continues and report.pid is None and report.project_path is not None:
+    if report.project_path is None:
+        return None
+    if report.continues and report.pid is None:
         return await _cleared(log, report.agent, report.project_path)
-    return None
+    return await _announced(log, report.agent, report.project_path)
 
 
 async def of_session(log: EventLog, session_id: str) -> Plate | None:
@@ -47,6 +51,27 @@ def _may_continue(plate: Plate, report: Report) -> bool:
     if report.pid is None or plate.pid is None:
         return True
     return plate.status == "closed" or plate.pid == report.pid
+
+
+def _may_share(plate: Plate, report: Report) -> bool:
+    """Whether what a process tells of one session belongs on the plate of another.
+
+    Most clients have one session at a time. In one that has several, each is a plate.
+    """
+    vendor = VENDORS.get(report.agent)
+    if vendor is None or not vendor.has_several:
+        return True
+    return plate.session_id == report.session_id or plate.status == "starting"
+
+
+async def _announced(log: EventLog, agent: str, project_path: str) -> Plate | None:
+    """A plate that waits for a client of which nobody knew the process."""
+    waiting = [
+        plate
+        for plate in await _plates(log, project_path=project_path)
+        if plate.agent == agent and plate.status == "starting" and plate.pid is None
+    ]
+    return min(waiting, key=lambda plate: plate.created_at, default=None)
 
 
 async def _cleared(log: EventLog, agent: str, project_path: str) -> Plate | None:

@@ -50,7 +50,10 @@ class Listener:
         holds: whoever sent it waits for the answer, so that what it asks can be answered.
         """
         if self.before is not None:
-            await self.before()
+            try:
+                await self.before()
+            except Exception as error:  # What lies there is no fault of who comes now.
+                _log.error("The spool could not be emptied: %s", error)
         report = self._report(agent, body)
         if report is None:
             return None
@@ -90,7 +93,7 @@ class Listener:
 
     async def _tell(self, report: Report) -> Heard | None:
         if report.gone and report.hold is not None:
-            await self._plates.let_go(report.hold)
+            await self._plates.let_go(report.hold, session_id=report.session_id)
             return None
         try:
             return await self._plates.hear(report)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from callboard.board.fold import Moment
 from callboard.board.identity import find_plate, of_session
 from callboard.board.plate import Pending, Plate
 from callboard.board.raw import call_of, kept
@@ -21,6 +22,7 @@ from callboard.errors import PlateNotFound, PositionConflict, SessionExists
 from callboard.events import plates
 from callboard.events.rows import Query
 from callboard.ids import short_id
+from callboard.interactions.kinds import is_from_board
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
@@ -45,6 +47,19 @@ class Heard:
 class _Known:
     head: int
     plate: Plate
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Whose question it is: a coding agent's, or another's, which is none of a hook's business."""
+
+    stream: str
+    session_id: str | None
+    from_board: bool
+
+    def is_by(self, session_id: str | None) -> bool:
+        """Whether this session of a coding agent asked it."""
+        return self.from_board and self.session_id == session_id
 
 
 class Plates:
@@ -78,10 +93,14 @@ class Plates:
     async def hear(self, report: Report) -> Heard:
         """Record what a client told. A question that is known already is not asked again."""
         async with self._turn(report.session_id):
-            if report.hold is not None and (asked := await self._asked(report.hold)) is not None:
-                return Heard(await self.get(asked), report.hold)
-            if report.hold is not None and await self._was_decided(report):
-                report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
+            if report.hold is not None:
+                asked = await self._asked(report.hold)
+                if asked is not None and asked.is_by(report.session_id):
+                    return Heard(await self.get(asked.stream), report.hold)
+                if asked is not None:  # The id of somebody else's question.
+                    report = replace(report, hold=None, request=None)
+                elif await self._was_decided(report):
+                    report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
             while True:
                 try:
                     return await self._record(report)
@@ -118,8 +137,11 @@ class Plates:
             for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
         )
 
-    async def let_go(self, interaction_id: str) -> None:
-        """A held hook is gone: its dialog was left in the terminal, or its client died."""
+    async def let_go(self, interaction_id: str, *, session_id: str | None = None) -> None:
+        """A held hook is gone: its dialog was left in the terminal, or its client died.
+
+        session_id: whose hook says so, where it is one that says it.
+        """
 
         def leave(plate: Plate) -> Signal | None:
             pending = _dialog(plate, interaction_id)
@@ -129,7 +151,17 @@ class Plates:
                 return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
             return Signal(plates.TURN_IDLE, {"interrupted": True})
 
-        await self._tell_of(interaction_id, leave)
+        await self._tell_of(interaction_id, leave, session_id)
+
+    async def let_wait(self, interaction_id: str) -> None:
+        """A held hook is gone, but its dialog is open: only the terminal can answer it now."""
+
+        def unhold(plate: Plate) -> Signal | None:
+            if _dialog(plate, interaction_id) is None:
+                return None
+            return Signal(plates.HOOK_HEARD, {"hook": "", "unheld": interaction_id})
+
+        await self._tell_of(interaction_id, unhold)
 
     async def answered(self, interaction_id: str) -> None:
         """A question was closed by somebody at the board: the dialog is over."""
@@ -164,7 +196,8 @@ class Plates:
         proc_start: str | None = None,
     ) -> Plate:
         """A client is about to start: a plate waits for it, if it does not have one already."""
-        if pid is not None and (known := await self._of_process(pid, proc_start)) is not None:
+        known = await self._registered(session_id, pid, proc_start)
+        if known is not None:
             return known
         now = self._clock.now_ms()
         plate = Plate(
@@ -183,9 +216,14 @@ class Plates:
         await self._append(plate.plate_id, recording, 0, now)
         return plate
 
-    async def _of_process(self, pid: int, proc_start: str | None) -> Plate | None:
+    async def _registered(
+        self, session_id: str | None, pid: int | None, proc_start: str | None
+    ) -> Plate | None:
+        """The plate that the client has already, by its process or by its session."""
         for plate in await self.living():
-            if (plate.pid, plate.proc_start) == (pid, proc_start):
+            if pid is not None and (plate.pid, plate.proc_start) == (pid, proc_start):
+                return plate
+            if pid is None and session_id is not None and plate.session_id == session_id:
                 return plate
         return None
 
@@ -311,14 +349,20 @@ class Plates:
         still_open = {id for id in asked if await self._is_open(id)}
         before = None if known.head == 0 else known.plate
         at_ms = self._moment(report)
-        told = record(before, known.plate, report, at_ms, still_open.__contains__, fresh)
+        moment = Moment(at_ms, report.session_id, fresh, self._clock.now_ms())
+        told = record(before, known.plate, report, moment, still_open.__contains__)
         await self._append(known.plate.plate_id, told, known.head, at_ms)
         return told
 
-    async def _tell_of(self, interaction_id: str, build: Callable[[Plate], Signal | None]) -> None:
-        plate_id = await self._asked(interaction_id)
-        if plate_id is not None:
-            await self.tell(plate_id, build)
+    async def _tell_of(
+        self,
+        interaction_id: str,
+        build: Callable[[Plate], Signal | None],
+        session_id: str | None = None,
+    ) -> None:
+        asked = await self._asked(interaction_id)
+        if asked is not None and asked.is_by(session_id or asked.session_id):
+            await self.tell(asked.stream, build)
 
     async def _change(
         self, plate_id: str, name: str, details: Mapping[str, Any], change: Callable[[Plate], Plate]
@@ -348,10 +392,13 @@ class Plates:
             )
         return _Known(head, Plate.from_row(rows[0]))
 
-    async def _asked(self, interaction_id: str) -> str | None:
-        """The plate whose client asked this; None when nobody did."""
+    async def _asked(self, interaction_id: str) -> _Asked | None:
+        """Who asked this; None when nobody did."""
         rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
-        return rows[0]["stream"] if rows else None
+        if not rows:
+            return None
+        row = rows[0]
+        return _Asked(row["stream"], row["execution_id"], is_from_board(row["type"]))
 
     async def _is_open(self, interaction_id: str) -> bool:
         where = {"id": interaction_id, "status": "pending"}

@@ -88,16 +88,11 @@ def record(
     before: Plate | None,
     plate: Plate,
     report: Report,
-    at_ms: int,
+    moment: Moment,
     is_open: Callable[[str], bool],
-    fresh: bool = False,
 ) -> Recording:
-    """The events that a report makes.
-
-    is_open: tells whether a question is still open. fresh: the plate has not had this session.
-    """
-    moment = Moment(at_ms, report.session_id, fresh)
-    recording = Recording(before, _with_facts(plate, report, fresh))
+    """The events that a report makes; `is_open` tells whether a question is still open."""
+    recording = Recording(before, _with_facts(plate, report, moment.fresh))
     for index, signal in enumerate(report.signals):
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
         asked = report.hold if asks else None

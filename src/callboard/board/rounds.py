@@ -6,7 +6,7 @@ second processes are looked for; every ten seconds comes the health check.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ SILENT_MS: Final = 2000
 """How long a client must have been idle by its own account before we believe that we missed it."""
 DECIDED_MS: Final = 600
 """How long we wait for a hook or the transcript to tell how a dialog was decided."""
+STARTS_WITHIN_MS: Final = 10 * 60_000
+"""A client that was announced and is not heard of for so long was not started."""
 UNHELD_SECS: Final = 10.0
 """A held hook comes back within seconds of a restart; one that does not is gone."""
 
@@ -95,10 +97,18 @@ class Rounds:
     # ------------------------------------------------------------------ processes
 
     async def _has_died(self, plate: Plate) -> bool:
-        if plate.pid is None or is_alive(plate.pid, plate.proc_start):
+        if plate.pid is None:
+            # Somebody wanted to start a client, and nothing was heard of it.
+            has_died = plate.status == "starting" and self._is_long_ago(plate.created_at)
+        else:
+            has_died = not is_alive(plate.pid, plate.proc_start)
+        if not has_died:
             return False
         await self._tell(plate, lambda now: Signal(events.PROCESS_EXIT))
         return True
+
+    def _is_long_ago(self, at_ms: int) -> bool:
+        return self._clock.now_ms() - at_ms > STARTS_WITHIN_MS
 
     # ------------------------------------------------------------------ the client's registry
 
@@ -146,14 +156,23 @@ class Rounds:
 
     # ------------------------------------------------------------------ hooks that are gone
 
-    async def _miss(self, living: Iterable[Plate], now: float) -> None:
+    async def _miss(self, living: Sequence[Plate], now: float) -> None:
         """Let go of hooks that were held before the server began and that have not come back."""
         asked = {one.id for plate in living for one in plate.pending if one.id is not None}
         missing = {id for id in asked if not self._holding.holds(id)}
         self._unheld = {id: self._unheld.get(id, now) for id in missing}
         for id, since in list(self._unheld.items()):
             if now - since >= UNHELD_SECS and not self._holding.closing:
-                await self._plates.let_go(id)
+                await self._give_up(id, living)
+
+    async def _give_up(self, interaction_id: str, living: Sequence[Plate]) -> None:
+        """The dialog of a hook that is gone is over too, unless the client says that it waits."""
+        asks = (one for one in living if any(p.id == interaction_id for p in one.pending))
+        known = next((_registered(plate) for plate in asks), None)
+        if known is not None and known.status == "waiting":
+            await self._plates.let_wait(interaction_id)
+        else:
+            await self._plates.let_go(interaction_id)
 
     # ------------------------------------------------------------------ the health check
 

@@ -65,8 +65,8 @@ async def view_at(log: EventLog, session_id: str, at: int | None = None) -> Sess
 
 
 def is_session(beginning: Sequence[Event]) -> bool:
-    """Whether a stream that begins so is a session's; a question that stands alone has one too."""
-    return not (beginning and beginning[0].payload.get("standalone"))
+    """Whether a stream that begins so is a session's: questions and plates have streams too."""
+    return bool(beginning) and beginning[0].name in (names.STARTED, names.FORKED)
 
 
 def not_found(session_id: str) -> SessionNotFound:

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp
 
 from callboard.board.counting import Counting
 from callboard.board.emptying import Emptying
+from callboard.board.grips import Grips
 from callboard.board.holding import Holding
 from callboard.board.leaving import Leavings
 from callboard.board.listening import Listener
@@ -55,7 +56,7 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
     spool = Emptying(Spool(folder, board.clock), listener)
     counting = Counting(folder, spool.counted)
     listener.before = spool.empty
-    holding = Holding(board.log, board.people)
+    holding = Holding(board.log, board.people, Grips(folder))
     service = Service(
         board=board,
         settings=settings,

@@ -25,6 +25,7 @@ class Vendor:
     translate: what a raw payload tells; None for what belongs to no session. It never raises.
     decision: what a held hook gets as its answer; `{}` decides nothing.
     resuming: the command that takes up a session, without the session's id.
+    has_several: one process can have several sessions at once.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Vendor:
     translate: Callable[[Any], Report | None]
     decision: Callable[[Interaction], dict[str, Any]]
     resuming: tuple[str, ...]
+    has_several: bool = False
 
     def resume(self, session_id: str) -> list[str]:
         """The command that takes up a session again; empty when there is none to take up."""
@@ -60,6 +62,7 @@ VENDORS: Final[Mapping[str, Vendor]] = {
             opencode.translate,
             opencode_decisions.decision,
             ("opencode", "--session"),
+            has_several=True,
         ),
     )
 }

@@ -14,6 +14,8 @@ from callboard.server.access.tokens import Tokens
 
 _BEARER = re.compile(r"bearer +(\S+)", re.IGNORECASE)
 _VIA = re.compile(r"[a-z0-9-]{1,32}")
+_RESERVED = frozenset({"terminal"})
+"""Ways that nobody can take who comes to us: it means that an agent's own dialog decided."""
 _MOST_COOKIES = 4
 
 
@@ -33,7 +35,7 @@ class Credentials:
             return None
         via = head.one("callboard-via") or ""
         name, scope = found
-        return Identity(name, scope, via if _VIA.fullmatch(via) else "http")
+        return Identity(name, scope, via if _is_way(via) else "http")
 
     def refusal(self, head: Head) -> Unauthenticated | TooManyFailures:
         """The error for somebody who was not found. Wrong tokens are counted, missing ones not."""
@@ -72,3 +74,7 @@ def _cookies(head: Head) -> list[str]:
     """Every cookie of our name: another path or domain may have set one too."""
     pairs = [pair.partition("=") for line in head.all("cookie") for pair in line.split(";")]
     return [value.strip().strip('"') for name, _, value in pairs if name.strip() == COOKIE]
+
+
+def _is_way(via: str) -> bool:
+    return _VIA.fullmatch(via) is not None and via not in _RESERVED

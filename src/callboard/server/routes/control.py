@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from callboard.engine.forking import Forking
 from callboard.errors import ConflictError, InteractionNotFound, ValidationError
 from callboard.server import routing
 from callboard.server.access.requirement import Answers, Operates
+from callboard.server.answering import check_answerer
 from callboard.server.replies import reply
 from callboard.server.routes.common import Serving, SessionPath, who
 from callboard.server.routes.documented import failures, gives
@@ -31,7 +32,11 @@ router = routing.router("sessions", "/sessions/{session_id}")
 
 @router.post("/input", responses=gives(OkOut) | failures(404, 409))
 async def answer_session(
-    serving: Serving, caller: Answers, session_id: SessionPath, given: InputIn
+    request: Request,
+    serving: Serving,
+    caller: Answers,
+    session_id: SessionPath,
+    given: InputIn,
 ) -> Response:
     """Answer a question of this session: by its id, or the only one that is open."""
     answer = await _meant(serving, session_id, given)
@@ -40,6 +45,7 @@ async def answer_session(
         raise InteractionNotFound(
             f"Question {found.id} is not one of session {session_id}.", interaction_id=found.id
         )
+    await check_answerer(serving, request, caller, found.id, answer["value"])
     by = who(caller, given.by)
     await serving.board.operations.answer(found.id, **answer, by=by, via=caller.via)
     serving.driver.wake(session_id)

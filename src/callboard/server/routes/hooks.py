@@ -53,6 +53,10 @@ async def hook(request: Request, agent: str) -> Response:
         _log.error("A hook of %s could not be recorded: %s", agent, error.message)
         serving.spool.keep(agent, body)
         return reply({})
+    except Exception:
+        # Ours to mend, and nothing that a person's terminal should show.
+        _log.exception("A hook of %s could not be heard", agent)
+        return reply({})
     if heard is None or heard.interaction_id is None:
         return reply({})
     return await _hold(serving, agent, heard, request.receive)
