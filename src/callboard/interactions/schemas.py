@@ -55,7 +55,14 @@ def check_fits(schema: Any, value: Any, field: str) -> None:
             f"{field}{where} does not fit the schema that was asked for: "
             f"{wrong.message[:_LONGEST]}.",
             field=field,
+            pointer="".join(f"/{_step(part)}" for part in wrong.absolute_path),
+            reason=wrong.message[:_LONGEST],
         )
+
+
+def _step(part: str | int) -> str:
+    """A step of a JSON Pointer (RFC 6901)."""
+    return str(part).replace("~", "~0").replace("/", "~1")
 
 
 def _references(schema: Any) -> Iterator[str]:

@@ -147,6 +147,9 @@ async def test_an_error_is_told_in_words(error: Any):
 
 async def test_where_a_response_is_wrong_is_told():
     async with Callboard.open() as board:
-        id = await ask(board, {"items": {"properties": {"a": {"type": "string"}}}})
-        with pytest.raises(ValidationError, match=r"response\[1\]\['a'\] .* 7 is not of type"):
-            await board.people.complete(id, "completed", response=[{"a": "x"}, {"a": 7}])
+        id = await ask(board, {"items": {"properties": {"a/b": {"type": "string"}}}})
+        with pytest.raises(ValidationError, match=r"response\[1\]\['a/b'\] .* 7 is no") as caught:
+            await board.people.complete(id, "completed", response=[{"a/b": "x"}, {"a/b": 7}])
+        told = caught.value.as_payload()
+        assert told["pointer"] == "/1/a~1b"
+        assert told["reason"] == "7 is not of type 'string'"
