@@ -193,6 +193,15 @@ async def test_a_second_server_leaves_what_the_first_one_holds(server: Server):
         assert behavior(await held.printed()) == "allow"
 
 
+async def test_hooks_find_a_server_that_lives(server: Server):
+    """The one that began last is the one that hooks know, until it is gone."""
+    async with serving(server.db) as second:
+        await second.kill()
+    async with holding(server, bash("PermissionRequest")) as held:
+        await answered(server, (await question(server))["id"])
+        assert behavior(await held.printed()) == "allow"
+
+
 async def spooled(server: Server, payload: dict[str, Any]) -> None:
     """What the one-liner of a shell does with a payload."""
     line = spool_command(hooks_folder(server.db), "claude")

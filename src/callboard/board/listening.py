@@ -74,7 +74,9 @@ class Listener:
         if not report.gone:
             report = replace(report, hold=None)
         report = replace(report, at_ms=report.at_ms or at_ms)
-        if not again or not await self._plates.has_heard(report):
+        # Whoever tried to bring it before it was left here may have brought it.
+        may_be_known = again or report.delivery is not None
+        if not may_be_known or not await self._plates.has_heard(report):
             await self._tell(report)
 
     def _report(self, agent: str, body: bytes) -> Report | None:

@@ -58,6 +58,8 @@ class Rounds:
         self._unheld: dict[str, float] = {}
         self._processes_at = 0.0
         self._task: asyncio.Task[None] | None = None
+        self.also: Callable[[float], Awaitable[None]] | None = None
+        """What else wants to be seen to, given the seconds of a clock that never goes back."""
 
     async def start(self) -> None:
         """Look, from now on."""
@@ -91,6 +93,8 @@ class Rounds:
         await self._miss(living, now)
         if self._counting is not None:
             self._counting.write(now)
+        if self.also is not None:
+            await self.also(now)
         if self._checks.due(self._clock.now_ms() / 1000):
             await self._check_health(living)
 

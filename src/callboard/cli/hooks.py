@@ -19,12 +19,16 @@ from callboard.clock import SystemClock
 from callboard.errors import CallboardError, NotFound, SettingsUnusable, ValidationError
 from callboard.log.private import make_private_folder
 from callboard.server.access.tokens import Tokens
-from callboard.server.hook_access import let_hooks_in
+from callboard.server.hook_access import keep_hooks_in
+from callboard.vendors.claude.protocol import LESSONS
 from callboard.vendors.claude.settings import http_obstacles
-from callboard.vendors.settings import Plan, Scope, Transport, install, uninstall
+from callboard.vendors.claude.status_hook import has_status_hooks
+from callboard.vendors.settings import Outcome, Plan, Scope, Transport, install, uninstall
 from callboard.vendors.settings_agents import INSTALLABLE, Installable
+from callboard.vendors.settings_files import read
 
 _ALL: Final = "all"
+_CLAUDE: Final = "claude"
 
 
 @dataclass(slots=True)
@@ -38,6 +42,12 @@ class _Done:
     answers: bool | None = None
     backup: Path | None = None
     remarks: list[str] = field(default_factory=list[str])
+
+    def add(self, outcomes: list[Outcome]) -> None:
+        """Count in what was done to files beside the settings."""
+        changed = [outcome.file.path for outcome in outcomes if outcome.changed]
+        self.changed = self.changed or bool(changed)
+        self.remarks += [f"{path} too" for path in changed]
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -86,6 +96,12 @@ _OPTIONS: Final = (
         help="install: the server's port, for http. Default: the one of `callboard service`.",
     ),
     click.option("--force", is_flag=True, help="install: http although there is no service."),
+    click.option(
+        "--status-files",
+        is_flag=True,
+        help="install: also keep up .claude/state/workflow.json as agents delegate work, and teach "
+        "them how. Claude Code only.",
+    ),
 )
 
 
@@ -128,6 +144,7 @@ class _Chosen:
         self._answers: str | None = given["answers"]
         self._port: int | None = given["port"]
         self._force: bool = given["force"]
+        self._status_files: bool = given["status_files"]
         self.project = project_root(Path.cwd())
         self.folder = hooks_folder(database.path)
 
@@ -154,6 +171,7 @@ class _Chosen:
     def install(self, one: Installable) -> _Done:
         """Put our hooks into the settings of one agent."""
         transport = self._chosen_transport(one)
+        path = one.settings.place(self._scope, self.project)
         make_private_folder(self.folder.parent)
         make_folders(self.folder)
         plan = Plan(
@@ -163,21 +181,41 @@ class _Chosen:
             answers=None if self._answers is None else self._answers == "on",
             port=self._port or installed_port() or 2255,
             token=self._hook_token() if transport == "http" else None,
+            status_files=self._keeps_status_files(one, path),
         )
-        path = one.settings.place(self._scope, self.project)
         outcome = install(one.settings, path, plan)
         text = path.read_text(encoding="utf-8")
         standing = one.settings.standing(text)
         done = _Done(one.name, path, outcome.changed, transport, backup=outcome.backup)
         done.answers = standing.answers if standing else None
         done.remarks = [*self._remarks(one, text, plan)]
+        if plan.status_files:
+            done.add(self._teach(plan))
         return done
 
     def uninstall(self, one: Installable) -> _Done:
         """Take our hooks out of the settings of one agent."""
         path = one.settings.place(self._scope, self.project)
         outcome = uninstall(one.settings, path, self.folder)
-        return _Done(one.name, path, outcome.changed)
+        done = _Done(one.name, path, outcome.changed)
+        if one.name == _CLAUDE:
+            places = [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
+            done.add([uninstall(lesson, place, self.folder) for lesson, place in places])
+        return done
+
+    def _keeps_status_files(self, one: Installable, path: Path) -> bool:
+        """Asked for now, or before: an update leaves nothing out."""
+        if one.name != _CLAUDE:
+            if self._status_files and self._agent != _ALL:
+                raise ValidationError(
+                    f"{one.title} has no hooks for status files. Use --agent claude.", field="agent"
+                )
+            return False
+        return self._status_files or has_status_hooks(read(path).text)
+
+    def _teach(self, plan: Plan) -> list[Outcome]:
+        places = [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
+        return [install(lesson, place, plan) for lesson, place in places]
 
     def _meant(self, also_absent: bool) -> Iterator[Installable]:
         if self._agent != _ALL:
@@ -224,7 +262,7 @@ class _Chosen:
             found = tokens.identify(token)
             if found is not None and found[1] == "hook":
                 return token
-            let_hooks_in(tokens, self._database.path, "127.0.0.1", port)
+            keep_hooks_in(tokens, self._database.path, "127.0.0.1", port)
         raise SettingsUnusable(f"{connection_file(self.folder)} cannot be used. Remove it.")
 
     def _remarks(self, one: Installable, text: str, plan: Plan) -> Iterator[str]:

@@ -157,7 +157,7 @@ async def _serve(
     handed: socket | None,
     as_json: bool,
 ) -> None:
-    from callboard.server.hook_access import let_hooks_in
+    from callboard.server.hook_access import keep_hooks_in
     from callboard.server.notices import telling
     from callboard.server.presence import present
     from callboard.server.running import bind, serve
@@ -171,7 +171,8 @@ async def _serve(
 
         def ready(address: "Address") -> None:
             notices.link = address.page
-            let_hooks_in(prepared.tokens, database.path, address.host, address.port)
+            access = keep_hooks_in(prepared.tokens, database.path, address.host, address.port)
+            prepared.service.rounds.also = access.check
             if as_json:
                 names = sorted(board.workflows)
                 print_json([{"url": address.url, "port": address.port, "workflows": names}])

@@ -74,11 +74,6 @@ def keep_hooks_in(tokens: Tokens, database: Path, host: str, port: int) -> HookA
     return access
 
 
-def let_hooks_in(tokens: Tokens, database: Path, host: str, port: int) -> None:
-    """Write down where a server is, with the token that was there, if it still is one."""
-    keep_hooks_in(tokens, database, host, port)
-
-
 def _address(host: str, port: int) -> str:
     """Where a program on this machine reaches a server, as it stands in addresses."""
     here = _HERE.get(host, host)
