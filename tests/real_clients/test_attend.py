@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.real_clients import scenes

@@ -19,7 +19,7 @@ from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.errors import CallboardError, Claimed, ConflictError, NotFound, ValidationError
 from callboard.harness.attending import GRACE, Attendance, Means, Office
-from callboard.harness.claims import Harness, give_back, is_free, keep, take
+from callboard.harness.claims import Harness, give_back, is_for, is_free, keep, take
 from callboard.harness.leftovers import record_leftovers
 from callboard.harness.preparing import Prepared, prepared
 from callboard.harness.recording import Record, recorded
@@ -144,6 +144,9 @@ class Attending:
 
     async def _attend(self, asked: Interaction) -> Interaction | None:
         office = self._office
+        if not is_for(asked, office.me.person):
+            self._screen.not_for(office.me.person, asked)
+            return None
         try:
             asked = await take(office.desk, asked, office.me, office.clock)
         except (Claimed, ConflictError) as error:
@@ -166,6 +169,8 @@ class Attending:
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was stopped, and waits for somebody else.")
             raise KeyboardInterrupt
+        if done.status == "pending":
+            await give_back(office.desk, asked, office.me)  # Others have to decide it too.
         return done
 
     async def _fail(self, asked: Interaction, error: CallboardError) -> Interaction:

@@ -12,6 +12,7 @@ from callboard.events.moments import from_ms
 from callboard.handlers.terminal import visible
 from callboard.harness.outcomes import form_of, options_of
 from callboard.harness.preparing import Prepared
+from callboard.interactions.configs import participants
 from callboard.interactions.records import Interaction
 from callboard.vendors.fields import as_object
 
@@ -61,7 +62,7 @@ class AttendScreen:
             self.line((f"{number:3}  ", "faint"), (one_line(one.prompt, _PROMPT), "asks"))
             about = [form_of(one.config or {}), f"asked {ago(one.created_at, from_ms(now_ms))}"]
             about += [f"session {one.session_id}"] if one.session_id else []
-            about += [] if one in free else [f"{one_line(str(one.claimed_by))} sees to it"]
+            about += [] if one in free else [_held(one)]
             self.line((f"     {f' {self._screen.signs.dot} '.join(about)}", "faint"))
         if asks:
             self.ask("Which one? Its number, Enter for the first, q to leave: ")
@@ -101,6 +102,11 @@ class AttendScreen:
             about.append(("transcript", "is kept, and whoever asked can read it"))
         return about
 
+    def not_for(self, person: str, one: Interaction) -> None:
+        """Say whose decision it is."""
+        missing = one_line(", ".join(_missing(one)))
+        self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
+
     def read(self, decision: Any) -> None:
         """What the conversation seems to say."""
         self.line()
@@ -115,6 +121,7 @@ class AttendScreen:
         took = "" if done.duration_ms is None else f"  {duration(done.duration_ms / 1000)}"
         sign, style = {
             "completed": (signs.done, "done"), "failed": (signs.failed, "failed"),
+            "pending": (signs.asks, "asks"),
         }.get(done.status, (signs.off, "faint"))  # fmt: skip
         what = f": {preview(done.response, _LONGEST)}" if done.response is not None else ""
         self.line((f"{sign} {done.status}{what}", style), (took, "faint"))
@@ -124,6 +131,16 @@ class AttendScreen:
         if done.session_id is not None and not self._place.served:
             command = self._place.command("resume", done.session_id)
             self.line("  Let the session go on: ", (command, "command"))
+
+
+def _held(one: Interaction) -> str:
+    if one.claimed_by is not None:
+        return f"{one_line(one.claimed_by)} sees to it"
+    return f"for {one_line(', '.join(_missing(one)))}"
+
+
+def _missing(one: Interaction) -> list[str]:
+    return [name for name in participants(one.config) if name not in (one.response or {})]
 
 
 def _decision(config: Any) -> str:

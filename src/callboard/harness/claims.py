@@ -11,6 +11,7 @@ from callboard.board.processes import is_alive, started_at
 from callboard.clock import Clock
 from callboard.errors import CallboardError, Claimed, ConflictError, NotFound
 from callboard.harness.ports import Desk
+from callboard.interactions.configs import participants
 from callboard.interactions.records import Interaction
 
 TTL_MS: Final = 60_000
@@ -55,8 +56,16 @@ class Harness:
 
 def is_free(asked: Interaction, me: Harness) -> bool:
     """Whether this harness can have the question at once."""
+    if not is_for(asked, me.person):
+        return False
     holder = Harness.named(asked.claimed_by)
     return asked.claimed_by in (None, me.name) or (holder is not None and holder.is_dead)
+
+
+def is_for(asked: Interaction, person: str) -> bool:
+    """Whether a person can decide it: where several have to, each of them does so once."""
+    required = participants(asked.config)
+    return not required or (person in required and person not in (asked.response or {}))
 
 
 async def take(desk: Desk, asked: Interaction, me: Harness, clock: Clock) -> Interaction:

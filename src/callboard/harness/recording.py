@@ -71,7 +71,7 @@ def _lesser(record: Record, refused: TooLarge | ValidationError) -> Record:
     """What is recorded in the place of what was refused; the refusal when there is nothing less."""
     if isinstance(refused, TooLarge) and record.transcript is not None:
         return replace(record, transcript=None)
-    if record.outcome == "failed":
+    if record.outcome == "failed" or refused.context.get("field") == "by":
         raise refused
     return replace(record, outcome="failed", response=None, error=refused.message)
 

@@ -1,0 +1,98 @@
+"""Something in the place of Claude Code, which does what a test tells it through AGENT."""
+
+import json
+import os
+import signal
+import sys
+import time
+import tty
+from pathlib import Path
+from typing import Any
+
+
+def option(name: str) -> str:
+    return next(word.partition("=")[2] for word in sys.argv if word.startswith(f"--{name}="))
+
+
+def session() -> str:
+    return option("resume" if any(w.startswith("--resume=") for w in sys.argv) else "session-id")
+
+
+def attempt() -> Path:
+    return Path(option("settings")).parent
+
+
+def say(*messages: tuple[str, str]) -> None:
+    """Write a transcript, as the real one does."""
+    folder = Path.home() / ".claude" / "projects" / "here"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{session()}.jsonl").open("a", encoding="utf-8") as file:
+        for kind, text in messages:
+            block = {"type": "text", "text": text}
+            record: dict[str, Any] = {"type": kind, "cwd": str(Path.cwd())}
+            print(json.dumps({**record, "message": {"content": [block]}}), file=file)
+
+
+def decide(decision: Any) -> None:
+    file = attempt() / "decision.json"
+    file.write_text(json.dumps({"decision": decision}), encoding="utf-8")
+
+
+def tell(text: str) -> None:
+    print(text, end="\r\n", flush=True)
+
+
+def line() -> str:
+    """What is typed up to a dot, key by key."""
+    typed = b""
+    while not typed.endswith(b"."):
+        typed += os.read(0, 1)
+    return typed.decode()
+
+
+def main() -> None:
+    scene = os.environ["AGENT"]
+    say(("user", sys.argv[-1]))
+    tell(f"\x1b[32mready\x1b[0m pid={os.getpid()}")
+    if scene == "echo":
+        tty.setraw(0)
+        tell(f"typed {line().encode()!r}")
+        tell(f"size {os.get_terminal_size(0).columns}x{os.get_terminal_size(0).lines}")
+    elif scene == "size":
+        signal.signal(signal.SIGWINCH, lambda *_: tell(f"now {os.get_terminal_size(0).columns}"))
+        line()
+    elif scene == "interrupt":
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            tell("interrupted")
+    elif scene == "rest":
+        os.kill(os.getpid(), signal.SIGSTOP)
+        tell("goes on")
+    elif scene == "mess":
+        tty.setraw(0)
+        tell("\x1b[?25l\x1b[?2004h\x1b[>1umess")
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif scene == "arguments":
+        keys = sorted(key for key in os.environ if key.startswith(("CLAUDE", "CALLBOARD")))
+        (attempt().parent.parent.parent / "arguments.json").write_text(
+            json.dumps({"argv": sys.argv[1:], "env": keys, "cwd": str(Path.cwd())}),
+            encoding="utf-8",
+        )
+    elif scene == "wait":
+        tty.setraw(0)
+        line()
+    elif scene == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(60)
+    elif scene.startswith("decide:"):
+        decide(json.loads(scene.partition(":")[2]))
+    elif scene.startswith("say:"):
+        say(("assistant", scene.partition(":")[2]))
+    elif scene.startswith("exit:"):
+        tell("it went wrong")
+        sys.exit(int(scene.partition(":")[2]))
+
+
+if __name__ == "__main__":
+    main()

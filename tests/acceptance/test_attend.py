@@ -1,0 +1,376 @@
+"""`callboard attend` at a terminal, with something simple in the agent's place."""
+
+import json
+import os
+import signal
+import stat
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+from tests.acceptance.cli_process import CallboardCommand
+
+from callboard.app import Callboard
+
+AGENT = Path(__file__).with_name("agent.py")
+ENTER, CTRL_C = "\r", "\x03"
+APPROVAL = {"type": "approval"}
+
+pytestmark = pytest.mark.timeout(120)
+
+
+class Attend(CallboardCommand):
+    """Attends on `t.db`, where a program named `claude` does what a test says."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.env["PATH"] = f"{folder}/bin:{self.env['PATH']}"
+        program = folder / "bin" / "claude"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {AGENT} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        self.program = program
+
+    @property
+    def board(self) -> Callboard:
+        return Callboard.open(self.folder / "t.db")
+
+    async def ask(self, prompt: str = "Review it.", **config: Any) -> str:
+        config.setdefault("cwd", str(self.folder))
+        config.setdefault("outcomeSchema", APPROVAL)
+        async with self.board as board:
+            kind = "interactive_session"
+            return (await board.people.ask(type=kind, prompt=prompt, config=config)).id
+
+    async def found(self, id: str) -> Any:
+        async with self.board as board:
+            return await board.people.get(id)
+
+    def attend(self, scene: str, *options: str, once: bool = True, **env: str) -> Any:
+        words = ["attend", *(["--once"] if once else []), *options]
+        return self.terminal(*words, AGENT=scene, **env)
+
+    async def ends(self, scene: str, *options: str, **config: Any) -> Any:
+        """Attend to one session to its end."""
+        id = await self.ask(**config)
+        screen = self.attend(scene, "--yes", *options)
+        screen.expect(pexpect.EOF)
+        print(screen.before)  # Shown when a test fails.
+        return await self.found(id)
+
+
+@pytest.fixture
+def attend(tmp_path: Path) -> Iterator[Attend]:
+    command = Attend(tmp_path)
+    yield command
+    for child in command.children:
+        child.close(force=True)
+
+
+def ended(screen: Any) -> int:
+    screen.expect(pexpect.EOF)
+    screen.wait()
+    return screen.exitstatus
+
+
+# ---------------------------------------------------------------------- the list
+
+
+async def test_what_waits_is_listed_shown_and_opened_when_the_person_agrees(attend: Attend):
+    first = await attend.ask("Review the schema.")
+    second = await attend.ask("Review the plan.", systemPrompt="Be brief.", timeout=90_000)
+    screen = attend.attend('decide:"approved"')
+    screen.expect("2 sessions for you")
+    screen.expect("Review the schema.")
+    screen.expect("Review the plan.")
+    screen.expect("Which one")
+    screen.send(f"2{ENTER}")
+    screen.expect_exact(str(attend.folder))
+    screen.expect("model sonnet")
+    screen.expect("Be brief.")
+    screen.expect("1 min 30 s")
+    screen.expect("Open it")
+    screen.send(ENTER)
+    screen.expect("✓ completed: approved")
+    assert ended(screen) == 0
+    assert (await attend.found(second)).response == "approved"
+    assert (await attend.found(first)).status == "pending"
+
+
+async def test_who_does_not_agree_leaves_it_for_others(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend('decide:"approved"')
+    screen.expect("Which one")
+    screen.send(ENTER)
+    screen.expect("Open it")
+    screen.send(f"n{ENTER}")
+    screen.expect("left for somebody else")
+    assert ended(screen) == 0
+    found = await attend.found(id)
+    assert (found.status, found.claimed_by) == ("pending", None)
+
+
+async def test_the_list_comes_back_and_grows_while_one_looks(attend: Attend):
+    await attend.ask("One.")
+    screen = attend.attend("say:nothing", "--yes", once=False)
+    screen.expect("cancelled")
+    screen.expect("No session waits for you")
+    await attend.ask("Another one.")
+    screen.expect("cancelled")
+    screen.expect("No session waits for you")
+    screen.send(f"q{ENTER}")
+    assert ended(screen) == 0
+
+
+async def test_control_characters_and_markup_are_shown_not_obeyed(attend: Attend):
+    prompt = "Look \x1b[2J\x1b]0;title\x07 [bold]here[/bold] \u202eevil"
+    await attend.ask(prompt, cwd=str(attend.folder), systemPrompt="\x1b[31mred")
+    screen = attend.attend("arguments")
+    screen.expect_exact(r"Look \x1b[2J\x1b]0;title\x07 [bold]here[/bold] \u202eevil")
+    screen.expect("Which one")
+    screen.send(ENTER)
+    screen.expect_exact(r"\x1b[31mred")
+    screen.expect("Open it")
+    screen.send(ENTER)
+    ended(screen)
+    told = json.loads((attend.folder / "arguments.json").read_text(encoding="utf-8"))
+    assert r"Look \x1b[2J\x1b]0;title\x07 [bold]here[/bold] \u202eevil" in told["argv"][-1]
+
+
+async def test_only_those_of_one_session(attend: Attend):
+    began = attend("run", "flows.py:trip", "--input", "Rome", "--json", code=3)
+    session = began.json[0]["sessionId"]
+    other = await attend.ask("Another matter.")
+    async with attend.board as board:
+        kind = "interactive_session"
+        asked = await board.people.ask(type=kind, prompt="Of Rome.", session_id=session)
+    screen = attend.attend('decide:"as you like"', "--yes", f"--session={session}")
+    ended(screen)
+    assert (await attend.found(asked.id)).response == "as you like"
+    assert (await attend.found(other)).status == "pending"
+
+
+def test_without_a_terminal_it_says_so(attend: Attend):
+    done = attend("attend", "--once", code=2)
+    assert "Run it in a terminal, or with --tmux" in done.err
+
+
+async def test_several_people_decide_each_for_themselves(attend: Attend):
+    id = await attend.ask(requiredParticipants=["ann", "bob"])
+    screen = attend.attend('decide:"approved"', "--by=eve")
+    screen.expect("for ann, bob")
+    screen.send(ENTER)
+    screen.send(f"1{ENTER}")
+    screen.expect("not for eve to decide, but for ann, bob")
+    ended(screen)
+    for person in ("ann", "bob"):
+        ended(attend.attend('decide:"approved"', "--yes", f"--by={person}"))
+    found = await attend.found(id)
+    assert (found.status, found.response) == ("completed", {"ann": "approved", "bob": "approved"})
+
+
+# ---------------------------------------------------------------------- the terminal
+
+
+async def test_everything_is_passed_through(attend: Attend):
+    await attend.ask()
+    screen = attend.attend("echo", "--yes", COLUMNS="90")
+    screen.expect_exact("\x1b[32mready\x1b[0m")
+    screen.send("a\x03\x1b[A\x04é\x1a.")
+    screen.expect_exact(r"typed b'a\x03\x1b[A\x04\xc3\xa9\x1a.'")
+    screen.expect("size 90x40")
+    assert ended(screen) == 0
+
+
+async def test_the_agent_is_told_of_another_size(attend: Attend):
+    await attend.ask()
+    screen = attend.attend("size", "--yes")
+    screen.expect("ready")
+    screen.setwinsize(30, 71)
+    screen.expect("now 71")
+    screen.send(".\r")
+    ended(screen)
+
+
+async def test_ctrl_c_interrupts_the_agent_and_not_the_harness(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend("interrupt", "--yes")
+    screen.expect("ready")
+    screen.send(CTRL_C)
+    screen.expect("interrupted")
+    assert ended(screen) == 0
+    assert (await attend.found(id)).status == "cancelled"
+
+
+async def test_an_agent_that_stops_where_no_shell_waits_goes_on(attend: Attend):
+    await attend.ask()
+    screen = attend.attend("rest", "--yes")
+    screen.expect("goes on")
+    assert ended(screen) == 0
+
+
+async def test_the_terminal_is_as_before_after_an_agent_that_crashed(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend("mess", "--yes", once=False)
+    screen.expect("No session waits|mess")
+    screen.expect_exact("\x1b[?2004l\x1b[?25h\x1b[<u")
+    screen.expect("No session waits")
+    assert termios.tcgetattr(screen.fileno())[3] & termios.ECHO
+    assert termios.tcgetattr(screen.fileno())[3] & termios.ISIG
+    screen.send(f"q{ENTER}")
+    ended(screen)
+    found = await attend.found(id)
+    assert found.status == "failed"
+    assert "SIGKILL" in str(found.error)
+
+
+async def test_a_closed_terminal_ends_the_session(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend("wait", "--yes")
+    screen.expect("ready pid=([0-9]+)|ready.*pid=([0-9]+)")
+    screen.close(force=False)
+    async with attend.board as board:
+        found = await board.people.ended(id)
+    assert found.status == "cancelled"
+    assert "terminal was closed" in str(found.error)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_harness_that_is_told_to_end_leaves_the_session_for_others(attend: Attend, number):
+    id = await attend.ask()
+    screen = attend.attend("wait", "--yes")
+    screen.expect("ready")
+    os.kill(screen.pid, number)
+    assert ended(screen) == 130
+    found = await attend.found(id)
+    assert (found.status, found.claimed_by) == ("pending", None)
+
+
+# ---------------------------------------------------------------------- ends
+
+
+async def test_a_decision_counts_however_the_agent_ends(attend: Attend):
+    found = await attend.ends('decide:"rejected"', outcomeSchema=APPROVAL)
+    assert (found.status, found.response) == ("completed", "rejected")
+    assert found.duration_ms > 0
+
+
+async def test_a_decision_that_does_not_fit_is_recorded_as_a_failure(attend: Attend):
+    found = await attend.ends('decide:"perhaps"')
+    assert found.status == "failed"
+    assert "does not fit" in str(found.error)
+
+
+async def test_an_exit_code_is_a_failure_with_the_last_words(attend: Attend):
+    found = await attend.ends("exit:3")
+    assert found.status == "failed"
+    assert "exit code 3. Its last words: ready pid=" in str(found.error)
+    assert "it went wrong" in str(found.error)
+
+
+async def test_a_program_that_cannot_be_run_is_a_failure(attend: Attend):
+    attend.program.write_text("#!/no/such/shell\n", encoding="utf-8")
+    found = await attend.ends("echo")
+    assert found.status == "failed"
+
+
+async def test_a_program_that_ends_at_once_is_a_failure(attend: Attend):
+    attend.program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    found = await attend.ends("echo")
+    assert found.status == "failed"
+    assert "ended at once" in str(found.error)
+
+
+async def test_a_directory_that_is_not_there_is_a_failure(attend: Attend):
+    found = await attend.ends("echo", cwd="/no/such/place")
+    assert found.status == "failed"
+    assert "There is no directory /no/such/place here." in str(found.error)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "No such file"),
+        ("{", "unexpected end"),
+        ("{}", "it has no mcpServers"),
+        ('{"mcpServers": []}', "cannot be used"),
+        ('{"mcpServers": {"a": {}}}', "it has no"),
+    ],
+)
+async def test_an_mcp_config_that_cannot_be_used_is_a_failure(attend: Attend, text, why):
+    path = attend.folder / "mcp.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    found = await attend.ends("echo", mcpConfig=str(path))
+    assert found.status == "failed"
+    assert f"The MCP config {path} cannot be used" in str(found.error)
+    assert why in str(found.error)
+
+
+async def test_a_session_that_cannot_be_resumed_is_a_failure(attend: Attend):
+    found = await attend.ends("echo", resumeSession="none-such")
+    assert found.status == "failed"
+    assert "There is no session 'none-such' here to resume" in str(found.error)
+
+
+async def test_an_agent_that_does_not_leave_when_its_time_is_up_is_killed(attend: Attend):
+    found = await attend.ends("stubborn", "--grace=0", timeout=300)
+    assert found.status == "timeout"
+
+
+async def test_a_decision_is_read_from_the_conversation_with_yes(attend: Attend):
+    found = await attend.ends("say:Looks fine.\n\nAPPROVED")
+    assert (found.status, found.response) == ("completed", "approved")
+
+
+async def test_our_own_prompt_is_no_decision(attend: Attend):
+    found = await attend.ends("say:ok", prompt="Say so on a line:\n\nAPPROVED")
+    assert (found.status, found.response) == ("cancelled", None)
+
+
+# ---------------------------------------------------------------------- what the agent is given
+
+
+async def test_the_agent_is_started_as_the_recipe_says(attend: Attend):
+    await attend.ask("Review.", model="opus", context={"files": ["a.py"]})
+    env = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x", "CALLBOARD_TOKEN": "cb_secret"}
+    env["CLAUDE_CONFIG_DIR"] = str(attend.folder / "config")
+    ended(attend.attend("arguments", "--yes", **env))
+    told = json.loads((attend.folder / "arguments.json").read_text(encoding="utf-8"))
+    argv = told["argv"]
+    assert argv[0] == "--mcp-config"
+    assert argv[2] == "--strict-mcp-config"
+    assert "--model=opus" in argv
+    assert argv[-2] == "--"
+    assert argv[-1].startswith("A decision is needed")
+    assert '"a.py"' in argv[-1]
+    assert told["cwd"] == str(attend.folder)
+    assert "CALLBOARD_TOKEN" not in told["env"]
+    assert "CLAUDECODE" not in told["env"]
+    assert "CLAUDE_CODE_SESSION_ID" not in told["env"]
+    assert "CLAUDE_CONFIG_DIR" in told["env"]
+
+
+async def test_a_prompt_that_looks_like_a_command_is_none(attend: Attend):
+    await attend.ask("/exit", model="--dangerously-skip-permissions")
+    ended(attend.attend("arguments", "--yes"))
+    argv = json.loads((attend.folder / "arguments.json").read_text(encoding="utf-8"))["argv"]
+    assert not argv[-1].startswith("/")
+    assert "--model=--dangerously-skip-permissions" in argv
+
+
+async def test_what_is_kept_is_for_nobody_else_and_goes_in_the_end(attend: Attend):
+    await attend.ask()
+    screen = attend.attend("wait", "--yes")
+    screen.expect("ready")
+    kept = list((attend.folder / "t.db.attend").rglob("*"))
+    modes = {stat.S_IMODE(one.stat().st_mode) for one in kept}
+    assert modes == {0o700, 0o600}
+    assert {"settings.json", "mcp.json", "request.json"} <= {one.name for one in kept}
+    screen.send(".")
+    ended(screen)
+    assert list((attend.folder / "t.db.attend").iterdir()) == []
