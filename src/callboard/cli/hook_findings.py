@@ -20,6 +20,7 @@ from callboard.cli.findings import Finding
 from callboard.cli.wording import plural
 from callboard.errors import SettingsUnusable
 from callboard.vendors.claude.settings import http_obstacles
+from callboard.vendors.claude.status_hook import has_status_hooks
 from callboard.vendors.codex.settings import trusted
 from callboard.vendors.settings import Plan, Scope, Standing
 from callboard.vendors.settings_agents import INSTALLABLE, Installable
@@ -167,6 +168,7 @@ def _state(one: Installable, text: str, standing: Standing, database: Path, fold
         answers=standing.answers,
         port=standing.port or 2255,
         token=standing.token,
+        status_files=has_status_hooks(text),
     )
     return "current" if one.settings.is_current(text, plan) else "outdated"
 

@@ -23,7 +23,15 @@ from callboard.server.hook_access import keep_hooks_in
 from callboard.vendors.claude.protocol import LESSONS
 from callboard.vendors.claude.settings import http_obstacles
 from callboard.vendors.claude.status_hook import has_status_hooks
-from callboard.vendors.settings import Outcome, Plan, Scope, Transport, install, uninstall
+from callboard.vendors.settings import (
+    AgentSettings,
+    Outcome,
+    Plan,
+    Scope,
+    Transport,
+    install,
+    uninstall,
+)
 from callboard.vendors.settings_agents import INSTALLABLE, Installable
 from callboard.vendors.settings_files import read
 
@@ -196,11 +204,12 @@ class _Chosen:
     def uninstall(self, one: Installable) -> _Done:
         """Take our hooks out of the settings of one agent."""
         path = one.settings.place(self._scope, self.project)
+        # First what was made last, so that the folders are empty that were made for the first.
+        lessons = self._lessons() if one.name == _CLAUDE else []
+        beside = [uninstall(lesson, place, self.folder) for lesson, place in lessons]
         outcome = uninstall(one.settings, path, self.folder)
         done = _Done(one.name, path, outcome.changed)
-        if one.name == _CLAUDE:
-            places = [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
-            done.add([uninstall(lesson, place, self.folder) for lesson, place in places])
+        done.add(beside)
         return done
 
     def _keeps_status_files(self, one: Installable, path: Path) -> bool:
@@ -214,8 +223,11 @@ class _Chosen:
         return self._status_files or has_status_hooks(read(path).text)
 
     def _teach(self, plan: Plan) -> list[Outcome]:
-        places = [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
-        return [install(lesson, place, plan) for lesson, place in places]
+        return [install(lesson, place, plan) for lesson, place in self._lessons()]
+
+    def _lessons(self) -> list[tuple[AgentSettings, Path]]:
+        """What agents are taught, and where it is written."""
+        return [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
 
     def _meant(self, also_absent: bool) -> Iterator[Installable]:
         if self._agent != _ALL:

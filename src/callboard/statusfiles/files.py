@@ -102,8 +102,11 @@ def set_aside(file: Path) -> Path:
     raise StoreError(f"There are too many broken files beside {file}. Remove them.")
 
 
-def write(file: Path, text: str) -> None:
-    """Put the text in the file's place at once, whatever happens meanwhile."""
+def write(file: Path, text: str, *, lasting: bool = True) -> None:
+    """Put the text in the file's place at once, whatever happens meanwhile.
+
+    lasting: also when the power fails. What can be made again need not wait for the disk.
+    """
     target = file.resolve()  # Whoever made it a link wants it to stay one.
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
@@ -111,8 +114,9 @@ def write(file: Path, text: str) -> None:
         _check_writable(target)
         with draft.open("w", encoding="utf-8") as opened:
             opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
+            if lasting:
+                opened.flush()
+                os.fsync(opened.fileno())
         if target.exists():
             draft.chmod(stat.S_IMODE(target.stat().st_mode))
         draft.replace(target)

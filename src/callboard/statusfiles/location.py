@@ -1,12 +1,11 @@
 """Where status files are: in the project that somebody works in."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):  # A dataclass would take longer to load than all the rest.
     """The status files of one project."""
 
     root: Path
@@ -39,7 +38,12 @@ def find_place(path: str | os.PathLike[str] | None = None) -> Place:
     told = os.environ.get("CLAUDE_PROJECT_DIR")
     if told:
         return Place(Path(told))
-    here = Path.cwd()
+    return nearest()
+
+
+def nearest(start: str | os.PathLike[str] | None = None) -> Place:
+    """The nearest project from a folder upward; the folder itself when there is none."""
+    here = Path(start) if start else Path.cwd()
     for folder in (here, *here.parents):
         if (folder / ".claude").is_dir() or (folder / ".git").exists():
             return Place(folder)

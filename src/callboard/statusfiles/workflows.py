@@ -134,7 +134,7 @@ def _load(place: Place, workflow_id: str) -> Workflow:
 
 def _write(place: Place, workflow: Workflow) -> None:
     files.write(place.state, files.dumped(workflow))
-    files.write(place.report, generate_markdown(workflow))
+    files.write(place.report, generate_markdown(workflow), lasting=False)
 
 
 def _put_away(place: Place) -> str | None:

@@ -26,7 +26,8 @@ class Plan:
     """What is to be installed.
 
     folder: the hooks folder. answers: whether the hook of a permission is held for an answer;
-    None leaves it to the agent. token: for HTTP hooks.
+    None leaves it to the agent. token: for HTTP hooks. status_files: whether hooks keep up the
+    status files of delegated work too.
     """
 
     folder: Path
@@ -35,6 +36,7 @@ class Plan:
     answers: bool | None = None
     port: int = 2255
     token: str | None = None
+    status_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
+from callboard.vendors.claude.status_hook import status_groups
 from callboard.vendors.settings import Plan, Scope
 from callboard.vendors.settings_commands import TOKEN_VARIABLE, calling, spooling
 from callboard.vendors.settings_documents import DocumentSettings, Steps, document
@@ -61,6 +62,9 @@ class ClaudeSettings:
         start = _command(calling(plan.folder, _AGENT), _SOON)
         hooks["SessionStart"] = [{"hooks": [start]}]
         hooks["PermissionRequest"] = [{"hooks": [_asking(plan)]}]
+        if plan.status_files:
+            for event, groups in status_groups().items():
+                hooks[event] = [*hooks.get(event, []), *groups]
         wanted: dict[str, Any] = {"hooks": hooks, "permissions": {"deny": denied(plan)}}
         if plan.transport == "http":
             wanted["env"] = {TOKEN_VARIABLE: plan.token}

@@ -1,0 +1,74 @@
+"""Which phase an agent works on: the one its prompt names, its agent's, or the current one."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from callboard.statusfiles.phases import (
+    ACTIVE,
+    COMPLETED,
+    FAILED,
+    PENDING,
+    Phase,
+    Workflow,
+    phases_of,
+    ready,
+)
+
+ORCHESTRATOR: Final = "delegation-orchestrator"
+"""The agent that makes the plan. Its end is not the end of a phase, unless one names it."""
+
+_NAMED = re.compile(r"\bPhase ID:\s*(phase_\d+)\b", re.IGNORECASE)
+
+
+def phase_for(
+    workflow: Workflow, call: Mapping[str, Any], taken: Collection[str], *, nested: bool = False
+) -> str | None:
+    """The id of the phase that a call of the agent tool is about; None when it is about none.
+
+    Args:
+        workflow: As it stands.
+        call: The tool's input.
+        taken: Phases on which another agent works already: only their id leads to them.
+        nested: An agent of an agent. It works on a phase only when it is told to.
+    """
+    prompt = str(call.get("prompt") or "")
+    for named in _NAMED.findall(prompt):
+        if any(phase["id"] == named.lower() for phase in phases_of(workflow)):
+            return named.lower()
+    if nested:
+        return None
+    agent = str(call.get("subagent_type") or "")
+    free = [phase for phase in phases_of(workflow) if phase["id"] not in taken]
+    return _by_agent(workflow, free, agent) or _current(workflow, free, agent)
+
+
+def _by_agent(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
+    """The one whose turn it is comes before one that has to wait."""
+    own = [phase for phase in free if agent and phase.get("agent") == agent]
+    turn = [phase["id"] for phase in ready(workflow)]
+    ranked = [
+        *(phase["id"] for phase in own if phase["status"] == ACTIVE),
+        *(phase["id"] for phase in own if phase["id"] in turn),
+        *(phase["id"] for phase in own if phase["status"] == FAILED),
+        *(phase["id"] for phase in own if phase["status"] == PENDING),
+    ]
+    return ranked[0] if ranked else None
+
+
+def _current(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
+    current = workflow.get("current_phase")
+    if agent == ORCHESTRATOR or not any(phase["id"] == current for phase in free):
+        return None
+    return current
+
+
+def status_of(workflow: Workflow, phase_id: str | None) -> str | None:
+    """How a phase stands; None when there is none."""
+    found = (phase["status"] for phase in phases_of(workflow) if phase["id"] == phase_id)
+    return next(found, None)
+
+
+def is_over(status: str | None) -> bool:
+    """Whether nothing can be told of it any more but a retry."""
+    return status in (None, COMPLETED, FAILED)

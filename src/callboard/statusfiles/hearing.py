@@ -1,0 +1,171 @@
+"""A hook of Claude Code that moves the phase it is about, with no server running."""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from callboard.statusfiles import files, todos
+from callboard.statusfiles.correlation import is_over, phase_for, status_of
+from callboard.statusfiles.location import Place
+from callboard.statusfiles.memory import Memory, remembering
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, Workflow, find_phase
+from callboard.statusfiles.results import (
+    agent_of,
+    failure_in,
+    failure_of,
+    is_launch,
+    result_of,
+    words_of,
+)
+from callboard.statusfiles.workflows import advance, update_phase_status
+
+AGENT_TOOLS: Final = ("Agent", "Task", "SubagentTask", "AgentTask")
+"""The names that the tool has and had."""
+
+SPEAKING: Final = ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart")
+"""Where context can be given to the model. Elsewhere it would make an agent go on."""
+
+Payload = Mapping[str, Any]
+
+
+def heard(payload: Payload, place: Place) -> dict[str, Any] | None:
+    """Move what the payload tells of; gives what the hook has to print, if anything."""
+    workflow = files.read(place.state)
+    if workflow is None:
+        return None
+    with remembering(place, workflow["id"]) as memory:
+        Hearing(place, workflow, memory, payload).hear()
+        now = files.read(place.state)
+        return None if now is None else _context(payload, memory, now)
+
+
+class Hearing:
+    """One payload and what becomes of it."""
+
+    def __init__(self, place: Place, workflow: Workflow, memory: Memory, payload: Payload) -> None:
+        self._place = place
+        self._workflow = workflow
+        self._memory = memory
+        self._payload = payload
+        self._call = str(payload.get("tool_use_id") or "")
+        self._session = str(payload.get("session_id") or "")
+
+    def hear(self) -> None:
+        """Do what the event asks for."""
+        event, tool = self._payload.get("hook_event_name"), self._payload.get("tool_name")
+        if event in ("UserPromptSubmit", "SessionStart"):
+            self._memory.forget(self._session, agents=event == "SessionStart")
+        elif event == "SubagentStop":
+            self._stopped()
+        elif event == "TaskCompleted" or (event == "PostToolUse" and tool in todos.TOOLS):
+            self._listed()
+        elif tool in AGENT_TOOLS:
+            self._called(str(event))
+
+    def _called(self, event: str) -> None:
+        if event == "PreToolUse":
+            self._begun()
+        elif event == "PostToolUse":
+            self._returned()
+        elif event == "PostToolUseFailure":
+            self._failed(self._phase(), str(self._payload.get("error") or "it failed"))
+
+    def _begun(self) -> None:
+        phase = self._phase()
+        if phase is not None:
+            self._memory.calls[self._call] = [phase, self._session]
+            self._move(phase, ACTIVE)
+
+    def _returned(self) -> None:
+        phase, response = self._phase(), self._payload.get("tool_response")
+        agent = agent_of(response)
+        if phase is None:
+            return
+        if is_launch(response):
+            self._launched(phase, agent)
+            return
+        self._memory.stopped.pop(agent, None)
+        self._ended(phase, words_of(response), failure_of(response))
+
+    def _launched(self, phase: str, agent: str) -> None:
+        """It works in the background, or has ended before we were told that it began."""
+        self._move(phase, ACTIVE)
+        if agent in self._memory.stopped:
+            self._ended(phase, *self._memory.stopped.pop(agent))
+        elif agent:
+            self._memory.agents[agent] = [phase, self._session]
+
+    def _stopped(self) -> None:
+        agent = str(self._payload.get("agent_id") or "")
+        words = str(self._payload.get("last_assistant_message") or "")
+        why = failure_in(str(self._payload.get("agent_transcript_path") or ""))
+        known = self._memory.agents.pop(agent, None)
+        if known is not None:
+            self._ended(known[0], words, why)
+        elif agent and self._payload.get("agent_type"):
+            self._memory.note_stopped(agent, words, why)
+
+    def _listed(self) -> None:
+        if self._payload.get("agent_id"):
+            return  # An agent's list is its own.
+        known = self._memory.session(self._session)["todos"]
+        done = False
+        for phase, status in todos.hear(known, self._workflow, self._payload).items():
+            # Whoever works on a phase tells when it is over.
+            if phase not in self._memory.taken:
+                moved = self._move(phase, status)
+                done = done or (moved and status == COMPLETED)
+        if done:
+            advance(self._workflow["id"], path=self._place.root)
+
+    def _phase(self) -> str | None:
+        """The phase of this call: as it began, or else as it looks now."""
+        known = self._memory.calls.pop(self._call, None)
+        if known is not None:
+            return known[0]
+        raw = self._payload.get("tool_input")
+        call: Payload = cast("Payload", raw) if isinstance(raw, dict) else {}
+        nested = bool(self._payload.get("agent_id"))
+        return phase_for(self._workflow, call, self._memory.taken, nested=nested)
+
+    def _ended(self, phase: str, words: str, why: str | None) -> None:
+        result = result_of(words)
+        failure = why or result.failure
+        if failure is not None:
+            self._failed(phase, failure)
+            return
+        own = find_phase(self._workflow, phase).get("context_for_next")
+        context = None if own else result.context
+        if self._move(phase, COMPLETED, deliverables=result.deliverables, context_for_next=context):
+            advance(self._workflow["id"], path=self._place.root)
+
+    def _failed(self, phase: str | None, why: str) -> None:
+        if phase is not None:
+            self._move(phase, FAILED, error=why)
+
+    def _move(self, phase: str, status: str, **more: Any) -> bool:
+        """Tell the phase's status; what its agent has told itself is left as it is."""
+        now = status_of(files.read(self._place.state) or self._workflow, phase)
+        if now == COMPLETED and status == COMPLETED:
+            pass  # What was made is still to be added.
+        elif is_over(now) and not (now == FAILED and status == ACTIVE):
+            return False
+        update_phase_status(self._workflow["id"], phase, status, path=self._place.root, **more)
+        return True
+
+
+def _context(payload: Payload, memory: Memory, workflow: Workflow) -> dict[str, Any] | None:
+    """The list that the session should have, when its own differs and it was not told so yet."""
+    event = payload.get("hook_event_name")
+    if event not in SPEAKING or payload.get("agent_id"):
+        return None
+    session = memory.session(str(payload.get("session_id")))
+    wanted = todos.todos_of(workflow)
+    if session.get("told") == wanted or not todos.differs(session["todos"], workflow):
+        return None
+    session["told"] = wanted
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": event,
+            "additionalContext": todos.request(workflow),
+        }
+    }

@@ -1,0 +1,66 @@
+"""The hook that keeps status files up: `python -I -S hook.py`, a payload on standard input.
+
+It prints nothing but context for the model, and its exit code is 0: what goes wrong here is nothing
+that the agent's session should show. It is noted in `.claude/state/workflow_hooks_error.txt`.
+"""
+
+import posix
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any  # Loading it takes longer than the usual case.
+
+_PACKAGE = __file__.rpartition("/")[0].rpartition("/")[0]
+_STATE = ".claude/state/workflow.json"
+
+
+def _alone() -> None:
+    """Let `callboard` be a package of which nothing is loaded: its `__init__` takes its time."""
+    package = type(sys)("callboard")
+    package.__path__ = [_PACKAGE or "."]
+    sys.modules["callboard"] = package
+
+
+def _is_there(root: str) -> bool:
+    try:
+        posix.stat(f"{root}/{_STATE}")
+    except OSError:
+        return False
+    return True
+
+
+def _run(text: bytes) -> None:
+    root = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
+    if root and not _is_there(root):
+        return  # The usual case, and the quick one.
+    import json
+
+    parsed: Any = json.loads(text)
+    if not isinstance(parsed, dict):
+        return
+    payload: dict[str, Any] = parsed  # pyright: ignore[reportUnknownVariableType] - no cast yet
+    _alone()
+    from callboard.statusfiles.location import find_place, nearest
+
+    place = find_place(root) if root else nearest(payload.get("cwd"))
+    if not _is_there(str(place.root)):
+        return
+    try:
+        from callboard.statusfiles.hearing import heard
+
+        printed = heard(payload, place)
+    except Exception as error:  # Whatever it is, the session must not see it.
+        note = place.state.with_name("workflow_hooks_error.txt")
+        note.write_text(f"{payload.get('hook_event_name')}: {error}\n", encoding="utf-8")
+        return
+    if printed:
+        posix.write(1, json.dumps(printed).encode())
+
+
+if __name__ == "__main__":
+    try:
+        _run(sys.stdin.buffer.read())
+    finally:
+        # Nothing is left to clean up, and no traceback may be printed.
+        posix._exit(0)  # pyright: ignore[reportPrivateUsage] - it has no other name here

@@ -1,0 +1,141 @@
+"""A session's list of things to do: read from its tools, and asked for when it differs.
+
+A hook cannot call a tool. So what the list should say is given to the model, who can.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, Phase, Workflow, phases_of
+
+TOOLS: Final = ("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList")
+
+_WORDS = {ACTIVE: "in_progress", COMPLETED: "completed"}
+_STATUSES = {word: status for status, word in _WORDS.items()}
+_NUMBERED = re.compile(r"^\W*phase[ _](\d+)\b", re.IGNORECASE)
+
+Todo = dict[str, Any]
+
+
+def todos_of(workflow: Workflow) -> list[Todo]:
+    """The list that the workflow's phases make."""
+    return [
+        {
+            "content": phase["title"],
+            "status": _WORDS.get(phase["status"], "pending"),
+            "activeForm": f"Working on {phase['title']}",
+        }
+        for phase in phases_of(workflow)
+    ]
+
+
+def hear(known: dict[str, Todo], workflow: Workflow, payload: Mapping[str, Any]) -> dict[str, str]:
+    """Take in what a tool did to the list; gives the phases that it tells of, and their statuses.
+
+    known: the list so far, each item with `phase`, `content` and `status`; it is changed.
+    """
+    before = {id: todo.get("status") for id, todo in known.items()}
+    _take_in(known, payload)
+    told: dict[str, str] = {}
+    for id, todo in known.items():
+        todo["phase"] = todo.get("phase") or _phase_of(workflow, str(todo.get("content") or ""))
+        status = _STATUSES.get(str(todo.get("status")))
+        if todo["phase"] and status and before.get(id) != todo.get("status"):
+            told[todo["phase"]] = status
+    return told
+
+
+def _take_in(known: dict[str, Todo], payload: Mapping[str, Any]) -> None:
+    given, result = _object(payload.get("tool_input")), _object(payload.get("tool_response"))
+    match payload.get("tool_name") or payload.get("hook_event_name"):
+        case "TodoWrite":
+            listed = _objects(result.get("newTodos") or given.get("todos"))
+            _replace(known, {str(number): todo for number, todo in enumerate(listed)}, "content")
+        case "TaskList":
+            listed = _objects(result.get("tasks"))
+            _replace(known, {str(task.get("id")): task for task in listed}, "subject")
+        case "TaskCreate":
+            task = _object(result.get("task"))
+            named = _object(given.get("metadata")).get("phase")
+            _note(known, task.get("id"), given.get("subject"), None, named)
+        case "TaskUpdate":
+            if result.get("success") is not False:
+                _note(known, given.get("taskId"), given.get("subject"), given.get("status"))
+        case "TaskCompleted":
+            _note(known, payload.get("task_id"), payload.get("task_subject"), "completed")
+        case _:
+            pass
+
+
+def _replace(known: dict[str, Todo], listed: dict[str, Todo], content: str) -> None:
+    phases = {id: todo.get("phase") for id, todo in known.items()}
+    known.clear()
+    for id, todo in listed.items():
+        # Only a task keeps its id; an item of the older list is where it is.
+        phase = phases.get(id) if content == "subject" else None
+        _note(known, id, todo.get(content), todo.get("status"), phase)
+
+
+def _note(known: dict[str, Todo], id: Any, content: Any, status: Any, phase: Any = None) -> None:
+    if id is None:
+        return
+    if status == "deleted":
+        known.pop(str(id), None)
+        return
+    todo = known.setdefault(str(id), {"content": "", "status": "pending", "phase": None})
+    changes = {"content": content, "status": status, "phase": phase}
+    todo |= {key: value for key, value in changes.items() if isinstance(value, str)}
+
+
+def _phase_of(workflow: Workflow, content: str) -> str | None:
+    """The phase whose title it is, or whose number it begins with."""
+    numbered = _NUMBERED.match(content)
+    named = f"phase_{numbered[1]}" if numbered else None
+    text = " ".join(content.split()).casefold()
+    for phase in phases_of(workflow):
+        if phase["id"] == named or " ".join(str(phase["title"]).split()).casefold() == text:
+            return phase["id"]
+    return None
+
+
+def differs(known: Mapping[str, Todo], workflow: Workflow) -> bool:
+    """Whether the list says of the phases anything but what is so; more may be on it."""
+    said = [(todo.get("phase"), todo.get("status")) for todo in known.values()]
+    wanted = [
+        (phase["id"], todo["status"])
+        for phase, todo in zip(phases_of(workflow), todos_of(workflow), strict=True)
+    ]
+    about = [one for one in said if one[0]]
+    # Whoever had no list of it needs none of what is over.
+    return about != wanted and not (workflow["status"] == COMPLETED and not about)
+
+
+def request(workflow: Workflow) -> str:
+    """What the model is asked to put on its list, and whom to call next."""
+    listed = json.dumps(todos_of(workflow), ensure_ascii=False)
+    lines = [
+        f"Workflow {workflow['id']} is {workflow['status']}. Your list of things to do differs "
+        "from it. Make it exactly this, with TodoWrite, or with TaskCreate and TaskUpdate:",
+        listed,
+        "What was done before, and for whom, stands in .claude/state/workflow.json.",
+        *(_turn(phase) for phase in phases_of(workflow) if phase["status"] == ACTIVE),
+    ]
+    return "\n".join(lines)
+
+
+def _turn(phase: Phase) -> str:
+    return (
+        f"Active: {phase['title']} (agent {phase.get('agent')}). Its prompt has to contain "
+        f'"Phase ID: {phase["id"]}".'
+    )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    listed = cast("list[Any]", value) if isinstance(value, list) else []
+    return [_object(one) for one in listed if isinstance(one, dict)]
