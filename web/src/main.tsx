@@ -12,6 +12,7 @@ import './styles/sessions.css'
 import './styles/session.css'
 import './styles/family.css'
 import './styles/asks.css'
+import './styles/forms.css'
 import './styles/board.css'
 import './styles/palette.css'
 

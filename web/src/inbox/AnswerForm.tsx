@@ -1,14 +1,14 @@
 import { Forbidden } from '@callboard/react'
-import { type FormEvent, useId, useState } from 'react'
 import { askOf } from '../asks/ask'
 import { Questions } from '../asks/Questions'
 import { type Verdict as Ruled, Ruling } from '../asks/Ruling'
-import { KeyHint } from '../parts/KeyHint'
-import { visible } from '../parts/visible'
+import { forget } from '../forms/useKept'
+import { Decision } from '../interactive/Decision'
+import { decisionsOf, wantedOf } from '../interactive/wanted'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
-import { useShortcut } from '../shell/shortcuts'
 import { mannerOf } from './manner'
+import { Options, TextAnswer, Verdicts } from './ways'
 
 interface Props {
   readonly question: Interaction
@@ -20,7 +20,7 @@ interface Props {
   readonly onRefused: (error: Error | null) => void
 }
 
-/** The ways to answer a question: with one click, one key, or a text. */
+/** The ways to answer a question: with one click, one key, a text, or a form. */
 export function AnswerForm({ question, keys, compact = false, onRefused }: Props) {
   const { mutate, isPending } = useAnswer()
   const answer: Send = (given, onError) => {
@@ -29,6 +29,7 @@ export function AnswerForm({ question, keys, compact = false, onRefused }: Props
     mutate(
       { id: question.id, ...given },
       {
+        onSuccess: () => forget(keptAs(question)),
         onError: (error) => {
           onError?.(error)
           onRefused(error)
@@ -38,37 +39,73 @@ export function AnswerForm({ question, keys, compact = false, onRefused }: Props
   }
   return (
     <div className="answers">
-      <Ways {...{ question, keys, compact, answer }} disabled={isPending} />
+      <Ways {...{ question, keys, compact, answer, onRefused }} disabled={isPending} />
     </div>
   )
 }
 
+const keptAs = (question: Interaction) => `callboard.answer.${question.id}`
+
 type Send = (given: Omit<Answer, 'id'>, onError?: (error: Error) => void) => void
 
-interface WaysProps extends Required<Omit<Props, 'onRefused'>> {
+interface WaysProps extends Required<Props> {
   readonly disabled: boolean
   readonly answer: Send
 }
 
 function Ways(props: WaysProps) {
-  switch (mannerOf(props.question)) {
+  const { question, keys, disabled, answer } = props
+  switch (mannerOf(question)) {
     case 'verdict':
-      return <Verdict {...props} />
+      return <Approval {...props} />
     case 'option':
-      return <Options {...props} />
+      return (
+        <div className="options">
+          <Options
+            {...{ keys, disabled }}
+            options={question.options ?? []}
+            onChoose={(value) => answer({ value })}
+          />
+          {question.other && <FreeText {...props} label="Something else" />}
+        </div>
+      )
     case 'text':
       return <FreeText {...props} label="Your answer" />
     case 'ruling':
       return <AgentRuling {...props} />
     case 'answers':
       return <AgentQuestions {...props} />
+    case 'decision':
+      return <SessionDecision {...props} />
     case 'elsewhere':
       return (
         <p className="notice">
-          This is a conversation. Take part with <code>callboard attend {props.question.id}</code>.
+          This version does not know questions of the type <code>{question.type}</code>. Answer it
+          where it was asked.
         </p>
       )
   }
+}
+
+function Approval({ keys, disabled, answer }: WaysProps) {
+  return <Verdicts {...{ keys, disabled }} onVerdict={(approved) => answer({ approved })} />
+}
+
+function FreeText({ question, disabled, answer, label }: WaysProps & { readonly label: string }) {
+  return (
+    <TextAnswer
+      {...{ disabled, label }}
+      keep={keptAs(question)}
+      onSend={(value) => answer({ value })}
+    />
+  )
+}
+
+/** It begins anew for the next, where several people decide one after the other. */
+function SessionDecision({ question, keys, onRefused }: WaysProps) {
+  const wanted = wantedOf(question)
+  if (!wanted) return null
+  return <Decision key={decisionsOf(question).length} {...{ question, wanted, keys, onRefused }} />
 }
 
 // Known once it was refused; whoever signs in anew begins with a page of their own.
@@ -77,7 +114,7 @@ let mayNotAlways = false
 function AgentRuling(props: WaysProps) {
   const { question, keys, disabled, compact, answer } = props
   const ask = askOf(question)
-  if (!ask) return <Verdict {...props} />
+  if (!ask) return <Approval {...props} />
   const rule = (value: Ruled) =>
     answer({ value }, (error) => {
       if (value.always && error instanceof Forbidden) mayNotAlways = true
@@ -92,94 +129,4 @@ function AgentQuestions(props: WaysProps) {
   if (questions.length === 0) return <FreeText {...props} label="Your answer" />
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
   return <Questions {...{ questions, keys, disabled, compact }} answer={send} />
-}
-
-function Verdict({ keys, disabled, answer }: WaysProps) {
-  return (
-    <div className="row">
-      <button
-        type="button"
-        className="button button--lamp button--large"
-        disabled={disabled}
-        onClick={() => answer({ approved: true })}
-      >
-        Approve {keys && <KeyHint>y</KeyHint>}
-      </button>
-      <button
-        type="button"
-        className="button button--large"
-        disabled={disabled}
-        onClick={() => answer({ approved: false })}
-      >
-        Reject {keys && <KeyHint>n</KeyHint>}
-      </button>
-      {keys && <Key name="y" label="Approve" run={() => answer({ approved: true })} />}
-      {keys && <Key name="n" label="Reject" run={() => answer({ approved: false })} />}
-    </div>
-  )
-}
-
-function Options(props: WaysProps) {
-  const { question, keys, disabled, answer } = props
-  return (
-    <div className="options">
-      <ul className="options__list">
-        {(question.options ?? []).map((option, index) => (
-          <li key={option}>
-            <button
-              type="button"
-              className="button button--large options__one"
-              disabled={disabled}
-              onClick={() => answer({ value: option })}
-            >
-              <span className="grow">{visible(option)}</span>
-              {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
-            </button>
-            {keys && index < 9 && (
-              <Key name={`${index + 1}`} label={option} run={() => answer({ value: option })} />
-            )}
-          </li>
-        ))}
-      </ul>
-      {question.other && <FreeText {...props} label="Something else" />}
-    </div>
-  )
-}
-
-function FreeText({ disabled, answer, label }: WaysProps & { readonly label: string }) {
-  const [text, setText] = useState('')
-  const id = useId()
-  const send = (event: FormEvent) => {
-    event.preventDefault()
-    if (text.trim()) answer({ value: text })
-  }
-  return (
-    <form className="answers__text" onSubmit={send}>
-      <div className="field">
-        <label htmlFor={id}>{label}</label>
-        <textarea
-          id={id}
-          className="input"
-          rows={3}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(event)
-            if (event.key === 'Escape') event.currentTarget.blur()
-          }}
-        />
-      </div>
-      <div className="row">
-        <button type="submit" className="button button--lamp" disabled={disabled || !text.trim()}>
-          Send
-        </button>
-        <span className="field__hint">Ctrl + Enter sends</span>
-      </div>
-    </form>
-  )
-}
-
-function Key(props: { readonly name: string; readonly label: string; readonly run: () => void }) {
-  useShortcut('This question', props.name, props.label, props.run)
-  return null
 }

@@ -2,12 +2,13 @@ import { useInbox } from '@callboard/react'
 import { useMemo } from 'react'
 import { askOf } from '../asks/ask'
 import { agentName, lastPart } from '../board/names'
+import { holderName } from '../interactive/wanted'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { BackIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
-import { firstLine } from '../parts/visible'
+import { firstLine, visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
@@ -95,7 +96,7 @@ function QuestionList({ questions, chosen }: ListProps) {
                     due <Ago moment={question.deadline} />
                   </span>
                 )}
-                {holder(question, now) && <span>{holder(question, now)} sees to it</span>}
+                <HeldBy name={holder(question, now)} />
               </span>
             </Link>
           </li>
@@ -106,11 +107,17 @@ function QuestionList({ questions, chosen }: ListProps) {
   )
 }
 
+const KINDS: Readonly<Record<string, string>> = { interactive_session: 'interactive session' }
+
 /** Who asks: the phase, or the agent and where it works. */
 function aboutOf(question: Interaction): string {
   const ask = askOf(question)
-  if (!ask) return question.phase ?? question.type
+  if (!ask) return question.phase ?? KINDS[question.type] ?? question.type
   return ask.cwd ? `${agentName(ask.agent)} in ${lastPart(ask.cwd)}` : agentName(ask.agent)
+}
+
+function HeldBy({ name }: { readonly name: string | null }) {
+  return name ? <span>{visible(holderName(name))} sees to it</span> : null
 }
 
 function NothingWaits() {

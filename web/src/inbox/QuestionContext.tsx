@@ -1,6 +1,7 @@
 import { textOf, useWorkflowData } from '@callboard/react'
 import { useMemo } from 'react'
 import { askOf } from '../asks/ask'
+import { wantedOf } from '../interactive/wanted'
 import { Changes } from '../parts/Changes'
 import { JsonTree } from '../parts/JsonTree'
 import { visible } from '../parts/visible'
@@ -11,9 +12,11 @@ import { useStateAt } from '../server/useStateAt'
 export function QuestionContext({ question }: { readonly question: Interaction }) {
   // A coding agent's question is shown whole above, and its session is no session of ours.
   if (askOf(question)) return <AllOfIt config={question.config} />
+  // What an interactive session is about stands above, too.
+  const isShown = wantedOf(question) !== null
   return (
     <div className="context">
-      {question.config !== null && question.config !== undefined && (
+      {!isShown && question.config !== null && question.config !== undefined && (
         <section>
           <h2>What was sent along</h2>
           <JsonTree value={question.config} label="What was sent along" height={240} />

@@ -2,6 +2,9 @@ import { useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { type Ask, askOf, headlineOf } from '../asks/ask'
 import { agentName } from '../board/names'
+import { Brief } from '../interactive/Brief'
+import { Outcome } from '../interactive/Outcome'
+import { wantedOf } from '../interactive/wanted'
 import { Ago } from '../parts/Ago'
 import { CheckIcon, PersonIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
@@ -28,11 +31,13 @@ export function QuestionDetail({ question, onNext }: Props) {
   const [refused, setRefused] = useState<Error | null>(null)
   const isOpen = question.status === 'pending'
   const ask = askOf(question)
+  const wanted = wantedOf(question)
   return (
     <article className="question" aria-labelledby="prompt">
       <About question={question} ask={ask} />
       <Prompt text={ask ? headlineOf(question, ask) : question.prompt} />
       {ask && <Asked type={question.type} ask={ask} />}
+      {wanted && isOpen && <Brief wanted={wanted} />}
       {refused && <Problem error={refused} />}
       {isOpen ? (
         <>
@@ -42,6 +47,8 @@ export function QuestionDetail({ question, onNext }: Props) {
       ) : (
         <Closed question={question} onNext={onNext} />
       )}
+      {wanted && !isOpen && <Outcome question={question} />}
+      {wanted && !isOpen && <Brief wanted={wanted} />}
       <QuestionContext question={question} />
     </article>
   )
@@ -103,13 +110,16 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
   const { mutate, isPending, error } = useClaim()
   const held = holder(question, now)
   useShortcut('This question', 'c', 'Claim it', () => mutate(question.id))
+  // Who holds an interactive session stands above its form.
+  if (held && held !== myName() && wantedOf(question)) return null
   return (
     <div className="claim">
       <p className="row">
         <PersonIcon />
         {held ? (
           <span>
-            <strong>{held}</strong> sees to this. It can still be answered by anyone.
+            <strong>{held === myName() ? 'You see' : `${visible(held)} sees`}</strong> to this. It
+            can still be answered by anyone.
           </span>
         ) : (
           <>
@@ -138,11 +148,16 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
   )
 }
 
+const UNDECIDED: ReadonlySet<string> = new Set(['cancelled', 'timeout', 'failed'])
+
 function Closed({ question, onNext }: Props) {
   return (
-    <div className="closed" role="status">
+    <div
+      className={`closed ${UNDECIDED.has(question.status) ? 'closed--undecided' : ''}`}
+      role="status"
+    >
       <p className="closed__verdict">
-        <CheckIcon /> <strong>{verdictOf(question)}</strong>
+        {!UNDECIDED.has(question.status) && <CheckIcon />} <strong>{verdictOf(question)}</strong>
         <span className="quiet">
           {whereOf(question)} {question.resolvedAt && <Ago moment={question.resolvedAt} />}
         </span>

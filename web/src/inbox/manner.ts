@@ -1,8 +1,10 @@
 import { objectOf } from '../asks/ask'
+import { decisionsOf } from '../interactive/wanted'
+import { wordsFor } from '../interactive/words'
 import { visible } from '../parts/visible'
 import type { Interaction } from '../server/types'
 
-export type Manner = 'verdict' | 'option' | 'text' | 'ruling' | 'answers' | 'elsewhere'
+export type Manner = 'verdict' | 'option' | 'text' | 'ruling' | 'answers' | 'decision' | 'elsewhere'
 
 const MANNERS: Readonly<Record<string, Manner>> = {
   approval: 'verdict',
@@ -13,6 +15,7 @@ const MANNERS: Readonly<Record<string, Manner>> = {
   permission: 'ruling',
   plan: 'ruling',
   question: 'answers',
+  interactive_session: 'decision',
 }
 
 /** How a question is answered here; what is not known has to be answered where it was asked. */
@@ -25,12 +28,32 @@ export function verdictOf(question: Interaction): string {
   const { response, status, type } = question
   if (status === 'approved') return 'Approved'
   if (status === 'rejected') return 'Rejected'
+  if (type === 'interactive_session') return decisionOf(question)
   if (status !== 'completed') return ENDS[status] ?? status
   const given = objectOf(response)
   if (typeof given.approved === 'boolean') return ruled(type, given)
   const answers = Object.values(objectOf(given.answers))
   if (answers.length > 0) return answers.map(quoted).join(', ')
   return quoted('value' in given ? given.value : response)
+}
+
+/** How an interactive session ended; of several people each is named. */
+function decisionOf(question: Interaction): string {
+  const { status, error, response } = question
+  if (status !== 'completed') {
+    const how = SESSION_ENDS[status] ?? status
+    const why = objectOf(error).message ?? error
+    return typeof why === 'string' ? `${how}: ${visible(why)}` : how
+  }
+  const decisions = decisionsOf(question)
+  if (decisions.length === 0) return isWhole(response) ? 'Decided' : wordsFor(response)
+  if (decisions.some(([, one]) => isWhole(one))) return 'All have decided'
+  return decisions.map(([name, one]) => `${visible(name)}: ${wordsFor(one)}`).join(', ')
+}
+
+/** Whether a response is better shown as a whole than told on one line. */
+export function isWhole(response: unknown): boolean {
+  return typeof response === 'object' && response !== null
 }
 
 /** How a question ended that was answered in the agent's own terminal, or left there. */
@@ -49,6 +72,12 @@ function ruled(type: string, given: Readonly<Record<string, unknown>>): string {
 function quoted(value: unknown): string {
   if (Array.isArray(value)) return value.map(quoted).join(', ')
   return typeof value === 'string' ? `“${visible(value)}”` : JSON.stringify(value)
+}
+
+const SESSION_ENDS: Readonly<Record<string, string>> = {
+  cancelled: 'Ended without a decision',
+  timeout: 'Time ran out',
+  failed: 'Failed',
 }
 
 const ENDS: Readonly<Record<string, string>> = {

@@ -26,3 +26,22 @@ export function members(value: object): Array<[string, unknown]> {
   if (Array.isArray(value)) return value.map((item, index) => [String(index), item])
   return Object.entries(value)
 }
+
+const A_LINE = 40
+const A_GLANCE = 40 * A_LINE
+
+/** Whether a value is more than a person sees at a glance. It looks no further than it has to. */
+export function isLarge(value: unknown): boolean {
+  return weight(value, A_GLANCE) > A_GLANCE
+}
+
+function weight(value: unknown, most: number): number {
+  if (!isBranch(value)) return Math.max(A_LINE, typeof value === 'string' ? value.length : 0)
+  if (size(value) * A_LINE > most) return Number.POSITIVE_INFINITY
+  let sum = A_LINE
+  for (const [, member] of members(value)) {
+    sum += weight(member, most - sum)
+    if (sum > most) break
+  }
+  return sum
+}

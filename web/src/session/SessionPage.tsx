@@ -1,6 +1,8 @@
 import { SessionNotFound, useSession, useWorkflowData, useWorkflows } from '@callboard/react'
 import { useEffect, useState } from 'react'
 import { AnswerForm } from '../inbox/AnswerForm'
+import { Brief } from '../interactive/Brief'
+import { wantedOf } from '../interactive/wanted'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
 import { visible } from '../parts/visible'
@@ -8,7 +10,7 @@ import { Link } from '../router/Link'
 import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
-import type { SerializedEvent, Session } from '../server/types'
+import type { Interaction, SerializedEvent, Session } from '../server/types'
 import { ENDED } from './Controls'
 import { ForkDialog } from './ForkDialog'
 import { Graph } from './Graph'
@@ -115,12 +117,19 @@ function Questions({ session }: { readonly session: Session }) {
         {session.pending.map((question, index) => (
           <li className="ask" key={question.id}>
             <p className="ask__prompt">{visible(question.prompt)}</p>
+            <About question={question} />
             <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
           </li>
         ))}
       </ul>
     </>
   )
+}
+
+/** What an interactive session is about: nobody can decide without it. */
+function About({ question }: { readonly question: Interaction }) {
+  const wanted = wantedOf(question)
+  return wanted && <Brief wanted={wanted} />
 }
 
 function Gone({ id, deleted }: { readonly id: string; readonly deleted: boolean }) {

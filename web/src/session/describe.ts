@@ -85,6 +85,8 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'input:expired': (p) => line('person', 'The deadline passed', verdict(p)),
   'input:failed': (p) => line('bad', 'The conversation failed', p.error),
   'input:reminded': () => line('person', 'The deadline passed; the question stays open'),
+  'task:started': (p) => line('person', 'The workflow waits for this', p.title),
+  'task:completed': (p) => line('person', 'The workflow waits for it no more', p.title),
   'input:escalated': (p) => line('person', 'Asked more people', p.to),
 }
 

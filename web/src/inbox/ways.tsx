@@ -1,0 +1,120 @@
+import { type FormEvent, useId } from 'react'
+import { useKept } from '../forms/useKept'
+import { KeyHint } from '../parts/KeyHint'
+import { visible } from '../parts/visible'
+import { useShortcut } from '../shell/shortcuts'
+
+interface Way {
+  readonly disabled: boolean
+}
+
+interface KeyedWay extends Way {
+  /** Whether the keys answer this question; only one on a page can have them. */
+  readonly keys: boolean
+}
+
+/** Yes or no. */
+export function Verdicts(props: KeyedWay & { readonly onVerdict: (approved: boolean) => void }) {
+  const { keys, disabled, onVerdict } = props
+  return (
+    <div className="row">
+      <button
+        type="button"
+        className="button button--lamp button--large"
+        disabled={disabled}
+        onClick={() => onVerdict(true)}
+      >
+        Approve {keys && <KeyHint>y</KeyHint>}
+      </button>
+      <button
+        type="button"
+        className="button button--large"
+        disabled={disabled}
+        onClick={() => onVerdict(false)}
+      >
+        Reject {keys && <KeyHint>n</KeyHint>}
+      </button>
+      {keys && <Key name="y" label="Approve" run={() => onVerdict(true)} />}
+      {keys && <Key name="n" label="Reject" run={() => onVerdict(false)} />}
+    </div>
+  )
+}
+
+interface OptionsProps extends KeyedWay {
+  readonly options: ReadonlyArray<string>
+  readonly onChoose: (option: string) => void
+}
+
+/** One of several. */
+export function Options({ options, keys, disabled, onChoose }: OptionsProps) {
+  return (
+    <ul className="options__list">
+      {options.map((option, index) => (
+        <li key={option}>
+          <button
+            type="button"
+            className="button button--large options__one"
+            disabled={disabled}
+            onClick={() => onChoose(option)}
+          >
+            <span className="grow">{visible(option)}</span>
+            {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
+          </button>
+          {keys && index < 9 && (
+            <Key name={`${index + 1}`} label={option} run={() => onChoose(option)} />
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface TextProps extends Way {
+  readonly label: string
+  /** Under which name what is written is kept. */
+  readonly keep: string
+  readonly onSend: (text: string) => void
+  readonly onChange?: () => void
+}
+
+/** Words. */
+export function TextAnswer({ disabled, label, keep, onSend, onChange }: TextProps) {
+  const [text, setText] = useKept(keep, () => '')
+  const id = useId()
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    if (text.trim() && !disabled) onSend(text)
+  }
+  return (
+    <form className="answers__text" onSubmit={send}>
+      <div className="field">
+        <label htmlFor={id}>{label}</label>
+        <textarea
+          id={id}
+          className="input"
+          rows={3}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value)
+            onChange?.()
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(event)
+            if (event.key === 'Escape') event.currentTarget.blur()
+          }}
+        />
+      </div>
+      <div className="row">
+        <button type="submit" className="button button--lamp" disabled={disabled || !text.trim()}>
+          Send
+        </button>
+        <span className="field__hint">Ctrl + Enter sends</span>
+      </div>
+    </form>
+  )
+}
+
+function Key(props: { readonly name: string; readonly label: string; readonly run: () => void }) {
+  useShortcut('This question', props.name, props.label, props.run)
+  return null
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react'
+import { SchemaForm } from '../forms/SchemaForm'
+import { holder } from '../inbox/urgency'
+import { Options, TextAnswer, Verdicts } from '../inbox/ways'
+import { useNow } from '../parts/useNow'
+import { visible } from '../parts/visible'
+import type { Interaction } from '../server/types'
+import { myName } from '../server/useClaim'
+import { EndButton } from './EndButton'
+import { Participants } from './Participants'
+import { faultOf, keptAs, useDecision, useHolding } from './useDecision'
+import { holderName, missingOf, type Wanted } from './wanted'
+
+interface Props {
+  readonly question: Interaction
+  readonly wanted: Wanted
+  readonly keys: boolean
+  /** Told when a decision did not count, and with null when a new one is tried. */
+  readonly onRefused: (error: Error | null) => void
+}
+
+/** Decide an interactive session here, without an agent. */
+export function Decision({ question, wanted, keys, onRefused }: Props) {
+  const missing = missingOf(question)
+  const isShared = wanted.participants.length > 0
+  const [by, setBy] = useState(missing.includes(myName()) ? myName() : null)
+  const [isWriting, setWriting] = useState(false)
+  const { mutate, isPending, error, reset } = useDecision(question.id)
+  // Where several decide, nobody keeps the others off.
+  useHolding(question.id, isWriting && !isShared)
+  const fault = faultOf(error)
+  const decide = (response: unknown) => {
+    if (isPending || (isShared && by === null)) return
+    onRefused(null)
+    const decided = { outcome: 'completed', response, by: by ?? undefined } as const
+    mutate(decided, { onError: (refusal) => !faultOf(refusal) && onRefused(refusal) })
+  }
+  const change = () => {
+    setWriting(true)
+    if (error) reset()
+  }
+  return (
+    <div className="decision">
+      <Holder question={question} />
+      {isShared && <Participants question={question} by={by} onChoose={setBy} />}
+      <Ways
+        {...{ question, wanted, keys, decide }}
+        disabled={isPending || (isShared && by === null)}
+        refused={fault ? [fault] : []}
+        onChange={change}
+      />
+      <div className="row decision__foot">
+        <EndButton question={question} isShared={isShared} onRefused={onRefused} />
+        <span className="field__hint">
+          Or decide together with an agent, in a terminal: <code>callboard attend</code>
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** Somebody may be at it in a terminal: their session would be for nothing. */
+function Holder({ question }: { readonly question: Interaction }) {
+  const held = holder(question, useNow())
+  if (!held || held === myName()) return null
+  return (
+    <p className="notice">
+      <strong>{visible(holderName(held))}</strong> sees to this just now. What you decide here
+      counts if it comes first.
+    </p>
+  )
+}
+
+interface WaysProps {
+  readonly question: Interaction
+  readonly wanted: Wanted
+  readonly keys: boolean
+  readonly disabled: boolean
+  readonly refused: ReadonlyArray<{ readonly at: string; readonly message: string }>
+  readonly decide: (response: unknown) => void
+  readonly onChange: () => void
+}
+
+function Ways({ question, wanted, keys, disabled, refused, decide, onChange }: WaysProps) {
+  const { outcome } = wanted
+  const verdicts = (
+    <Verdicts {...{ keys, disabled }} onVerdict={(yes) => decide(yes ? 'approved' : 'rejected')} />
+  )
+  const text = (label: string) => (
+    <TextAnswer {...{ disabled, label, onChange }} onSend={decide} keep={keptAs(question.id)} />
+  )
+  switch (outcome.kind) {
+    case 'approval':
+      return verdicts
+    case 'selection':
+      return <Options {...{ keys, disabled }} options={outcome.options} onChoose={decide} />
+    case 'freeform':
+      return text('Your decision')
+    case 'open':
+      return (
+        <>
+          {verdicts}
+          {text('Or in your own words')}
+        </>
+      )
+    case 'structured':
+      return (
+        <SchemaForm
+          {...{ keys, disabled, refused, onChange }}
+          schema={outcome.schema}
+          keep={keptAs(question.id)}
+          onSend={decide}
+        />
+      )
+  }
+}

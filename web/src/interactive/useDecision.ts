@@ -1,0 +1,67 @@
+import { useInbox, ValidationError } from '@callboard/react'
+import { Conflict } from '@callboard/react/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import type { Fault } from '../forms/reading'
+import { forget } from '../forms/useKept'
+import { say } from '../parts/Toasts'
+import type { Interaction } from '../server/types'
+import { myName } from '../server/useClaim'
+
+export interface Decided {
+  readonly outcome: 'completed' | 'cancelled'
+  readonly response?: unknown
+  /** Who decides, where several have to. */
+  readonly by?: string | undefined
+}
+
+/** Under which name what is written for a question is kept. */
+export function keptAs(id: string): string {
+  return `callboard.decision.${id}`
+}
+
+/** End an interactive session. Whoever is first counts; the error says so to the second. */
+export function useDecision(id: string) {
+  const { complete } = useInbox()
+  const cache = useQueryClient()
+  const began = useRef(Date.now())
+  return useMutation({
+    mutationFn: ({ by = myName(), ...end }: Decided) =>
+      complete(id, { ...end, by, durationMs: Math.max(0, Date.now() - began.current) }),
+    onSuccess: (now: Interaction) => {
+      forget(keptAs(id))
+      // How it ended, or who has decided, is shown in place of the form.
+      cache.setQueryData(['interaction', id], now)
+    },
+    onError: (error) => {
+      if (error instanceof Conflict) say(`Somebody was first. ${error.message}`)
+      void cache.invalidateQueries({ queryKey: ['interaction', id] })
+    },
+  })
+}
+
+/** Where a server's refusal belongs in the form; null when it is about something else. */
+export function faultOf(error: Error | null): Fault | null {
+  if (!(error instanceof ValidationError) || error.details.field !== 'response') return null
+  const { pointer, reason } = error.details
+  return {
+    at: typeof pointer === 'string' ? pointer : '',
+    message: typeof reason === 'string' ? reason : error.message,
+  }
+}
+
+const HELD_MS = 60_000
+const RENEWED_MS = 20_000
+
+/** Hold a question while somebody writes, so that nobody opens a session for it meanwhile. */
+export function useHolding(id: string, isWriting: boolean): void {
+  const { claim } = useInbox()
+  useEffect(() => {
+    if (!isWriting) return
+    // Somebody else may have it already; the page says who.
+    const hold = () => void claim(id, { by: myName(), ttlMs: HELD_MS }).catch(() => {})
+    hold()
+    const timer = setInterval(hold, RENEWED_MS)
+    return () => clearInterval(timer)
+  }, [id, isWriting, claim])
+}
