@@ -51,6 +51,7 @@ class Play:
     asides: dict[str, tuple[bool, bool]] = field(default_factory=dict[str, tuple[bool, bool]])
     """What was asked aside and is open: whether it blocks, and whether it halts."""
     answered: int = 0
+    visits: dict[str, int] = field(default_factory=dict[str, int])
 
     def process(self, log: FaultyLog | None = None) -> Callboard:
         return Callboard(log or MemoryLog(project, self.clock, self.memory), [flow], self.clock)
@@ -58,6 +59,7 @@ class Play:
     async def run(self, ahead: list[tuple[Any, ...]]) -> None:
         self.board = self.process()
         await self.board.run(flow, session_id=SESSION)
+        self.visits = {"first": 1}
         for what, *how in ahead:
             if (await self.board.session(SESSION)).status == "completed":
                 break
@@ -87,6 +89,8 @@ class Play:
             self.asides.clear()
         rows = await self.board.log.rows(Query("tasks", {"status": "running"}))
         view = await self.board.view(SESSION)
+        assert not halted or view.visits == self.visits, "it went on while it was halted"
+        self.visits = view.visits
         assert {row["id"] for row in rows} == set(view.tasks)
         aside = {id for id, (blocks, _) in self.asides.items() if blocks}
         own = {one.id for one in info.pending if one.phase and one.type != "approval"}

@@ -11,7 +11,7 @@ from callboard.client.following import Following, Questions
 from callboard.client.offers import WorkflowInfo
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
-from callboard.client.tailing import Patience, Stream, Tail
+from callboard.client.tailing import Listening, Patience, Stream, Tail
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
 from callboard.engine.human import Human
@@ -58,9 +58,8 @@ class Client:
         self._reconnect = reconnect
         self.url = self._transport.url
         self.clock = SystemClock()
-        self.people = RemoteInbox(
-            self._transport, lambda on_connect: self.tail_all(on_connect=on_connect)
-        )
+        listening = Listening(self._transport, self.clock, reconnect)
+        self.people = RemoteInbox(self._transport, listening)
         self.human = Human(self.people)
         self.plates = RemotePlates(self._transport)
 

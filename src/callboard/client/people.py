@@ -1,27 +1,22 @@
 """The inbox of a server: every question to a person, from whatever asked it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from callboard.client.tailing import PASSING, Listening, Patience
 from callboard.client.transport import Transport
-from callboard.errors import ServerUnreachable
-from callboard.events.envelope import Event
 from callboard.events.names import CLOSES_QUESTION
 from callboard.interactions.records import Interaction
-
-Tailing = Callable[[Callable[[], None]], AsyncIterator[tuple[int, Event]]]
-"""All events from now on; what is given is called whenever a connection stands."""
 
 
 class RemoteInbox:
     """What `Callboard.people` does, over HTTP."""
 
-    def __init__(self, transport: Transport, tail: Tailing) -> None:
+    def __init__(self, transport: Transport, listening: Listening) -> None:
         self._transport = transport
-        self._tail = tail
+        self._listening = listening
 
     async def find(
         self,
@@ -49,11 +44,23 @@ class RemoteInbox:
 
     async def ended(self, interaction_id: str) -> Interaction:
         """Wait until a question is closed, whatever happens to the connection meanwhile."""
+        patience = self._listening.patience()
+        while True:
+            try:
+                return await self._ended(interaction_id, patience)
+            except PASSING as error:
+                await patience.wait(error)
+
+    async def _ended(self, interaction_id: str, patience: Patience) -> Interaction:
+        """The same over one connection. It is looked at before there is one, and once there is."""
         news = asyncio.Event()
-        news.set()
+
+        def connected() -> None:
+            patience.connected()
+            news.set()
 
         async def listen() -> None:
-            async for _, event in self._tail(news.set):
+            async for _, event in self._listening.events(connected):
                 if event.name in CLOSES_QUESTION and event.payload["id"] == interaction_id:
                     news.set()
 
@@ -67,8 +74,7 @@ class RemoteInbox:
                 if listening.done():
                     await listening
                 news.clear()
-                with suppress(ServerUnreachable):  # It is looked at when the connection is back.
-                    found = await self.get(interaction_id)
+                found = await self.get(interaction_id)
             return found
         finally:
             listening.cancel()

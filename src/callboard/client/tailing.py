@@ -16,7 +16,7 @@ from callboard.events.names import TERMINAL
 
 _FIRST: Final = 0.1
 _LONGEST: Final = 5.0
-_PASSING: Final = (ServerUnreachable, ServerFailed, StoreError, TooManyFailures)
+PASSING: Final = (ServerUnreachable, ServerFailed, StoreError, TooManyFailures)
 """What may be different in a moment; anything else is the answer."""
 
 
@@ -88,7 +88,7 @@ class Tail:
                 async with aclosing(self._connection()) as events:
                     async for placed in events:
                         yield placed
-            except _PASSING as error:
+            except PASSING as error:
                 if not self._connected:
                     raise
                 failure = error
@@ -126,3 +126,24 @@ class Tail:
         self._patience.reset()
         self._at_end = self._stream.ends and event.name in TERMINAL
         return at, event
+
+
+class Listening:
+    """How to hear of all that happens on a server, from now on.
+
+    seconds: for how long to try to come back to one that is gone.
+    """
+
+    def __init__(self, transport: Transport, clock: Clock, seconds: float) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._seconds = seconds
+
+    def patience(self) -> Patience:
+        """The patience of somebody who listens."""
+        return Patience(self._clock, self._seconds)
+
+    def events(self, on_connect: Callable[[], None]) -> AsyncGenerator[tuple[int, Event]]:
+        """What happens, for as long as the connection stands."""
+        patience = Patience(self._clock, 0, on_connect)
+        return Tail(self._transport, Stream("/stream", ends=False), None, patience).events()
