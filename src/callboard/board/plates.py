@@ -99,8 +99,8 @@ class Plates:
                     return Heard(await self.get(asked.stream), report.hold)
                 if asked is not None:  # The id of somebody else's question.
                     report = replace(report, hold=None, request=None)
-                elif await self._was_decided(report):
-                    report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
+            if await self._was_decided(report):
+                report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
             while True:
                 try:
                     return await self._record(report)
@@ -125,6 +125,8 @@ class Plates:
         So it is when no server ran: the dialog was answered in the terminal, what came of it lay
         in the spool, and the hook that still waits comes only now.
         """
+        if all(signal.name != plates.PERMISSION_REQUEST for signal in report.signals):
+            return False
         plate = await self.of_session(report.session_id)
         if plate is None or report.at_ms is None or report.at_ms >= plate.status_at:
             return False
