@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.hook_calls import SCRIPT, TOKEN, Client, HandServer, new_folder, quiet_end, spooled
 
+from callboard.courier.delivery import MOST_BYTES
 from callboard.courier.letters import LARGEST, Letter, quoted, with_member
 from callboard.courier.processes import Process
 from callboard.courier.wire import LARGEST_ANSWER
@@ -160,6 +161,21 @@ def test_a_spool_that_grows_too_large_is_marked(client: Client, folder: Path):
         (folder / "spool" / f"claude.1.{number}.0.json").touch()
     client.run(PAYLOAD)
     assert (folder / "spool" / ".full").exists()
+
+
+def test_a_spool_with_too_many_bytes_is_marked(client: Client, folder: Path):
+    for number in range(3):
+        with (folder / "spool" / f"claude.1.{number}.0.json").open("wb") as large:
+            large.truncate(MOST_BYTES // 3)
+    client.run(PAYLOAD)
+    assert (folder / "spool" / ".full").exists()
+
+
+def test_a_spool_with_room_is_not_marked(client: Client, folder: Path):
+    with (folder / "spool" / "claude.1.1.0.json").open("wb") as large:
+        large.truncate(MOST_BYTES // 2)
+    client.run(PAYLOAD)
+    assert not (folder / "spool" / ".full").exists()
 
 
 def test_nothing_is_written_through_a_link(client: Client, folder: Path, tmp_path: Path):

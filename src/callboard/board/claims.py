@@ -1,18 +1,70 @@
 """Files that one process has claimed, so that no other reads them.
 
 Each claimer has a folder, and beside it a lock that the kernel frees when the claimer dies. What is
-in the folder of a dead one belongs to whoever finds it first.
+in the folder of a dead one belongs to whoever finds it first. They take turns, so that what is
+older is done with before anybody takes what is newer.
 """
 
 import fcntl
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from callboard.ids import short_id
 from callboard.log.private import open_private
+
+
+@dataclass(slots=True)
+class Room:
+    """How much may still be taken at once: so many files, so many bytes, a little more at most."""
+
+    files: int
+    size: int
+
+    @property
+    def is_left(self) -> bool:
+        """Whether one more may be taken."""
+        return self.files > 0 and self.size > 0
+
+    def fill(self, size: int) -> None:
+        """One more was taken."""
+        self.files -= 1
+        self.size -= size
+
+
+class Turn:
+    """The right to take files, which one process has at a time. Whoever dies has it no more."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: int | None = None
+
+    def take(self) -> bool:
+        """Have it, if nobody else does."""
+        if self._lock is not None:
+            return True
+        # The folder itself: a file could be left behind, or be removed while it is locked.
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+        lock = os.open(self._folder, flags)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            return False
+        except OSError:
+            os.close(lock)
+            raise
+        self._lock = lock
+        return True
+
+    def give(self) -> None:
+        """Let others have it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 class Claims:
@@ -52,7 +104,7 @@ class Claims:
             return None
         return here
 
-    def take_over(self, limit: int) -> list[tuple[Path, str]]:
+    def take_over(self, room: Room) -> list[tuple[Path, str]]:
         """Take what the dead had claimed: where it is now, and its name."""
         taken: list[tuple[Path, str]] = []
         for lock in self._folder.glob("*.lock"):
@@ -61,19 +113,22 @@ class Claims:
                 continue
             with _locked(lock) as is_dead:
                 if is_dead:
-                    taken += self._from(other, limit - len(taken))
-                    if len(taken) >= limit:
+                    taken += self._from(other, room)
+                    if not room.is_left:
                         break
                     _forget(other)
         return taken
 
-    def _from(self, other: Path, limit: int) -> list[tuple[Path, str]]:
+    def _from(self, other: Path, room: Room) -> list[tuple[Path, str]]:
         if not other.is_dir():
             return []
         taken: list[tuple[Path, str]] = []
-        for path in sorted(other.iterdir(), key=_number)[:limit]:
+        for path in sorted(other.iterdir(), key=_number):
+            if not room.is_left:
+                break
             name = path.name.partition(".")[2]
             if (here := self.claim(path, name)) is not None:
+                room.fill(here.lstat().st_size)
                 taken.append((here, name))
         return taken
 

@@ -1,31 +1,33 @@
 """Payloads that hooks dropped when no server took them: read in order, each by one server only.
 
 A file is claimed by renaming it into a folder of ours; a rename has one winner. Whoever dies leaves
-its claims behind, and another takes them over. Nothing that lies in the spool may stop it: what is
-not a payload is put aside.
+its claims behind, and another takes them over. Of several servers one reads at a time, until all
+that it took is done or given back. Nothing that lies in the spool may stop it: what is not a
+payload is put aside.
 """
 
 import os
 import re
 import stat
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from callboard.board.claims import Claims
+from callboard.board.claims import Claims, Room, Turn
 from callboard.board.places import full_marker, make_folders, spool_folder
 from callboard.board.rejects import Rejects
 from callboard.clock import Clock
-from callboard.courier.delivery import MOST_SPOOLED, is_agent
+from callboard.courier.delivery import MOST_BYTES, MOST_SPOOLED, is_agent
 from callboard.courier.letters import LARGEST
 from callboard.errors import StoreError
 from callboard.ids import short_id
 from callboard.log.private import open_private
 
-MOST_BYTES: Final = 512 * 1024 * 1024
-"""A spool with more in it than this is full."""
+AT_ONCE: Final = 16 * 1024 * 1024
+"""So many bytes are in memory at once, and one file more."""
 TOO_LARGE: Final = 2 * LARGEST
 """A file of more bytes than this is no payload that anybody could use."""
 OLD_MS: Final = 10 * 60_000
@@ -35,7 +37,8 @@ _CLAIMED: Final = "claimed"
 _REJECTED: Final = "rejected"
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LOOK_FOR_DEAD_EVERY: Final = 5.0
-_GIVEN_BACK: Final = re.compile(r"\.[0-9a-z]{8}-$")
+_GIVEN_BACK: Final = re.compile(r"\.[0-9a-z]{8}[-=]$")
+_MAYBE_HEARD: Final = "=.json"
 _PID: Final = re.compile("[0-9]{1,10}")
 _PARTS: Final = 4
 """An agent, a process, whatever makes it different, and `json`."""
@@ -46,7 +49,7 @@ class Spooled:
     """One payload out of the spool.
 
     pid: the agent's process, where it is known. at_ms: when it was dropped.
-    again: whoever claimed it before died, and may have recorded it.
+    again: whoever claimed it before died or was disturbed, and may have recorded it.
     """
 
     agent: str
@@ -56,18 +59,28 @@ class Spooled:
     name: str
     again: bool
     _claim: Path = field(repr=False)
-    _spool: Path = field(repr=False)
+    _spool: "Spool" = field(repr=False)
+
+    # What cannot be moved or removed stays claimed, until we are gone and another takes it over.
 
     def done(self) -> None:
         """It was recorded: forget it."""
-        self._claim.unlink(missing_ok=True)
+        self._spool.leave(self._claim, lambda claim: claim.unlink(missing_ok=True))
 
-    def give_back(self) -> None:
-        """It was not recorded: let it be read once more, by anybody."""
+    def reject(self) -> None:
+        """It can never be recorded: put it aside."""
+        self._spool.leave(self._claim, self._spool.reject)
+
+    def give_back(self, *, heard: bool = False) -> None:
+        """It was not recorded: let it be read once more, by anybody.
+
+        heard: it may have been recorded all the same.
+        """
         # Under a name that no hook makes. It keeps its time, and so its place in the order.
         stem = _GIVEN_BACK.sub("", self.name.removesuffix(".json"))
-        with suppress(FileNotFoundError):
-            self._claim.rename(self._spool / f"{stem}.{short_id(8)}-.json")
+        mark = "=" if heard or self.again else "-"
+        there = self._spool.folder / f"{stem}.{short_id(8)}{mark}.json"
+        self._spool.leave(self._claim, lambda claim: claim.rename(there), is_back=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +109,71 @@ class Spool:
         self._clock = clock
         self._claims: Claims | None = None
         self._rejects = Rejects(self.folder / _REJECTED)
+        self._turn = Turn(self.folder / _CLAIMED)
         self._waiting: deque[_Found] = deque()
+        self._taken: set[Path] = set()
         self._look_for_dead_at = 0.0
 
+    @property
+    def has_some(self) -> bool:
+        """Whether it is worth while to take: something lies there, or it is time to look."""
+        if self._waiting or self._clock.monotonic() >= self._look_for_dead_at:
+            return True
+        try:
+            with os.scandir(self.folder) as entries:
+                return any(entry.name not in (_CLAIMED, _REJECTED) for entry in entries)
+        except OSError:
+            return True
+
     def take(self, limit: int) -> list[Spooled]:
-        """Claim up to so many payloads, oldest first. Those of the dead come before all others."""
+        """Claim up to so many payloads, oldest first. Those of the dead come before all others.
+
+        None while another server is at it.
+        """
         taken: list[Spooled] = []
         try:
             claims = self._opened()
-            self._take_over(claims, limit, taken)
-            while len(taken) < limit and (one := self._next(claims)) is not None:
-                taken.append(one)
+            if self._turn.take():
+                self._fill(claims, Room(limit, AT_ONCE), taken)
         except OSError as error:
             for one in taken:
                 one.give_back()
+            self._pass_on()
             raise StoreError(
                 f"{self.folder} cannot be read: {error.strerror or error}.", path=str(self.folder)
             ) from error
+        self._pass_on()
         self.counted.taken += len(taken)
         return taken
+
+    def leave(self, claim: Path, move: Callable[[Path], object], *, is_back: bool = False) -> None:
+        """Something that was taken is taken no more, and is moved where it belongs."""
+        with suppress(OSError):
+            move(claim)
+        self._taken.discard(claim)
+        if is_back:
+            # It is older than all that waits.
+            self._waiting.clear()
+        self._pass_on()
+
+    def reject(self, path: Path) -> None:
+        """Put something aside that is no payload."""
+        if self._rejects.take(path):
+            self.counted.rejected += 1
 
     def close(self) -> None:
         """Leave; what was taken and is not done is there for others."""
         if self._claims is not None:
             self._claims.close()
             self._claims = None
+        self._waiting.clear()
+        self._taken.clear()
+        self._turn.give()
+
+    def _pass_on(self) -> None:
+        """Let others take, once all is done that we have taken or have seen."""
+        if not self._taken and not self._waiting:
+            self._turn.give()
 
     def _opened(self) -> Claims:
         if self._claims is None or not self._claims.is_there:
@@ -130,15 +183,25 @@ class Spool:
             self._look_for_dead_at = 0.0
         return self._claims
 
-    def _take_over(self, claims: Claims, limit: int, taken: list[Spooled]) -> None:
+    def _fill(self, claims: Claims, room: Room, taken: list[Spooled]) -> None:
+        if not self._waiting:
+            self._waiting.extend(self._look())
+        self._take_over(claims, room, taken)
+        while room.is_left and (one := self._next(claims)) is not None:
+            room.fill(len(one.payload))
+            taken.append(one)
+
+    def _take_over(self, claims: Claims, room: Room, taken: list[Spooled]) -> None:
         now = self._clock.monotonic()
-        if now < self._look_for_dead_at:
+        # What the dead had is older than all that waits, so nothing of that goes before it.
+        if now < self._look_for_dead_at and not self._waiting:
             return
-        left = claims.take_over(limit)
-        if len(left) < limit:
-            self._look_for_dead_at = now + _LOOK_FOR_DEAD_EVERY
-        read = [self._read(claim, name, again=True) for claim, name in left]
-        taken += sorted((one for one in read if one is not None), key=lambda one: one.at_ms)
+        left = claims.take_over(room)
+        self._look_for_dead_at = now + (_LOOK_FOR_DEAD_EVERY if room.is_left else 0.0)
+        for claim, name in left:
+            one = self._read(claim, name, again=True)
+            taken += [] if one is None else [one]
+        taken.sort(key=lambda one: one.at_ms)
 
     def _next(self, claims: Claims) -> Spooled | None:
         """The oldest file that is there; when all that we saw are gone, we look again."""
@@ -171,10 +234,10 @@ class Spool:
         is_file = stat.S_ISREG(told.st_mode)
         if is_file and not entry.name.endswith(".json"):
             if self._clock.now_ms() - told.st_mtime_ns // 1_000_000 > OLD_MS:
-                self._reject(Path(entry.path))
+                self.reject(Path(entry.path))
             return None
         if not is_file or told.st_size > TOO_LARGE or _parsed(entry.name) is None:
-            self._reject(Path(entry.path))
+            self.reject(Path(entry.path))
             return None
         return _Found(told.st_mtime_ns, entry.name, told.st_size)
 
@@ -189,15 +252,13 @@ class Spool:
         except OSError:
             payload, told = None, None
         if sender is None or payload is None or told is None or len(payload) > TOO_LARGE:
-            self._reject(claim)
+            self.reject(claim)
             return None
         agent, pid = sender
         at_ms = told.st_mtime_ns // 1_000_000
-        return Spooled(agent, pid, payload, at_ms, name, again, claim, self.folder)
-
-    def _reject(self, path: Path) -> None:
-        if self._rejects.take(path):
-            self.counted.rejected += 1
+        again = again or name.endswith(_MAYBE_HEARD)
+        self._taken.add(claim)
+        return Spooled(agent, pid, payload, at_ms, name, again, claim, self)
 
     def _mark(self, files: int, size: int) -> None:
         """Tell hooks to write no more, or that they may again."""

@@ -8,10 +8,13 @@ from callboard.courier.wire import Patience, Refused, ask, read_connection
 ANSWER_WITHIN = 1.0
 MOST_SPOOLED = 10_000
 """A spool with more files than this is full."""
+MOST_BYTES = 512 * 1024 * 1024
+"""A spool with more in it than this is full."""
 
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
 _TRIES = 100
+_MOST_WEIGHED = 300
 
 
 def is_agent(name: str) -> bool:
@@ -44,10 +47,19 @@ def drop(letter: Letter, body: bytes) -> None:
         if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
             return
         _write(f"{spool}/{letter.agent}.{letter.sender.pid}.{posix.getpid()}", body)
-        if len(posix.listdir(spool)) > MOST_SPOOLED:
+        if _is_full(spool):
             posix.close(posix.open(spool + "/.full", _NEW, 0o600))
     except OSError:
         return
+
+
+def _is_full(spool: str) -> bool:
+    """Whether too much lies there. Of many files some are weighed, and stand for the others: to
+    weigh them all would take longer than to deliver."""
+    names = posix.listdir(spool)
+    weighed = names[:_MOST_WEIGHED]
+    size = sum([posix.lstat(f"{spool}/{name}").st_size for name in weighed])
+    return len(names) > MOST_SPOOLED or size * len(names) > MOST_BYTES * len(weighed)
 
 
 def _write(name: str, body: bytes) -> None:
