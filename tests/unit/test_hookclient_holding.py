@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from tests.hook_calls import (
 )
 
 from callboard.board.places import write_connection
+from callboard.courier import holding
+from callboard.courier.letters import Letter
 
 PAYLOAD = b'{"session_id": "s1", "hook_event_name": "PermissionRequest"}'
 ALLOW = {"hookSpecificOutput": {"decision": {"behavior": "allow"}}}
@@ -123,6 +126,52 @@ def test_it_waits_for_a_server_that_is_down(client: Client, folder: Path):
         bound.listen()
         HandServer(folder, bound).call().answer(ALLOW)
     assert json.loads(quiet_end(process)) == ALLOW
+
+
+def test_while_no_server_is_found_the_spool_is_told_once_what_is_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(holding, "TELL_AFTER", 0.3)
+    with socket.socket() as bound, ThreadPoolExecutor(1) as waiting:
+        bound.bind(("127.0.0.1", 0))  # Nobody listens there, and nobody else can.
+        write_connection(folder, f"127.0.0.1:{bound.getsockname()[1]}", TOKEN)
+        decided = waiting.submit(holding.wait, Letter(str(folder), "claude", PAYLOAD), "h1")
+        while not spooled_whole(folder):
+            assert not decided.done()
+        bound.listen()
+        server = HandServer(folder, bound)
+        server.call().answer({}, "503 Service Unavailable")
+        call = server.call()
+        call.answer(ALLOW)
+        assert json.loads(decided.result(PATIENCE)) == ALLOW
+    (body,) = spooled(folder)
+    told = json.loads(body)
+    # Of the same moment: the board takes the one for the other.
+    assert told["callboard"].pop("delivery")
+    assert told == {**call.json, "callboard": told["callboard"]}
+    assert call.json["callboard"] == {**told["callboard"], "hold": "h1"}
+
+
+def spooled_whole(folder: Path) -> list[Path]:
+    """What lies in the spool, while somebody may be writing there."""
+    return list((folder / "spool").glob("*.json"))
+
+
+def test_what_a_server_has_held_is_not_told_to_the_spool(
+    folder: Path, server: HandServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(holding, "TELL_AFTER", 0.0)
+    monkeypatch.setattr(holding, "_LATEST", 0.0)
+    monkeypatch.setattr(holding, "_SOONEST", 0.0)
+    (folder / "spool" / ".full").touch()  # What is told before the first attempt does not count.
+    with ThreadPoolExecutor(1) as waiting:
+        decided = waiting.submit(holding.wait, Letter(str(folder), "claude", PAYLOAD), "h1")
+        server.call().cut()
+        (folder / "spool" / ".full").unlink()
+        server.call().cut()
+        server.call().answer(ALLOW)
+        assert json.loads(decided.result(PATIENCE)) == ALLOW
+    assert spooled(folder) == []
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -11,6 +11,9 @@ from callboard.courier.wire import LOOK_EVERY, Patience, Refused, ask, read_conn
 
 FAREWELL_WITHIN = 0.12
 """Seconds to tell the server that nobody waits any more, before the spool is told."""
+TELL_AFTER = 3.0
+"""Seconds without a server after which the spool is told what is asked: it may be read by a server
+that we do not find, and people see there at least that the agent waits for them."""
 NO_SERVER_FOR = 600.0
 """Seconds without a server after which nobody is waited for: an agent that is answered in its
 terminal again and again would else gather clients that wait in vain."""
@@ -65,9 +68,13 @@ def wait(letter: Letter, hold: str) -> bytes:
         return b""
     body = letter.body(hold)
     needed = _AsLongAsNeeded(letter.sender)
-    pause, alone_since = _SOONEST, time.monotonic()
+    pause, alone_since, is_told = _SOONEST, time.monotonic(), False
     while time.monotonic() - alone_since < NO_SERVER_FOR:
         began = time.monotonic()
+        if began - alone_since >= TELL_AFTER and not is_told:
+            # Without the hold, which is for whoever is asked. The board knows that it is the same.
+            is_told = True
+            drop(letter, letter.body())
         try:
             return _ask(letter, body, needed)
         except Refused as refused:
@@ -75,8 +82,8 @@ def wait(letter: Letter, hold: str) -> bytes:
                 break
         except (OSError, ValueError):
             pass
-        if time.monotonic() - began > _LATEST:  # It held us, so it was there.
-            pause, alone_since = _SOONEST, time.monotonic()
+        if time.monotonic() - began > _LATEST:  # It held us, so it was there, and knows it.
+            pause, alone_since, is_told = _SOONEST, time.monotonic(), True
         _sleep(pause, needed)
         pause = min(_LATEST, pause * 1.5)
     drop(letter, letter.body(hold, gone=True))

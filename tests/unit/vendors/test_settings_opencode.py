@@ -255,6 +255,25 @@ def test_where_no_server_ever_was_the_spool_is_told(tmp_path, folder):
     assert [one["type"] for one in told(folder)] == ["session.resumed", "permission.asked"]
 
 
+def test_while_no_server_is_found_the_spool_is_told_once(tmp_path, folder, board):
+    board.refuse = 7  # For more than three seconds.
+    sent = played(tmp_path, folder, event("permission.asked", id="per_1"), ["replies", 1])
+    assert len(sent) == 1
+    assert [one["type"] for one in told(folder)] == ["session.resumed", "permission.asked"]
+    # The same but for the hold: the board takes the one for the other.
+    asked = board.asked[-1]["body"]
+    assert asked["callboard"].pop("hold")
+    assert asked == told(folder)[1]
+
+
+@pytest.mark.parametrize("host", ["localhost", "[::ffff:127.0.0.1]"])
+def test_every_address_that_servers_write_is_understood(tmp_path, folder, board, host):
+    path = folder / "connection"
+    path.write_text(path.read_text("utf-8").replace("127.0.0.1", host), "utf-8")
+    played(tmp_path, folder, event("permission.asked", id="per_1"), ["replies", 1])
+    assert len(board.asked) == 1
+
+
 def test_without_answers_nothing_is_asked(tmp_path, folder, board):
     played(tmp_path, folder, event("permission.asked", id="per_1"), answers=False)
     assert board.asked == []

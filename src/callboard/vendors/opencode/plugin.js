@@ -33,6 +33,7 @@ const RESOLVED = new Set(["permission.replied", "question.replied", "question.re
 const LARGEST = 4_000_000
 const MOST_SESSIONS = 1000
 const NO_SERVER_FOR_MS = 600_000
+const TELL_AFTER_MS = 3000
 const SOONEST_MS = 200
 const LATEST_MS = 2000
 
@@ -163,7 +164,7 @@ class Asker {
     this.open = new Map()
   }
 
-  // `instead` tells the event where no answer can come.
+  // `instead` tells the event where no answer can come, or none for a while.
   ask(told, instead) {
     const id = told.properties?.id
     if (typeof id !== "string" || this.open.has(id)) return
@@ -187,6 +188,7 @@ class Asker {
     const body = JSON.stringify({ ...told, callboard: { ...told.callboard, hold } })
     let pause = SOONEST_MS
     let aloneSince = Date.now()
+    let isTold = false
     if (!(await isThere(join(FOLDER, "connection")))) {
       instead()
       return {}
@@ -206,12 +208,17 @@ class Asker {
       } catch {
         if (signal.aborted) break
       }
-      // It held us for a while, so it was there.
-      if (Date.now() - began >= LATEST_MS) aloneSince = Date.now()
-      if (Date.now() - aloneSince > NO_SERVER_FOR_MS) {
-        instead()
-        break
+      // It held us for a while, so it was there, and knows what is asked.
+      if (Date.now() - began >= LATEST_MS) {
+        aloneSince = Date.now()
+        isTold = true
       }
+      const alone = Date.now() - aloneSince
+      if (alone >= TELL_AFTER_MS && !isTold) {
+        isTold = true
+        instead()
+      }
+      if (alone > NO_SERVER_FOR_MS) break
       await new Promise((done) => setTimeout(done, pause).unref?.())
       pause = Math.min(LATEST_MS, pause * 1.5)
     }
@@ -246,7 +253,7 @@ class Asker {
 
 async function connection() {
   const lines = (await readFile(join(FOLDER, "connection"), "utf8")).split("\n")
-  if (!/^(127\.0\.0\.1|localhost|\[::1\]):[0-9]+$/.test(lines[0])) throw new Error("no address")
+  if (!/^(localhost|[0-9.]+|\[[0-9a-f:.]+\]):[0-9]+$/.test(lines[0])) throw new Error("no address")
   return lines
 }
 
