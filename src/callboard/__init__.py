@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from callboard.agents.claude_code.agent import ClaudeCode
     from callboard.app import Callboard, run
     from callboard.client.client import Client
     from callboard.engine.context import Context
@@ -27,6 +28,7 @@ __all__ = [
     "Approval",
     "Callboard",
     "Choice",
+    "ClaudeCode",
     "Client",
     "Context",
     "Escalate",
@@ -53,6 +55,7 @@ _HOMES = {
     "Approval": "callboard.interactions.questions",
     "Callboard": "callboard.app",
     "Choice": "callboard.interactions.questions",
+    "ClaudeCode": "callboard.agents.claude_code.agent",
     "Client": "callboard.client.client",
     "Context": "callboard.engine.context",
     "Escalate": "callboard.interactions.questions",

@@ -24,6 +24,7 @@
     │   └── StateInvalid
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
+    │   └── RateLimited            a model takes no more requests for now
     ├── PhaseError                 a function of a phase raised: update, human, next, …
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── InteractiveFailed          an interactive session broke off
@@ -226,6 +227,12 @@ class AgentUncertain(AgentError):
     """The process died while the agent ran, and nobody knows what it had done."""
 
     code = "AGENT_UNCERTAIN"
+
+
+class RateLimited(AgentError):
+    """The model takes no more requests for now; `retry_after` says for how many seconds."""
+
+    code = "RATE_LIMITED"
 
 
 class PhaseError(CallboardError):

@@ -1,0 +1,152 @@
+"""The client's process: started, spoken to, heard, and really stopped."""
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Final, Self, cast
+
+from callboard.agents.claude_code.leftovers import end_leftovers
+from callboard.agents.claude_code.messages import Message
+from callboard.errors import AgentError, MissingExtra
+
+_LONGEST_LINE: Final = 256 * 1024 * 1024
+_GRACE: Final = 3.0
+"""Seconds that it has to leave by itself, and to write down where it was."""
+_LEAVING: Final = 30.0
+"""The same for one that is done, and silent."""
+
+
+class Client:
+    """One process of Claude Code, which leads a process group of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, complaints: IO[bytes]) -> None:
+        self._process = process
+        self._complaints = complaints
+        self._patience: float | None = None
+
+    @classmethod
+    async def start(cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Self:
+        """Start it; MissingExtra when there is none."""
+        complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=cwd,
+                env=env,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=complaints,
+                limit=_LONGEST_LINE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            complaints.close()
+            raise _not_started(command[0], cwd, error) from error
+        return cls(process, complaints)
+
+    async def send(self, message: Message) -> None:
+        """Tell it something; what it no longer hears is dropped."""
+        assert self._process.stdin is not None
+        with suppress(ConnectionError):
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            await self._process.stdin.drain()
+
+    def finish(self) -> None:
+        """Say that nothing more will come: it does what it still has to do, and leaves."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._patience = _LEAVING
+
+    async def messages(
+        self, beside: Mapping[str, asyncio.Task[None]]
+    ) -> AsyncGenerator[Message | None, None]:
+        """What it tells, to its end; None whenever one of the tasks beside is done.
+
+        One that has been told to finish and then says nothing for long has come to its end too.
+        """
+        assert self._process.stdout is not None
+        reading = asyncio.ensure_future(self._process.stdout.readline())
+        try:
+            while True:
+                await _first({reading, *beside.values()}, self._patience)
+                if not reading.done() and not any(task.done() for task in beside.values()):
+                    return
+                if any(task.done() for task in beside.values()):
+                    yield None
+                if reading.done():
+                    line = reading.result()
+                    if not line:
+                        return
+                    if (message := _message(line)) is not None:
+                        yield message
+                    reading = asyncio.ensure_future(self._process.stdout.readline())
+        finally:
+            reading.cancel()
+
+    async def left(self) -> None:
+        """Wait until it is gone: hooks of the person's own may run at the end, but not for ever."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LEAVING):
+                await self._process.wait()
+
+    async def complaint(self) -> str:
+        """The last that it wrote on standard error, and how it ended."""
+        code = await self._process.wait()
+        self._complaints.seek(0)
+        told = self._complaints.read().decode(errors="replace").strip()
+        return f"exit code {code}" + (f": {told[-2000:]}" if told else "")
+
+    async def stop(self, run: str) -> None:
+        """End it if it still runs, and then all that it started: nothing survives this."""
+        try:
+            if self._process.returncode is None:
+                await self._end(run)
+        finally:
+            self._complaints.close()
+
+    async def _end(self, run: str) -> None:
+        self._signal(signal.SIGTERM)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    await self._process.wait()
+        finally:
+            # Also when the wait is cancelled. Its tools run in groups of their own.
+            if self._process.returncode is None:
+                self._signal(signal.SIGKILL)
+            end_leftovers(run)
+        await self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+async def _first(tasks: Iterable[asyncio.Future[Any]], timeout: float | None) -> None:
+    await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+
+
+def _message(line: bytes) -> Message | None:
+    """A line as a message; what is none was not meant for us."""
+    try:
+        told: Any = json.loads(line)
+    except ValueError:
+        return None
+    return cast("Message", told) if isinstance(told, dict) else None
+
+
+def _not_started(program: str, cwd: Path, error: OSError) -> AgentError | MissingExtra:
+    if not cwd.is_dir():
+        return AgentError(f"Claude Code cannot work in {cwd}: there is no such folder.")
+    if isinstance(error, FileNotFoundError):
+        return MissingExtra(
+            f"This needs Claude Code, and there is no {program!r}. "
+            "Install it: npm install -g @anthropic-ai/claude-code",
+            program=program,
+        )
+    return AgentError(f"{program} cannot be started: {error.strerror or error}")
