@@ -176,6 +176,9 @@ async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: s
     await send(http, hook(session, "SessionStart", source="startup"))
     holding = held(http, bash(session, "PermissionRequest"))
     question = await asked(http, session)
+    lost = {"value": {"approved": True, "message": "use make clean"}}
+    refused = await http.post(f"/interactions/{question['id']}/answer", json=lost)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "value.message")
     body = {"value": {"approved": False, "message": "use make clean"}}
     await http.post(f"/interactions/{question['id']}/answer", json=body)
     decision = (await holding).json()["hookSpecificOutput"]["decision"]

@@ -14,8 +14,19 @@ def ruling(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
     """The response to a permission or a plan: yes or no, and perhaps a word to the agent.
 
     value: yes or no; or, where `approved` tells that, the word; or an object with both.
-    `always: true` beside a yes makes a rule of it, as the agent itself proposed.
+    `always: true` beside a yes makes a rule of it, as the agent itself proposed. A word goes only
+    with a no: agents hear none with a yes, and it would be lost.
     """
+    response = _told(remark, value, approved)
+    if response["approved"] and remark in response:
+        raise AnswerInvalid(
+            f"{remark} goes only with a no: with a yes, the agent would not hear it.",
+            field=f"value.{remark}",
+        )
+    return response
+
+
+def _told(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return _from_object(remark, cast("Mapping[str, Any]", value), approved)
     if said(value) is None and value is not None and approved is not None:
