@@ -109,6 +109,7 @@ def asked(question: Interaction) -> Iterator[Line]:
     if isinstance(config.get("plan"), str):
         yield Line("The plan", "bold")
         yield from (Line(line, "", _INDENT) for line in lines(config["plan"]))
+        yield from _warning(config)
     elif question.type == "permission" and config.get("toolInput"):
         yield from _wanted(config)
     else:
@@ -121,6 +122,10 @@ def _wanted(config: Object) -> Iterator[Line]:
     """What an agent wants to do, with nothing left out that we were told."""
     yield Line(f"Use {one_line(str(config.get('toolName') or 'a tool'))}", "bold")
     yield from tool_lines(config["toolInput"])
+    yield from _warning(config)
+
+
+def _warning(config: Object) -> Iterator[Line]:
     if config.get("truncated"):
         yield Line("This is not all of it: see the rest in its own terminal.", "bold $error")
 

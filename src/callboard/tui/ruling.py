@@ -1,17 +1,20 @@
 """Yes or no, with the exact command in view, and a word to the agent if there is one to say."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
+from callboard.handlers.terminal import visible
 from callboard.interactions.kinds import KINDS
 from callboard.interactions.records import Interaction
 from callboard.tui.asking import Answering
 from callboard.tui.detail import asked
+from callboard.tui.laying_out import BLANK, Line
 from callboard.tui.wording import one_line
-from callboard.vendors.fields import as_object
+from callboard.vendors.rules import Rule, rules_of
 
 _WORDS: Final = {
     "permission": ("Allow", "Refuse"),
@@ -36,6 +39,7 @@ class RulingDialog(Answering):
         self._verdict = verdict
         self._agent = agent
         self._always = False
+        self._rules = rules_of(question.config) if question.type == "permission" else []
         kind = KINDS.get(question.type)
         self._remark = kind.remark if kind and kind.manner == "ruling" else None
 
@@ -46,7 +50,7 @@ class RulingDialog(Answering):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys work just now."""
         if action == "always":
-            return self._verdict is True and self._offers_rule()
+            return self._verdict is True and bool(self._rules)
         if action == "send":
             return self._verdict is not None
         return True
@@ -60,6 +64,8 @@ class RulingDialog(Answering):
         """Make a rule of the yes, as the agent proposed; or not."""
         self._always = not self._always
         self._show()
+        # What it would change stands on top, and nobody makes a rule that they did not see.
+        self.query_one("#dialog-body").scroll_home(animate=False)
 
     def action_send(self) -> None:
         """Answer."""
@@ -79,10 +85,6 @@ class RulingDialog(Answering):
             value[self._remark] = said
         return value | ({"always": True} if self._always else {})
 
-    def _offers_rule(self) -> bool:
-        config = as_object(self.question.config)
-        return self.question.type == "permission" and bool(config.get("suggestions"))
-
     def _show(self) -> None:
         yes, no = _WORDS.get(self.question.type, _USUAL)
         agent = one_line(self._agent)
@@ -94,13 +96,24 @@ class RulingDialog(Answering):
                 title = [(f"{no}?", "bold $error"), (_DOES, "$faint")]
             case None:
                 title = [(f"{agent} asks", "bold $needs"), ("  y or n; Escape goes back", "$faint")]
-        self.say(Content.assemble(*title), list(asked(self.question)))
-        # A client that is allowed to go on takes no message; a plan can be approved with one.
-        if self._remark and (self._verdict is False or (self._verdict and self._has_feedback())):
+        rules = _changes(self._rules, agent) if self._always else ()
+        self.say(Content.assemble(*title), [*rules, *asked(self.question)])
+        # An agent that may go on hears no word with it.
+        if self._remark and self._verdict is False:
             self.ask_for_text(f"A word to {agent}, if you like")
         else:
             self.no_text()
         self.refresh_bindings()
 
-    def _has_feedback(self) -> bool:
-        return self._remark == "feedback"
+
+def _changes(rules: list[Rule], agent: str) -> Iterator[Line]:
+    """What "always" would change, to the letter."""
+    yield Line(f"Written into the settings of {agent}, which then does not ask any more:", "bold")
+    for rule in rules:
+        yield Line(_exact(f"{rule.does} {rule.where}".strip()), "", "  ")
+        yield from (Line(_exact(one), "bold $needs", "    ") for one in rule.exactly)
+    yield BLANK
+
+
+def _exact(text: str) -> str:
+    return visible(text, keep="")

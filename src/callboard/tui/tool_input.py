@@ -1,7 +1,7 @@
 """What an agent wants to do, exactly: a command, a change to a file, or whatever it sends."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import unified_diff
 from typing import Any, Final
 
@@ -26,10 +26,14 @@ def tool_lines(given: Any) -> list[Line]:
     if not told:
         return [Line(line, PLAIN, _INDENT) for line in _json(given)] if given else []
     shown, used = _known(told)
-    rest = {key: value for key, value in told.items() if key not in used}
     if not shown:
         return [Line(line, PLAIN, _INDENT) for line in _json(told)]
-    return shown + [Line(line, FAINT, _INDENT) for line in (_json(rest) if rest else [])]
+    return shown + _rest(told, used)
+
+
+def _rest(told: Mapping[str, Any], used: Collection[str]) -> list[Line]:
+    rest = {key: value for key, value in told.items() if key not in used}
+    return [Line(line, FAINT, _INDENT) for line in _json(rest)] if rest else []
 
 
 def _known(told: Mapping[str, Any]) -> tuple[list[Line], set[str]]:
@@ -48,6 +52,7 @@ def _known(told: Mapping[str, Any]) -> tuple[list[Line], set[str]]:
 
 
 _PLACES: Final = ("file_path", "notebook_path", "path", "url")
+_TEXTS: Final = ("old_string", "new_string")
 
 
 def _command(command: str, description: Any) -> tuple[list[Line], set[str]]:
@@ -62,9 +67,9 @@ def _command(command: str, description: Any) -> tuple[list[Line], set[str]]:
 def _change(told: Mapping[str, Any]) -> tuple[list[Line], set[str]]:
     edits = objects(told.get("edits"))
     if edits and len(edits) == len(told["edits"]):
-        return [line for one in edits for line in _edit(one)], {"edits"}
+        return [line for one in edits for line in _edit(one) + _rest(one, _TEXTS)], {"edits"}
     if isinstance(told.get("old_string"), str) and isinstance(told.get("new_string"), str):
-        return _edit(told), {"old_string", "new_string"}
+        return _edit(told), set(_TEXTS)
     if isinstance(told.get("content"), str):
         return [_changed("+", line) for line in lines(told["content"])], {"content"}
     return [], set()
@@ -72,7 +77,11 @@ def _change(told: Mapping[str, Any]) -> tuple[list[Line], set[str]]:
 
 def _edit(told: Mapping[str, Any]) -> list[Line]:
     before, after = str(told.get("old_string", "")), str(told.get("new_string", ""))
-    return _diff(lines(before), lines(after))
+    if found := _diff(lines(before), lines(after)):
+        return found
+    # Ends of lines and tabs look the same here, and are not.
+    said = "nothing changes" if before == after else "only white space changes"
+    return [Line(said, FAINT, _INDENT)]
 
 
 def _diff(before: Sequence[str], after: Sequence[str]) -> list[Line]:

@@ -76,11 +76,22 @@ async def test_a_mind_can_be_changed_before_it_is_sent(tmp_path: Path):
 
 
 async def test_a_rule_is_made_only_where_the_agent_offers_one(tmp_path: Path):
-    offered = permission(suggestions=[{"type": "addRules"}])
+    rule = {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "psql\n*"}, {"toolName": "Read"}],
+        "behavior": "allow",
+        "destination": "userSettings",
+    }
+    offered = permission(suggestions=[rule])
     source = one(waiting(), offered)
     async with staged(source, tmp_path) as stage:
-        await stage.press("y", "a")
+        await stage.press("y")
+        assert "Bash(" not in stage.text
+        await stage.press("a")
         assert "Allow, always?" in stage.text
+        assert "Allow without asking for all your projects" in stage.text
+        assert "Bash(psql\\x0a*)" in stage.text
+        assert "    Read" in stage.text
         await stage.press("enter")
         await stage.until(lambda: source.answers)
         assert source.answers == [("q-shop", {"approved": True, "always": True})]
@@ -94,15 +105,37 @@ async def test_no_rule_is_made_of_what_the_agent_did_not_offer(tmp_path: Path):
         assert source.answers == [("q-shop", {"approved": True})]
 
 
-async def test_a_plan_is_approved_with_a_word(tmp_path: Path):
+async def test_rules_come_into_view_whatever_was_looked_at(tmp_path: Path):
+    long = {"command": "\n".join(f"step {n}" for n in range(100))}
+    offered = permission(toolInput=long, suggestions=[{"type": "addDirectories", "of": "tomorrow"}])
+    async with staged(one(waiting(), offered), tmp_path) as stage:
+        await stage.press("y", "end")
+        assert "step 99" in stage.text
+        await stage.press("a")
+        assert "Let it work in" in stage.text
+
+
+async def test_a_plan_is_approved_without_a_word_which_nobody_would_hear(tmp_path: Path):
     source = one(plate("api", "awaiting_approval"), plan())
     async with staged(source, tmp_path) as stage:
-        await stage.press("y")
+        await stage.press("n")
+        await stage.type("smaller")
+        await stage.press("escape", "y")
         assert "2. Read from the new one" in stage.text
-        await stage.type("go on")
+        assert "A word to" not in stage.text
         await stage.press("enter")
         await stage.until(lambda: source.answers)
-        assert source.answers == [("q-api", {"approved": True, "feedback": "go on"})]
+        assert source.answers == [("q-api", {"approved": True})]
+
+
+async def test_a_plan_is_sent_back_with_a_word(tmp_path: Path):
+    source = one(plate("api", "awaiting_approval"), plan())
+    async with staged(source, tmp_path) as stage:
+        await stage.press("n")
+        await stage.type("smaller")
+        await stage.press("enter")
+        await stage.until(lambda: source.answers)
+        assert source.answers == [("q-api", {"approved": False, "feedback": "smaller"})]
 
 
 async def test_several_questions_are_answered_by_numbers(tmp_path: Path):

@@ -1,19 +1,22 @@
 """The parts of the board that are nothing but functions."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from tests.unit.tui.scenes import permission
+from tests.unit.tui.scenes import permission, plan
 from tests.unit.tui.scripted import ago, plate
 
 from callboard.tui.alerts import Needs, message
 from callboard.tui.columns import columns
+from callboard.tui.detail import asked
 from callboard.tui.laying_out import Line, broken, laid_out
 from callboard.tui.rows import counted, ordered, plate_row, summary
 from callboard.tui.settings import Settings, read_settings, write_settings
 from callboard.tui.tool_input import tool_lines
 from callboard.tui.wording import age, clipped, fitted, home_path, lines, one_line
+from callboard.vendors.asking import request
 
 
 @pytest.mark.parametrize("width", range(20, 260))
@@ -101,6 +104,29 @@ def test_an_edit_is_a_diff():
 def test_several_edits():
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
     assert text_of({"file_path": "f", "edits": edits}) == ["f", "- a", "+ b", "- c", "+ d"]
+
+
+def test_what_goes_with_one_of_several_edits_is_not_left_out():
+    edits = [{"old_string": "a", "new_string": "b", "replace_all": True}]
+    shown = text_of({"file_path": "f", "edits": edits})
+    assert shown == ["f", "- a", "+ b", "{", '  "replace_all": true', "}"]
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [("x\n", "only white space changes"), ("x\r\n", "nothing changes")],
+)
+def test_an_edit_that_looks_like_none_says_what_it_is(after: str, said: str):
+    given = {"file_path": "f", "old_string": "x\r\n", "new_string": after}
+    assert text_of(given) == ["f", said]
+
+
+@pytest.mark.parametrize(("steps", "warned"), [(10, False), (30_000, True)])
+def test_a_plan_without_its_end_says_so(steps: int, warned: bool):
+    made = request("ExitPlanMode", {"plan": "a\n" * steps + "the end"}, "/p")
+    shown = [line.text for line in asked(replace(plan(), config=dict(made.config)))]
+    assert ("the end" in shown) is not warned
+    assert any("not all of it" in line for line in shown) is warned
 
 
 def test_a_new_file_is_shown_to_its_end():
