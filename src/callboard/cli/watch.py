@@ -15,7 +15,7 @@ from callboard.courier.processes import Process
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NOT_FOUND, _NOT_STARTED = 127, 126
 """What shells end with when a program is not there, or is none."""
-_AGENTS: Final = ("claude", "codex", "gemini", "opencode")
+_USUAL: Final = "claude"
 
 
 @click.command("watch", context_settings=_PASSED_ON)
@@ -77,5 +77,9 @@ def _folder() -> str:
 
 def _agent(words: tuple[str, ...]) -> str:
     """The agent that a command line starts, such as `npx claude`; claude when it does not say."""
-    named = [Path(word).name for word in words if not word.startswith("-")]
-    return next((name for name in named if name in _AGENTS), _AGENTS[0])
+    with suppress(ImportError):
+        from callboard.vendors.agents import VENDORS
+
+        named = (Path(word).name for word in words if not word.startswith("-"))
+        return next((name for name in named if name in VENDORS), _USUAL)
+    return _USUAL

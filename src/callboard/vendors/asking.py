@@ -18,8 +18,8 @@ from callboard.vendors.reports import Request
 ASKS: Final = "AskUserQuestion"
 PLANS: Final = "ExitPlanMode"
 
-_LONGEST_PROMPT: Final = 20_000
-"""Nobody should say yes to what is not shown, so a prompt may be long."""
+LONGEST_PROMPT: Final = 20_000
+"""Nobody should say yes to what is not shown, so a prompt may be long, and a question too."""
 _LONGEST_INPUT: Final = 16_000
 _LONGEST_STRING: Final = 2_000
 _MOST_FIELDS: Final = 50
@@ -49,7 +49,7 @@ def asks(tool: str, given: Any) -> str:
     if tool == PLANS:
         return "Approve the plan" + (f": {title}" if (title := _first_line(told)) else "?")
     key, sentence = _SENTENCES.get(tool, ("", ""))
-    subject = text(told.get(key), _LONGEST_PROMPT)
+    subject = text(told.get(key), LONGEST_PROMPT)
     if subject is not None:
         return sentence.format(subject)
     return _use(tool, json_value(given))
@@ -72,7 +72,7 @@ def request(tool: str, given: Any, cwd: str | None, suggestions: Any = None) -> 
         config = {**shared, "toolInput": given, "questions": questions}
         return Request("question", prompt, config, _labels(questions))
     if tool == PLANS:
-        plan = text(told.get("plan"), _LONGEST_PROMPT)
+        plan = text(told.get("plan"), LONGEST_PROMPT)
         return Request("plan", prompt, {**shared, **_input(given), **present(plan=plan)})
     return Request("permission", prompt, {**shared, **_input(given)})
 
@@ -93,7 +93,7 @@ def questions_of(given: Object) -> list[dict[str, Any]]:
             ],
         }
         for question in objects(given.get("questions"))
-        if word(question.get("question"), _LONGEST_PROMPT) is not None
+        if word(question.get("question"), LONGEST_PROMPT) is not None
     ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from callboard.events import plates
-from callboard.vendors.asking import ASKS, PLANS, asks
+from callboard.vendors.asking import ASKS, PLANS, asks, request
 from callboard.vendors.fields import (
     LONGEST_PATH,
     LONGEST_WORD,
@@ -54,6 +54,22 @@ def translated(agent: str, payload: Any, readings: Mapping[str, Reading]) -> Rep
         continues=hook == "SessionStart" and told.get("source") == "clear",
     )
     return with_sender(report, told)
+
+
+def answerable(report: Report, suggestions: Any = None) -> Report:
+    """The report with what a person is asked, if its hook can be held for the answer.
+
+    While that of a subagent runs, the terminal shows no dialog: it must not be held, or nobody
+    could answer there.
+    """
+    if not any(
+        signal.name == plates.PERMISSION_REQUEST and "subagent" not in signal.details
+        for signal in report.signals
+    ):
+        return report
+    told = as_object(report.raw)
+    tool, cwd = word(told.get("tool_name")) or "", report.project_path
+    return replace(report, request=request(tool, told.get("tool_input"), cwd, suggestions))
 
 
 def heard(hook: str, **details: Any) -> Signal:

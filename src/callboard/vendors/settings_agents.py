@@ -1,4 +1,4 @@
-"""The coding agents that hooks can be installed into. The one table to add an agent to."""
+"""The coding agents that hooks can be installed into: all that the board knows."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from callboard.vendors.agents import VENDORS
 from callboard.vendors.claude import settings as claude
 from callboard.vendors.codex import settings as codex
 from callboard.vendors.gemini import settings as gemini
@@ -22,7 +23,6 @@ class Installable:
     person has to do besides.
     """
 
-    title: str
     program: str
     settings: AgentSettings
     home: Callable[[], Path]
@@ -34,6 +34,11 @@ class Installable:
     def name(self) -> str:
         """How it is called on the command line."""
         return self.settings.agent
+
+    @property
+    def title(self) -> str:
+        """How people call it."""
+        return VENDORS[self.name].title
 
     @property
     def is_here(self) -> bool:
@@ -53,7 +58,6 @@ INSTALLABLE: Final[Mapping[str, Installable]] = {
     one.name: one
     for one in (
         Installable(
-            "Claude Code",
             "claude",
             claude.settings(),
             claude.home,
@@ -61,7 +65,6 @@ INSTALLABLE: Final[Mapping[str, Installable]] = {
             claude.obstacles,
         ),
         Installable(
-            "Codex",
             "codex",
             codex.settings(),
             codex.home,
@@ -70,15 +73,12 @@ INSTALLABLE: Final[Mapping[str, Installable]] = {
             codex.TRUST,
         ),
         Installable(
-            "Gemini CLI",
             "gemini",
             gemini.settings(),
             gemini.home,
             ("spool", "command"),
             gemini.obstacles,
         ),
-        Installable(
-            "opencode", "opencode", opencode.settings(), opencode.home, ("spool",), _nothing
-        ),
+        Installable("opencode", opencode.settings(), opencode.home, ("spool",), _nothing),
     )
 }

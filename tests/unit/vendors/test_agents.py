@@ -3,6 +3,7 @@
 import pytest
 
 from callboard.vendors.agents import VENDORS
+from callboard.vendors.settings_agents import INSTALLABLE
 
 ID = "01a1e07d-442d-7ed3-8fd8-faeada1b81fc"
 
@@ -14,6 +15,12 @@ def test_there_are_four():
         "gemini": "Gemini CLI",
         "opencode": "opencode",
     }
+
+
+def test_hooks_can_be_installed_into_each():
+    assert list(INSTALLABLE) == list(VENDORS)
+    for name, one in INSTALLABLE.items():
+        assert (one.title, one.program) == (VENDORS[name].title, VENDORS[name].resuming[0])
 
 
 @pytest.mark.parametrize(

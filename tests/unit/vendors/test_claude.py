@@ -175,6 +175,18 @@ def test_answers_are_told():
     assert "answers" not in signal("PostToolUse", tool_name="Bash", tool_response=response).details
 
 
+@pytest.mark.parametrize(("length", "told"), [(600, True), (20_000, True), (20_001, False)])
+def test_a_question_that_can_be_asked_can_be_answered_in_the_terminal(length: int, told: bool):
+    question = "Q" * length
+    request = asked("AskUserQuestion", {"questions": [{"question": question}]}).request
+    assert request is not None
+    assert (request.type == "question") is told
+    found = signal(
+        "PostToolUse", tool_name="AskUserQuestion", tool_response={"answers": {question: "Yes"}}
+    )
+    assert ("answers" in found.details) is told
+
+
 def test_what_happens_in_a_subagent_says_so():
     found = signal("PreToolUse", tool_name="Bash", agent_id="a1", agent_type="general-purpose")
     assert found.details["subagent"] == "a1"

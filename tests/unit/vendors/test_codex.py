@@ -25,6 +25,22 @@ def test_a_permission_that_is_asked_can_be_answered():
     assert "suggestions" not in report.request.config, "it cannot be told to remember"
 
 
+def test_a_hook_of_a_subagent_is_not_held():
+    report = translate(
+        {
+            "session_id": "s1",
+            "hook_event_name": "PermissionRequest",
+            "tool_name": "Bash",
+            "tool_input": {"command": "ls"},
+            "agent_id": "a1",
+            "callboard": {"hold": "h1"},
+        }
+    )
+    assert report is not None
+    assert report.request is None
+    assert report.signals[0].details["asks"] == "Run: ls"
+
+
 def test_a_message_to_notify_ends_the_turn():
     report = translate(
         {

@@ -21,31 +21,40 @@ def decision(asked: Interaction) -> dict[str, Any]:
     config, response = as_object(asked.config), as_object(asked.response)
     match asked.type:
         case "permission":
-            return _ruled(response, _permitted(config, response), "message", _REFUSED)
+            return verdict(response, _permitted(config, response), _denied(refusal(response)))
         case "plan":
             # Without an input the client takes no yes to a plan; what is in it does not matter.
-            return _ruled(response, {"updatedInput": {}}, "feedback", _NOT_APPROVED)
+            lacks = refusal(response, "feedback", _NOT_APPROVED)
+            return verdict(response, {"updatedInput": {}}, _denied(lacks))
         case "question":
             return _answered(config, response)
         case _:
             return dict(NO_DECISION)
 
 
-def output(**verdict: Any) -> dict[str, Any]:
-    """A verdict on a permission request, as a hook prints it."""
-    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": dict(verdict)}}
+def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Any]:
+    """Allow or deny, with what goes with each; nothing where neither was said."""
+    match response.get("approved"):
+        case True:
+            return _output(behavior="allow", **granted)
+        case False:
+            return _output(behavior="deny", **denied)
+        case _:
+            return dict(NO_DECISION)
 
 
-def _ruled(
-    response: Object, granted: Mapping[str, Any], remark: str, otherwise: str
-) -> dict[str, Any]:
-    approved = response.get("approved")
-    if approved is True:
-        return output(behavior="allow", **granted)
-    if approved is False:
-        said = text(response.get(remark)) or otherwise
-        return output(behavior="deny", message=said, interrupt=False)
-    return dict(NO_DECISION)
+def refusal(response: Object, remark: str = "message", otherwise: str = _REFUSED) -> str:
+    """What the agent hears with a no: the person's word, or who said it."""
+    return text(response.get(remark)) or otherwise
+
+
+def _output(**decision: Any) -> dict[str, Any]:
+    """A decision on a permission request, as a hook prints it."""
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
+
+
+def _denied(message: str) -> dict[str, Any]:
+    return {"message": message, "interrupt": False}
 
 
 def _permitted(config: Object, response: Object) -> dict[str, Any]:
@@ -63,7 +72,7 @@ def _answered(config: Object, response: Object) -> dict[str, Any]:
     }
     if not answers or not given:
         return dict(NO_DECISION)
-    return output(behavior="allow", updatedInput={**given, "answers": answers})
+    return _output(behavior="allow", updatedInput={**given, "answers": answers})
 
 
 def _in_one(answer: Any) -> str:

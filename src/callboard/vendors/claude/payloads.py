@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from callboard.events import plates
 from callboard.vendors import hooks
-from callboard.vendors.asking import ASKS, request
+from callboard.vendors.asking import ASKS, LONGEST_PROMPT
 from callboard.vendors.claude import todos
-from callboard.vendors.fields import LONGEST_PATH, Object, as_object, text, word
-from callboard.vendors.reports import Report, Request, Signal
+from callboard.vendors.fields import Object, as_object, text, word
+from callboard.vendors.reports import Report, Signal
 
 NAME: Final = "claude"
 
@@ -17,27 +17,9 @@ NAME: Final = "claude"
 def translate(payload: Any) -> Report | None:
     """What a hook told; None for what belongs to no session."""
     report = hooks.translated(NAME, payload, _READINGS)
-    if report is None or not _asks(report):
-        return report
-    return replace(report, request=_request(payload))
-
-
-def _asks(report: Report) -> bool:
-    """Whether the hook can be held for an answer.
-
-    While that of a subagent runs, the terminal shows no dialog: it must not be held, or nobody
-    could answer there.
-    """
-    return any(
-        signal.name == plates.PERMISSION_REQUEST and "subagent" not in signal.details
-        for signal in report.signals
-    )
-
-
-def _request(payload: Object) -> Request:
-    tool = word(payload.get("tool_name")) or ""
-    cwd = word(payload.get("cwd"), LONGEST_PATH)
-    return request(tool, payload.get("tool_input"), cwd, payload.get("permission_suggestions"))
+    if report is None:
+        return None
+    return hooks.answerable(report, as_object(payload).get("permission_suggestions"))
 
 
 def _tool_call(payload: Object) -> tuple[Signal, ...]:
@@ -52,7 +34,7 @@ def _answers(payload: Object) -> dict[str, Any]:
     answers = {
         question: answer
         for question, given in told.items()
-        if (answer := text(given)) is not None and word(question) is not None
+        if (answer := text(given)) is not None and word(question, LONGEST_PROMPT) is not None
     }
     return {"answers": answers} if answers else {}
 

@@ -1,21 +1,18 @@
 """Codex's hooks in the board's words, and the messages of its `notify` program."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from callboard.events import plates
 from callboard.interactions.records import Interaction
 from callboard.vendors import hooks
-from callboard.vendors.asking import request
-from callboard.vendors.claude.decisions import NO_DECISION, output
+from callboard.vendors.claude.decisions import NO_DECISION, refusal, verdict
 from callboard.vendors.fields import LONGEST_PATH, Object, as_object, present, text, word
 from callboard.vendors.metadata import with_sender
 from callboard.vendors.reports import Report, Signal
 
 NAME: Final = "codex"
 _TURN_COMPLETE: Final = "agent-turn-complete"
-_REFUSED: Final = "A person said no to this on the board."
 
 
 def translate(payload: Any) -> Report | None:
@@ -24,10 +21,7 @@ def translate(payload: Any) -> Report | None:
     if "thread-id" in told:
         return _notified(told)
     report = hooks.translated(NAME, told, _READINGS)
-    if report is None or all(one.name != plates.PERMISSION_REQUEST for one in report.signals):
-        return report
-    tool, cwd = word(told.get("tool_name")) or "", word(told.get("cwd"), LONGEST_PATH)
-    return replace(report, request=request(tool, told.get("tool_input"), cwd))
+    return None if report is None else hooks.answerable(report)
 
 
 def decision(asked: Interaction) -> dict[str, Any]:
@@ -35,13 +29,7 @@ def decision(asked: Interaction) -> dict[str, Any]:
     if asked.status != "completed" or asked.via == "terminal" or asked.type != "permission":
         return dict(NO_DECISION)
     response = as_object(asked.response)
-    match response.get("approved"):
-        case True:
-            return output(behavior="allow")
-        case False:
-            return output(behavior="deny", message=text(response.get("message")) or _REFUSED)
-        case _:
-            return dict(NO_DECISION)
+    return verdict(response, {}, {"message": refusal(response)})
 
 
 def _notified(payload: Object) -> Report | None:
