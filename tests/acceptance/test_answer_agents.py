@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from subprocess import run
@@ -11,6 +12,7 @@ import pexpect
 import pytest
 
 from callboard import Callboard
+from callboard.board.processes import started_at
 from callboard.vendors.agents import VENDORS
 
 SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000002"
@@ -21,6 +23,12 @@ ASKED = {
     "ExitPlanMode": {"plan": "# Plan\n1. do it"},
     "AskUserQuestion": {"questions": [QUESTION]},
 }
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "rm \u202e*"}],
+    "behavior": "allow",
+    "destination": "userSettings",
+}
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "x.db"
 
 
-def ask(db: Path, tool: str) -> str:
+def ask(db: Path, tool: str, rules: Any = None, **process: Any) -> str:
     """A held hook asks; its id is the question's."""
 
     async def hear() -> str:
@@ -38,7 +46,8 @@ def ask(db: Path, tool: str) -> str:
             "hook_event_name": "PermissionRequest",
             "tool_name": tool,
             "tool_input": ASKED[tool],
-            "callboard": {"hold": f"held-{tool.lower()}"},
+            "permission_suggestions": rules,
+            "callboard": {"hold": f"held-{tool.lower()}", **process},
         }
         report = VENDORS["claude"].translate(payload)
         assert report is not None
@@ -58,10 +67,18 @@ def response(db: Path, id: str) -> Any:
     return asyncio.run(look())
 
 
-def at_a_terminal(db: Path, *arguments: str) -> tuple[int, str]:
-    """What the command leaves with and says to a person."""
+def at_a_terminal(db: Path, *arguments: str, typed: str | None = None) -> tuple[int, str]:
+    """What the command leaves with and says to a person; and before that it may ask them."""
     command = ["-m", "callboard", "answer", f"--db={db}", *arguments]
     child = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=30)
+    child.setwinsize(40, 200)
+    if typed is not None:
+        child.expect_exact("Always? [y/N]: ")
+        asked = child.before or ""
+        child.sendline(typed)
+        child.expect(pexpect.EOF)
+        child.wait()
+        return child.exitstatus or 0, asked + (child.before or "")
     child.expect(pexpect.EOF)
     child.wait()
     return child.exitstatus or 0, child.before or ""
@@ -80,7 +97,6 @@ def test_a_program_cannot_answer(db: Path):
     ("tool", "arguments", "recorded"),
     [
         ("Bash", ["yes"], {"approved": True}),
-        ("Bash", ["yes", "--always"], {"approved": True, "always": True}),
         ("Bash", ["no", "--message", "use make"], {"approved": False, "message": "use make"}),
         ("ExitPlanMode", ["no", "--message", "less"], {"approved": False, "feedback": "less"}),
         ("AskUserQuestion", ["SQLite"], {"answers": {"Which?": "SQLite"}}),
@@ -101,6 +117,9 @@ def test_a_person_answers(db: Path, tool: str, arguments: list[str], recorded: A
     [
         ("Bash", ["perhaps"], "neither yes nor no"),
         ("Bash", ["no", "--always"], "only with a yes"),
+        ("Bash", ["yes", "--always"], "proposes no rule"),
+        ("Bash", ["yes", "--message", "quick"], "message goes only with a no"),
+        ("ExitPlanMode", ["yes", "--message", "but"], "feedback goes only with a no"),
         ("AskUserQuestion", ["SQLite", "--message", "x"], "go with a yes or no"),
         ("AskUserQuestion", ['{"Which?": '], "no JSON"),
         ("AskUserQuestion", ['{"When?": "now"}'], "no answer to"),
@@ -112,6 +131,42 @@ def test_what_makes_no_sense_is_told(db: Path, tool: str, arguments: list[str], 
     assert code != 0
     assert complaint in said
     assert response(db, id) is None
+
+
+def test_a_rule_is_shown_to_the_letter_and_then_made(db: Path):
+    id = ask(db, "Bash", [RULE])
+    code, said = at_a_terminal(db, id, "yes", "--always", typed="y")
+    assert (code, "answered: yes" in said) == (0, True), said
+    assert "Allow without asking for all your projects (~/.claude/settings.json)" in said
+    assert "Bash(rm \\u202e*)" in said
+    assert response(db, id) == {"approved": True, "always": True}
+
+
+@pytest.mark.parametrize("typed", ["n", ""])
+def test_a_rule_that_is_not_meant_is_no_answer_at_all(db: Path, typed: str):
+    id = ask(db, "Bash", [RULE])
+    code, _ = at_a_terminal(db, id, "yes", "--always", typed=typed)
+    assert code != 0
+    assert response(db, id) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there one sees whose child one is")
+@pytest.mark.parametrize("start", [True, False])
+def test_an_agent_cannot_answer_itself_at_a_terminal_of_its_own(db: Path, start: bool):
+    """The agent is this process: the terminal that it makes is below it."""
+    me = os.getpid()
+    id = ask(db, "Bash", pid=me, **({"proc_start": started_at(me)} if start else {}))
+    code, said = at_a_terminal(db, id, "yes")
+    assert code == 2
+    assert "comes from the agent that asks" in said
+    assert response(db, id) is None
+
+
+def test_another_process_that_had_the_number_is_not_the_agent(db: Path):
+    id = ask(db, "Bash", pid=os.getpid(), proc_start="1")
+    code, said = at_a_terminal(db, id, "yes")
+    assert code == 0, said
+    assert response(db, id) == {"approved": True}
 
 
 def test_the_inbox_shows_how(db: Path):

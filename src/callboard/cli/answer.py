@@ -11,7 +11,7 @@ from callboard.cli.lookup import find_question
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session, watch_session
-from callboard.cli.ruling import check_person, ruled, tell
+from callboard.cli.ruling import check_person, confirm_rules, ruled, tell
 from callboard.cli.screen import Screen
 from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
@@ -41,9 +41,8 @@ def command(
     """
 
     async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
-        asked = await find_question(board, place, question)
+        asked = await _find(board, place, meant_id)
         if is_from_board(asked.type):
-            check_person(asked)
             ruling = ruled(asked, value, given["message"], given["always"])
             return await board.answer(asked.id, ruling, by=by, via="cli"), None
         _check_plain(given)
@@ -51,6 +50,7 @@ def command(
         return done, await board.session(done.session_id) if done.session_id else None
 
     stage = Stage(place, given["as_json"], auto_approve=False)
+    meant_id = _confirmed(place, question, value) if given["always"] else question
     done, info = place.ask(act)
     if resume and info is not None and place.watched:
         return watch_session(_as_answered(place, info, done), stage)
@@ -62,6 +62,23 @@ def command(
         return tell(Screen(), done)
     _tell(Screen(), place, done, info)
     return None
+
+
+async def _find(board: Board, place: Place, given: str) -> Interaction:
+    asked = await find_question(board, place, given)
+    if is_from_board(asked.type):
+        await check_person(board, asked)
+    return asked
+
+
+def _confirmed(place: Place, given: str, value: str) -> str:
+    """The id of what is answered always: of this question, whose rules a person has seen.
+
+    Nothing is open while they read.
+    """
+    asked = place.ask(lambda board: _find(board, place, given))
+    confirm_rules(asked, value)
+    return asked.id
 
 
 def _check_plain(given: dict[str, Any]) -> None:

@@ -32,6 +32,7 @@ class Plates(Protocol):
     """Every session of a coding agent: plates, or what a server tells of them as JSON."""
 
     async def all(self, *, dismissed: bool = False) -> Sequence[Any]: ...
+    async def get(self, plate_id: str) -> Any: ...
 
 
 class Running(Protocol):

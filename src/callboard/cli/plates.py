@@ -74,14 +74,14 @@ def _one_line(place: Place) -> None:
 
 
 async def _look(board: Board) -> tuple[list[Wire], int]:
-    return [_wire(plate) for plate in await board.plates.all()], board.clock.now_ms()
+    return [wire(plate) for plate in await board.plates.all()], board.clock.now_ms()
 
 
 async def _look_at_all(board: Board) -> tuple[list[Wire], list[Interaction]]:
-    return [_wire(plate) for plate in await board.plates.all()], await board.inbox()
+    return [wire(plate) for plate in await board.plates.all()], await board.inbox()
 
 
-def _wire(plate: Any) -> Wire:
+def wire(plate: Any) -> Wire:
     """A plate as JSON readers see it: a server gives it so, a database does not."""
     return plate.to_wire() if isinstance(plate, Plate) else plate
 

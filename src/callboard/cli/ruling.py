@@ -1,19 +1,27 @@
 """Answering a coding agent from the command line: only a person at a terminal does."""
 
 import json
+import os
 import sys
 from typing import Any
 
+import click
+
+from callboard.board.processes import ancestors, is_alive
+from callboard.cli.places import Board
+from callboard.cli.plates import wire
 from callboard.cli.screen import Screen
 from callboard.cli.wording import one_line
-from callboard.errors import Forbidden, ValidationError
+from callboard.errors import Forbidden, PlateNotFound, ValidationError
 from callboard.handlers.terminal import visible
 from callboard.interactions.kinds import KINDS, manner_of
 from callboard.interactions.records import Interaction
-from callboard.interactions.verdicts import agreed
+from callboard.interactions.verdicts import agreed, said
+from callboard.tui.rows import plate_of
+from callboard.vendors.rules import rules_of
 
 
-def check_person(asked: Interaction) -> None:
+async def check_person(board: Board, asked: Interaction) -> None:
     """Refuse to answer for a program: an agent could else allow itself what it asks for."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Forbidden(
@@ -21,6 +29,49 @@ def check_person(asked: Interaction) -> None:
             "it in the dashboard, in `callboard board`, or in a terminal of your own.",
             interaction_id=asked.id,
         )
+
+    if await _is_from_agent(board, asked):
+        raise Forbidden(
+            "This answer comes from the agent that asks. A person has to give it: in the "
+            "dashboard, in `callboard board`, or in another terminal.",
+            interaction_id=asked.id,
+        )
+
+
+async def _is_from_agent(board: Board, asked: Interaction) -> bool:
+    """Whether the agent that asks has started us: it can make itself a terminal."""
+    plate_id = plate_of(asked)
+    if plate_id is None:
+        return False
+    try:
+        plate = wire(await board.plates.get(plate_id))
+    except PlateNotFound:
+        return False
+    pid = plate["pid"]
+    # On a server of another machine the same number means another, and its start tells that.
+    return pid in ancestors(os.getpid()) and is_alive(pid, plate["procStart"])
+
+
+def confirm_rules(asked: Interaction, value: str) -> None:
+    """Show the rules that `--always` would make, and ask whether they are meant.
+
+    What makes no sense is left to be refused with the answer.
+    """
+    if manner_of(asked.type) != "ruling" or said(value) is not True:
+        return
+    rules = rules_of(asked.config) if asked.type == "permission" else []
+    if not rules:
+        raise ValidationError(
+            "The agent proposes no rule with this. Leave out --always.", field="always"
+        )
+    # Standard output may be for a program.
+    screen = Screen(sys.stderr)
+    screen.line("This changes the agent's settings, and it then does not ask any more:")
+    for rule in rules:
+        screen.line(f"  {visible(f'{rule.does} {rule.where}'.strip(), keep='')}")
+        for one in rule.exactly:
+            screen.line((f"    {visible(one, keep='')}", "here"))
+    click.confirm("Always?", default=False, abort=True, err=True)
 
 
 def ruled(asked: Interaction, value: str, message: str | None, always: bool) -> Any:
