@@ -42,6 +42,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "plates": "List the sessions of coding agents.",
         "sessions": "List the sessions, newest first.",
         "show": "Show a session: its path, its timings, its questions.",
+        "plan": "Print a session's questions, open and closed, as XML that agents read.",
         "why": "Say what a session waits for, and what unblocks it.",
         "events": "List what happened in a session.",
         "state": "Print a session's state, now or at any position.",
