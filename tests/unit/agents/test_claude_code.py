@@ -1,0 +1,426 @@
+"""Claude Code in a phase, played from what the real one once told."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from callboard import ClaudeCode, Phase, Retry, State, Workflow, run
+from callboard.agents.claude_code.leftovers import MARK, end_leftovers, mark
+from callboard.agents.claude_code.messages import Ending, Hearing
+from callboard.agents.claude_code.sessions import run_id, session_of
+from callboard.engine.ports import Request, Text, Thinking, ToolCall, ToolResult
+from callboard.errors import DefinitionError
+from callboard.events.envelope import Event
+
+RECORDED = Path(__file__).parent / "claude_code"
+PLAYER = RECORDED / "player.py"
+
+
+class City(BaseModel):
+    name: str
+    country: str
+
+
+class Job(State):
+    task: str = ""
+    made: str = ""
+    city: City | None = None
+
+
+def begin(state: Job, task: str) -> None:
+    state.task = task
+
+
+def keep(state: Job, made: Any) -> None:
+    if isinstance(made, City):
+        state.city = made
+    else:
+        state.made = str(made)
+
+
+class Person:
+    def __init__(self, *answers: Any) -> None:
+        self.asked: list[Request] = []
+        self._answers = list(answers)
+
+    async def answer(self, request: Request) -> Any:
+        self.asked.append(request)
+        return self._answers.pop(0)
+
+
+class Played:
+    """A home for the player, and what it was told there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._heard = folder / "heard"
+
+    def agent(self, recording: str | Path, **options: Any) -> ClaudeCode:
+        play = recording if isinstance(recording, Path) else RECORDED / f"{recording}.jsonl"
+        env = {"PLAY": str(play), "HEARD": str(self._heard), "HOME": str(self.folder)}
+        options = {"prompt": lambda state: state.task, "cwd": self.folder, **options}
+        return ClaudeCode(program=str(PLAYER), env=env, **options)
+
+    @property
+    def heard(self) -> list[Any]:
+        return [json.loads(line) for line in self._heard.read_text(encoding="utf-8").splitlines()]
+
+    def recording(self, *lines: Any) -> Path:
+        file = self.folder / "lines.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return file
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Played:
+    return Played(tmp_path)
+
+
+def job(agent: ClaudeCode, **options: Any) -> Workflow:
+    phase = Phase("work", agent=agent, update=keep, terminal=True, **options)
+    return Workflow("job", state=Job, start=begin, phases=[phase])
+
+
+def named(events: list[Event], name: str) -> list[Any]:
+    return [event.payload for event in events if event.name == name]
+
+
+def lines(recording: str) -> list[Any]:
+    text = (RECORDED / f"{recording}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class TestHearing:
+    def test_words_calls_and_results(self):
+        hearing = Hearing()
+
+        items = [item for line in lines("touch") for item in hearing.items(line)]
+
+        touch = {"command": "touch made", "description": "Make a file"}
+        call = ToolCall("toolu_000000000000000000000001", "Bash", touch)
+        result = ToolResult(call.id, "(Bash completed with no output)", is_error=False)
+        assert items == [call, result, Text("It is made.")]
+        assert hearing.is_over
+        assert hearing.ending is not None
+        assert hearing.ending.usage == {
+            "turns": 2,
+            "inputTokens": 20,
+            "outputTokens": 10,
+            "costUsd": pytest.approx(0.00028),
+        }
+
+    def test_thinking_is_told_and_a_subagents_words_are_not(self):
+        delta = {"type": "thinking_delta", "thinking": "Hm."}
+        event = {"type": "content_block_delta", "index": 0, "delta": delta}
+
+        mine = Hearing().items({"type": "stream_event", "event": event})
+        other = {"type": "stream_event", "event": event, "parent_tool_use_id": "toolu_1"}
+
+        assert mine == [Thinking("Hm.")]
+        assert Hearing().items(other) == []
+
+    def test_what_is_not_known_is_left(self):
+        assert Hearing().items({"type": "from_the_future"}) == []
+
+    @pytest.mark.parametrize(("recording", "limited"), [("limited", True), ("refused", False)])
+    def test_success_may_be_a_failure(self, recording: str, limited: bool):
+        hearing = Hearing()
+        for line in lines(recording):
+            hearing.items(line)
+
+        assert hearing.ending is not None
+        assert hearing.ending.result["subtype"] == "success"
+        assert not hearing.ending.succeeded
+        assert hearing.ending.limited is limited
+        assert hearing.ending.reason.startswith("api_error: API Error: ")
+
+    def test_when_a_limit_ends(self):
+        hearing = Hearing()
+        told = {"status": "rejected", "resetsAt": 1_794_802_852}
+        hearing.items({"type": "rate_limit_event", "rate_limit_info": told})
+        hearing.items(lines("limited")[-1])
+
+        assert hearing.ending is not None
+        assert hearing.ending.resets_at == 1_794_802_852
+
+    def test_errors_are_told(self):
+        ending = Ending({"subtype": "error_max_turns", "is_error": True, "errors": ["Too many."]})
+
+        assert ending.reason == "error_max_turns: Too many."
+
+
+class TestCommand:
+    async def test_says_what_was_wanted(self, played: Played):
+        agent = played.agent(
+            "touch",
+            model=lambda state: f"model-for-{state.task}",
+            allowed_tools=["Read", "Bash(git diff:*)"],
+            append_system_prompt="Be brief.",
+            arguments=["--strict-mcp-config"],
+        )
+
+        done = await run(job(agent), "this", human_input=Person(True), session_id="s1")
+
+        assert done.state.made == "It is made."
+        words, prompt, _ = played.heard
+        assert words[:4] == ["--allowedTools", "Read", "Bash(git diff:*)", "-p"]
+        assert _after(words, "--model") == "model-for-this"
+        assert _after(words, "--append-system-prompt") == "Be brief."
+        assert _after(words, "--permission-mode") == "default"
+        assert _after(words, "--session-id") == run_id("s1:work#1")
+        assert words[-1] == "--strict-mcp-config"
+        assert prompt["message"]["content"] == [{"type": "text", "text": "this"}]
+
+    async def test_does_not_take_itself_for_a_part_of_another(
+        self, played: Played, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setenv("CLAUDECODE", "1")
+        seen = played.folder / "env"
+        program = played.folder / "claude"
+        program.write_text(f'#!/bin/sh\nenv > "{seen}"\n', encoding="utf-8")
+        program.chmod(0o755)
+
+        await run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+
+        names = [line.partition("=")[0] for line in seen.read_text(encoding="utf-8").splitlines()]
+        assert MARK in names
+        assert "CLAUDECODE" not in names
+
+
+def _after(words: list[str], name: str) -> str:
+    return words[words.index(name) + 1]
+
+
+class TestPermissions:
+    @pytest.mark.parametrize("allowed", [True, False])
+    async def test_a_person_decides(self, played: Played, *, allowed: bool):
+        person = Person(allowed)
+
+        await run(job(played.agent("touch")), "x", human_input=person)
+
+        [asked] = person.asked
+        assert asked.prompt == "May Claude Code use Bash?\n\ntouch made"
+        response = played.heard[-1]["response"]
+        assert response["subtype"] == "success"
+        assert response["response"] == (
+            {
+                "behavior": "allow",
+                "updatedInput": {"command": "touch made", "description": "Make a file"},
+            }
+            if allowed
+            else {"behavior": "deny", "message": "A person said no to this."}
+        )
+
+    async def test_answers_go_back_with_the_questions(self, played: Played):
+        person = Person("Postgres", "Monday, Tuesday")
+
+        await run(job(played.agent("ask")), "x", human_input=person)
+
+        database, days = person.asked
+        assert database.prompt == "Which database?\n- SQLite: in a file\n- Postgres: on a server"
+        assert database.other
+        assert days.prompt.startswith("Which days? Several are possible: put commas between them.")
+        updated = played.heard[-1]["response"]["response"]["updatedInput"]
+        assert len(updated["questions"]) == 2
+        assert updated["answers"] == {
+            "Which database?": "Postgres",
+            "Which days?": "Monday, Tuesday",
+        }
+
+    async def test_a_request_of_another_kind_is_answered_with_an_error(self, played: Played):
+        asked = {"type": "control_request", "request_id": "r1", "request": {"subtype": "hook"}}
+        recording = played.recording(asked, lines("touch")[-1])
+
+        await run(job(played.agent(recording)), "x")
+
+        response = played.heard[-1]["response"]
+        assert (response["subtype"], response["request_id"]) == ("error", "r1")
+
+    async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
+        request = {
+            "subtype": "can_use_tool",
+            "tool_name": "Bash",
+            "input": {"command": "x" * 20_007},
+        }
+        asked = {"type": "control_request", "request_id": "r1", "request": request}
+        person = Person(False)
+
+        recording = played.recording(asked, lines("touch")[-1])
+        await run(job(played.agent(recording)), "x", human_input=person)
+
+        assert person.asked[0].prompt.endswith("x\n… and 7 more characters.")
+
+
+class TestOutput:
+    async def test_a_model(self, played: Played):
+        done = await run(job(played.agent("city", output=City)), "x")
+
+        assert done.state.city == City(name="Lisbon", country="Portugal")
+        schema = json.loads(_after(played.heard[0], "--json-schema"))
+        assert schema["required"] == ["name", "country"]
+
+    async def test_a_schema(self, played: Played):
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+        done = await run(job(played.agent("city", output=schema)), "x")
+
+        [completed] = named(done.events, "agent:completed")
+        assert completed["output"] == {"name": "Lisbon", "country": "Portugal"}
+
+    async def test_that_is_missing_is_a_failure(self, played: Played):
+        done = await run(job(played.agent("touch", output=City)), "x", human_input=Person(True))
+
+        assert done.status == "failed"
+        assert "without the output" in named(done.events, "phase:failed")[0]["error"]["message"]
+
+    def test_must_be_an_object(self):
+        with pytest.raises(DefinitionError, match="pydantic model"):
+            ClaudeCode("x", output=list[str])
+
+    def test_tools_are_a_list(self):
+        with pytest.raises(DefinitionError, match="list"):
+            ClaudeCode("x", allowed_tools="Read")
+
+
+class TestFailures:
+    async def test_a_missing_program_says_how_to_get_it(self, played: Played):
+        agent = ClaudeCode("x", program="no-such-claude", cwd=played.folder)
+
+        done = await run(job(agent), "x")
+
+        [failed] = named(done.events, "phase:failed")
+        assert failed["error"]["code"] == "MISSING_EXTRA"
+        assert "npm install -g @anthropic-ai/claude-code" in failed["error"]["message"]
+
+    async def test_a_missing_folder_is_named(self, played: Played):
+        done = await run(job(played.agent("touch", cwd=played.folder / "none")), "x")
+
+        message = named(done.events, "phase:failed")[0]["error"]["message"]
+        assert str(played.folder / "none") in message
+
+    async def test_an_end_without_a_result_tells_what_was_on_standard_error(self, played: Played):
+        program = played.folder / "claude"
+        program.write_text("#!/bin/sh\necho Not today >&2\nexit 3\n", encoding="utf-8")
+        program.chmod(0o755)
+
+        done = await run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+
+        message = named(done.events, "phase:failed")[0]["error"]["message"]
+        assert message == "Claude Code ended without a result: exit code 3: Not today"
+
+    async def test_an_attempt_that_failed_is_tried_again(self, played: Played):
+        agent = played.agent("refused")
+
+        done = await run(job(agent, retry=Retry(attempts=2, backoff=0)), "x")
+
+        assert [one["attempt"] for one in named(done.events, "agent:started")] == [1, 2]
+
+
+class TestSessions:
+    def test_is_new_until_there_is_a_transcript(self, tmp_path: Path):
+        env = {"HOME": str(tmp_path)}
+        assert session_of("key", env) == (run_id("key"), False)
+
+        self._write(tmp_path / ".claude", run_id("key"), {"type": "user"})
+
+        assert session_of("key", env).arguments == ("--resume", run_id("key"))
+
+    def test_the_clients_own_folder_may_be_elsewhere(self, tmp_path: Path):
+        self._write(tmp_path, run_id("key"), {"type": "assistant"})
+
+        assert session_of("key", {"CLAUDE_CONFIG_DIR": str(tmp_path)}).exists
+
+    def test_one_in_which_nobody_spoke_is_passed_over(self, tmp_path: Path):
+        self._write(tmp_path, run_id("key"), {"type": "queue-operation"})
+
+        session = session_of("key", {"CLAUDE_CONFIG_DIR": str(tmp_path)})
+
+        assert not session.exists
+        assert session.id != run_id("key")
+
+    def _write(self, folder: Path, id: str, *told: Any) -> None:
+        file = folder / "projects" / "-project" / f"{id}.jsonl"
+        file.parent.mkdir(parents=True)
+        written = [json.dumps(line, separators=(",", ":")) + "\n" for line in told]
+        file.write_text("".join(written), encoding="utf-8")
+
+
+@pytest.fixture
+def left_running():
+    """Starts processes with a mark in their environment; none survives the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(marked: str) -> subprocess.Popen[bytes]:
+        sleeping = [sys.executable, "-c", "import time; print(flush=True); time.sleep(1000)"]
+        env = {**os.environ, MARK: marked}
+        process = subprocess.Popen(sleeping, env=env, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+Start = Callable[[str], "subprocess.Popen[bytes]"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the mark")
+class TestLeftovers:
+    def test_of_a_process_that_is_gone_are_ended(self, left_running: Start):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        process = left_running(f"run-1:{gone.pid}:12345")
+
+        assert end_leftovers("run-1") == 1
+        assert process.wait(10) == -9
+
+    def test_of_our_own_are_ended(self, left_running: Start):
+        process = left_running(mark("run-2"))
+
+        assert end_leftovers("run-2") == 1
+        assert process.wait(10) == -9
+
+    def test_of_somebody_who_lives_and_of_other_runs_stay(self, left_running: Start):
+        parent = os.getppid()
+        fields = Path(f"/proc/{parent}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        others = left_running(f"run-3:{parent}:{fields[19]}")
+        another = left_running(mark("run-30"))
+
+        assert end_leftovers("run-3") == 0
+        assert others.poll() is None
+        assert another.poll() is None
+
+
+async def test_cancelling_ends_one_that_does_not_want_to_leave(played: Played):
+    stubborn = played.folder / "claude"
+    here = played.folder / "pid"
+    stubborn.write_text(
+        f"#!{sys.executable}\nimport os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"open({str(here)!r} + '.new', 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(here)!r} + '.new', {str(here)!r})\n"
+        "time.sleep(1000)\n",
+        encoding="utf-8",
+    )
+    stubborn.chmod(0o755)
+    execution = run(job(ClaudeCode("x", program=str(stubborn), cwd=played.folder)), "x")
+    while not here.exists():
+        await asyncio.sleep(0.01)
+
+    await execution.abort()
+    done = await execution
+
+    assert done.status == "cancelled"
+    assert not Path(f"/proc/{here.read_text(encoding='utf-8')}").exists()
