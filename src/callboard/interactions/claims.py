@@ -5,9 +5,7 @@ from typing import Any
 from callboard.errors import Claimed, ValidationError
 from callboard.events.moments import iso
 from callboard.interactions.fields import as_text
-from callboard.interactions.records import Interaction
-
-LONGEST_MS = 86_400_000
+from callboard.interactions.records import LONGEST_MS, Interaction
 
 
 def claim_payload(asked: Interaction, by: str, ttl_ms: int, now_ms: int) -> dict[str, Any]:

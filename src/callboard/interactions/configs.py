@@ -4,7 +4,7 @@ The keys are those of the table and the wire. Others are kept for whoever put th
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from callboard.errors import ValidationError
 from callboard.interactions.fields import as_json, as_text, as_texts
@@ -76,6 +76,14 @@ def halts(type: str, config: Mapping[str, Any] | None) -> bool:
 def participants(config: Mapping[str, Any] | None) -> list[str]:
     """The people who all have to answer; none when whoever comes first will do."""
     return list((config or {}).get("requiredParticipants") or [])
+
+
+def addressees(config: Mapping[str, Any] | None) -> list[str]:
+    """Whom to tell that somebody is needed, by the names that were given; none for everybody."""
+    told: Any = (config or {}).get("notify")
+    named: Any = cast("Mapping[str, Any]", told).get("users") if isinstance(told, Mapping) else None
+    users = cast("list[Any]", named) if isinstance(named, list) else []
+    return [user for user in users if isinstance(user, str)] or participants(config)
 
 
 def title(prompt: str) -> str:

@@ -3,10 +3,44 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Final, Self, TypedDict
 
 from callboard.events.codec import load_json
 from callboard.events.moments import from_iso, from_ms, iso
+
+LONGEST_MS: Final = 86_400_000
+"""As long as a claim may last at most: a day."""
+
+
+class HumanInteractionRow(TypedDict):
+    """A row of `human_interactions` as the table holds it: JSON as text, moments as milliseconds.
+
+    `interaction` makes an `Interaction` of it.
+    """
+
+    id: str
+    execution_id: str | None
+    type: str
+    prompt: str
+    options: str | None
+    other: int
+    status: str
+    response: str | None
+    created_at: int
+    resolved_at: int | None
+    session_config: str | None
+    session_transcript: str | None
+    session_duration: int | None
+    error: str | None
+    phase: str | None
+    run: str | None
+    deadline: int | None
+    assigned_to: str | None
+    claimed_by: str | None
+    claimed_until: int | None
+    answered_by: str | None
+    via: str | None
+    stream: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +131,11 @@ class Interaction:
         )
 
 
-def interaction(row: Mapping[str, Any], now_ms: int) -> Interaction:
+def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> Interaction:
     """The interaction that a row holds, as it is now: a claim that has run out is none."""
     until = row["claimed_until"]
-    claimed = until is not None and until > now_ms
+    # A clock that was put back must not make a claim last for longer than any claim may.
+    claimed = until is not None and now_ms < until <= now_ms + LONGEST_MS
     return Interaction(
         id=row["id"],
         session_id=row["execution_id"],

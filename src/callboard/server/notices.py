@@ -22,6 +22,8 @@ from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.terminal import visible
+from callboard.interactions.configs import addressees
+from callboard.interactions.records import interaction
 from callboard.log.protocol import EventLog
 from callboard.server.notifier import AppriseNotifier, Nobody, Notifier
 
@@ -189,7 +191,9 @@ class Notices:
     async def _of_question(self, row: Mapping[str, Any]) -> Notice:
         sessions = await self.log.rows(Query("sessions", {"id": row["execution_id"] or ""}))
         who = sessions[0]["workflow"] if sessions else "Callboard"
-        return Notice(row["id"], shortened(who), shortened(row["prompt"]))
+        named = addressees(interaction(row, self._clock.now_ms()).config)
+        called = f"{', '.join(named)}: " if named else ""
+        return Notice(row["id"], shortened(who), shortened(called + row["prompt"]))
 
 
 def _subject(event: Event) -> str | None:
