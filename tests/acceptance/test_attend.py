@@ -337,9 +337,9 @@ async def test_our_own_prompt_is_no_decision(attend: Attend):
 
 async def test_the_agent_is_started_as_the_recipe_says(attend: Attend):
     await attend.ask("Review.", model="opus", context={"files": ["a.py"]})
-    env = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x", "CALLBOARD_TOKEN": "cb_secret"}
-    env["CLAUDE_CONFIG_DIR"] = str(attend.folder / "config")
-    ended(attend.attend("arguments", "--yes", **env))
+    attend.env |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x", "CALLBOARD_TOKEN": "secret"}
+    attend.env["CLAUDE_CONFIG_DIR"] = str(attend.folder / "config")
+    ended(attend.attend("arguments", "--yes"))
     told = json.loads((attend.folder / "arguments.json").read_text(encoding="utf-8"))
     argv = told["argv"]
     assert argv[0] == "--mcp-config"

@@ -14,6 +14,7 @@ from tests.servers import TOKEN
 TOOL = "mcp__callboard-decision__submit_decision"
 DIALOG = "Do you want to proceed?"
 APPROVAL = {"type": "approval"}
+PATIENT = 60.0
 
 
 def deciding(*decisions: Any, then: str = "It is kept.") -> Script:
@@ -67,6 +68,12 @@ class Attendance:
         return list(folder.with_name(folder.name + ".attend").glob("*/*"))
 
 
+async def agree(terminal: ClaudeTerminal) -> None:
+    """Say yes in the dialog of a decision. Until it is there, two programs have to start."""
+    await terminal.shows(DIALOG, within=PATIENT)
+    await terminal.leaves(DIALOG, "1")
+
+
 async def leave(terminal: ClaudeTerminal) -> None:
     """Leave the agent, and wait for the harness to end."""
     await terminal.type("/exit")
@@ -75,5 +82,6 @@ async def leave(terminal: ClaudeTerminal) -> None:
 
 async def refuse(terminal: ClaudeTerminal, key: str) -> None:
     """Say no in the dialog of a decision, and wait until the agent takes a prompt again."""
+    await terminal.shows(DIALOG, within=PATIENT)
     await terminal.leaves(DIALOG, key)
     await terminal.shows("❯")

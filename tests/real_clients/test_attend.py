@@ -11,8 +11,10 @@ from tests.real_clients import scenes
 from tests.real_clients.attendance import (
     APPROVAL,
     DIALOG,
+    PATIENT,
     TOOL,
     Attendance,
+    agree,
     deciding,
     leave,
     refuse,
@@ -57,7 +59,7 @@ async def test_a_decision_of_each_form(harness: Attendance, model: Model, form: 
     model.scripts["decide"] = deciding(decision)
     id = await harness.ask("Review it. play:decide", outcomeSchema=schema)
     with harness.terminal() as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         assert (await harness.question(id))["status"] == "pending"
         await leave(terminal)
@@ -75,6 +77,7 @@ async def test_a_decision_that_does_not_fit_is_told_to_the_model(harness: Attend
     model.scripts["decide"] = deciding({"approved": "maybe"}, decision)
     id = await harness.ask("Review it. play:decide", outcomeSchema=schema)
     with harness.terminal() as terminal:
+        await terminal.shows("maybe", within=PATIENT)
         await terminal.leaves("maybe", "1")
         await terminal.leaves("two keys clash", "1")
         await terminal.shows("It is kept.")
@@ -87,10 +90,10 @@ async def test_the_last_decision_counts(harness: Attendance, model: Model):
     model.scripts |= {"first": deciding("approved"), "second": deciding("rejected", then="Again.")}
     id = await harness.ask("Review it. play:first", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         await terminal.type("I changed my mind. play:second")
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("Again.")
         await leave(terminal)
     assert (await harness.question(id))["response"] == "rejected"
@@ -100,7 +103,7 @@ async def test_the_session_is_on_the_board(harness: Attendance, model: Model, bo
     model.scripts["decide"] = deciding("approved")
     id = await harness.ask("Review the schema. play:decide", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows(DIALOG)
+        await terminal.shows(DIALOG, within=PATIENT)
         asked = await harness.permission()
         assert asked["config"]["toolInput"] == {"decision": "approved"}
         await board.plate(
@@ -132,7 +135,7 @@ async def test_leaving_without_a_decision(harness: Attendance, model: Model):
     model.scripts["say"] = scenes.SAY
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows("Nothing to do.")
+        await terminal.shows("Nothing to do.", within=PATIENT)
         await leave(terminal)
     found = await harness.question(id)
     assert (found["status"], found["response"]) == ("cancelled", None)
@@ -144,7 +147,7 @@ async def test_ctrl_c_goes_to_the_agent_and_leaves_it_when_pressed_twice(
     model.scripts["say"] = scenes.SAY
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows("Nothing to do.")
+        await terminal.shows("Nothing to do.", within=PATIENT)
         terminal.press("C-c")
         await terminal.shows("Press Ctrl-C again to exit")
         assert (await harness.question(id))["status"] == "pending"
@@ -160,8 +163,8 @@ async def test_the_terminal_is_closed(harness: Attendance, model: Model, board: 
     id = await harness.ask(f"Review it. play:{script}", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
         if decided:
-            await terminal.leaves(DIALOG, "1")
-        await terminal.shows("It is kept." if decided else "Nothing to do.")
+            await agree(terminal)
+        await terminal.shows("It is kept." if decided else "Nothing to do.", within=PATIENT)
     found = await board.closed(id)
     assert found["status"] == ("completed" if decided else "cancelled")
     assert found["response"] == ("approved" if decided else None)
@@ -172,7 +175,7 @@ async def test_the_time_is_up(harness: Attendance, model: Model):
     model.scripts["say"] = scenes.SAY
     id = await harness.ask("Decide. play:say", outcomeSchema=APPROVAL, timeout=4000)
     with harness.terminal("--grace=4") as terminal:
-        await terminal.shows("The time is up. This session ends in")
+        await terminal.shows("The time is up. This session ends in", within=PATIENT)
         assert (await harness.question(id))["status"] == "pending"
         await terminal.ends()
         assert "timeout" in terminal.screen
@@ -184,8 +187,8 @@ async def test_a_decision_in_the_last_minute_counts(harness: Attendance, model: 
     model.scripts["decide"] = deciding("rejected")
     id = await harness.ask("Decide. play:decide", outcomeSchema=APPROVAL, timeout=1)
     with harness.terminal("--grace=20") as terminal:
-        await terminal.shows("The time is up.", DIALOG)
-        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("The time is up.", DIALOG, within=PATIENT)
+        await agree(terminal)
         await until(lambda: terminal.is_over, "the end", within=60)
     found = await harness.question(id)
     assert (found["status"], found["response"]) == ("completed", "rejected")
@@ -195,7 +198,7 @@ async def test_a_model_that_cannot_be_reached(harness: Attendance, model: Model)
     model.scripts["fail"] = [[Fail(400, "invalid_request_error")]]
     id = await harness.ask("Review it. play:fail", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows("API Error")
+        await terminal.shows("API Error", within=PATIENT)
         await leave(terminal)
     found = await harness.question(id)
     assert found["status"] == "failed"
@@ -206,7 +209,7 @@ async def test_an_agent_that_is_killed(harness: Attendance, model: Model, board:
     model.scripts["say"] = scenes.SAY
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows("Nothing to do.")
+        await terminal.shows("Nothing to do.", within=PATIENT)
         plate = await board.plate(status="idle")
         os.kill(plate["pid"], signal.SIGKILL)
         await terminal.ends()
@@ -229,7 +232,7 @@ async def test_a_decision_that_was_only_spoken_is_confirmed(
         await terminal.type("1")
         await terminal.shows("Open it?")
         terminal.press("Enter")
-        await terminal.shows("APPROVED")
+        await terminal.shows("APPROVED", within=PATIENT)
         await terminal.type("/exit")
         await terminal.shows("The conversation reads as: approved", "Record that?")
         await terminal.type(answer)
@@ -249,8 +252,8 @@ async def test_the_harness_is_killed(harness: Attendance, model: Model, board: B
     id = await harness.ask(f"Review it. play:{script}", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
         if decided:
-            await terminal.leaves(DIALOG, "1")
-        await terminal.shows("It is kept." if decided else "Nothing to do.")
+            await agree(terminal)
+        await terminal.shows("It is kept." if decided else "Nothing to do.", within=PATIENT)
         os.kill(terminal.pid, signal.SIGKILL)
         await board.plate(status="closed")
     found = await harness.question(id)
@@ -261,7 +264,7 @@ async def test_the_harness_is_killed(harness: Attendance, model: Model, board: B
         if decided:
             await board.closed(id)
         else:
-            await terminal.shows("Nothing to do.")
+            await terminal.shows("Nothing to do.", within=PATIENT)
             await leave(terminal)
     found = await harness.question(id)
     assert found["status"] == ("completed" if decided else "cancelled")
@@ -276,9 +279,9 @@ async def test_the_server_is_killed_while_a_person_decides(
     model.scripts["decide"] = deciding("approved")
     id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.shows(DIALOG)
+        await terminal.shows(DIALOG, within=PATIENT)
         await board.server.kill()
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         await terminal.type("/exit")
         await terminal.shows("No server answers")
@@ -292,7 +295,7 @@ async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Mod
     model.scripts["say"] = scenes.SAY
     first = await harness.ask("Review one. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal, harness.terminal(asks=True) as other:
-        await terminal.shows("Nothing to do.")
+        await terminal.shows("Nothing to do.", within=PATIENT)
         await other.shows("ann (attend", "sees to it")
         await other.type("1")
         await other.shows("Wait until then")
@@ -307,7 +310,7 @@ async def test_a_transcript_is_kept_where_it_was_asked_for(harness: Attendance, 
     model.scripts["decide"] = deciding("approved", then="The key sk-ant-REDACTED-example is bad.")
     id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL, captureTranscript=True)
     with harness.terminal() as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("is bad.")
         await leave(terminal)
     kept = (await harness.question(id))["transcript"]
@@ -331,7 +334,7 @@ async def test_a_context_of_ten_megabytes(harness: Attendance, model: Model):
             type="interactive_session", prompt="Review it. play:decide", config=config
         )
     with harness.terminal() as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         assert model.was_told("/context.json. Read what you need of it.")
         await leave(terminal)
@@ -361,7 +364,7 @@ async def test_system_prompt_model_and_servers_reach_the_agent(
         terminal.press("Enter")
         await terminal.shows("model opus", "You are a careful reviewer.", f"asker: {CALLBOARD} mcp")
         terminal.press("Enter")
-        await terminal.shows("Asked.")
+        await terminal.shows("Asked.", within=PATIENT)
         await leave(terminal)
     assert model.was_told("You are a careful reviewer.")
     found = (await harness.board.get("/interactions?type=approval"))["interactions"]
@@ -372,15 +375,15 @@ async def test_a_session_is_resumed(harness: Attendance, model: Model):
     model.scripts |= {"decide": deciding("rejected"), "again": deciding("approved", then="Now so.")}
     first = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         await leave(terminal)
     second = await harness.ask(
         "Look again. play:again", outcomeSchema=APPROVAL, resumeSession=first
     )
     with harness.terminal() as terminal:
-        await terminal.shows("Review it.", "Look again.")
-        await terminal.leaves(DIALOG, "1")
+        await terminal.shows("Review it.", "Look again.", within=PATIENT)
+        await agree(terminal)
         await terminal.shows("Now so.")
         await leave(terminal)
     assert (await harness.question(first))["response"] == "rejected"
@@ -391,7 +394,7 @@ async def test_in_a_window_of_tmux(harness: Attendance, model: Model, board: Boa
     model.scripts["decide"] = deciding("approved")
     id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
     with harness.terminal("--tmux") as terminal:
-        await terminal.leaves(DIALOG, "1")
+        await agree(terminal)
         await terminal.shows("It is kept.")
         await terminal.type("/exit")
         found = await board.closed(id)

@@ -8,6 +8,7 @@ from typing import Any
 from callboard.cli.places import Place
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, duration, one_line, plural, preview
+from callboard.events.codec import dump_json
 from callboard.events.moments import from_ms
 from callboard.handlers.terminal import visible
 from callboard.harness.outcomes import form_of, options_of
@@ -19,6 +20,8 @@ from callboard.vendors.fields import as_object
 _PROMPT = 90
 _MOST_LINES = 30
 _LONGEST = 200
+_MUCH = 2_000
+"""Characters of a text that are looked at when its beginning is shown."""
 
 
 class AttendScreen:
@@ -59,7 +62,7 @@ class AttendScreen:
             return self.line(("No session waits for you. Ctrl-C leaves.", "faint"))
         self.line((f"{plural(len(waiting), 'session')} for you:", "name"))
         for number, one in enumerate(waiting, 1):
-            self.line((f"{number:3}  ", "faint"), (one_line(one.prompt, _PROMPT), "asks"))
+            self.line((f"{number:3}  ", "faint"), (one_line(one.prompt[:_MUCH], _PROMPT), "asks"))
             about = [form_of(one.config or {}), f"asked {ago(one.created_at, from_ms(now_ms))}"]
             about += [f"session {one.session_id}"] if one.session_id else []
             about += [] if one in free else [_held(one)]
@@ -72,9 +75,9 @@ class AttendScreen:
         """All that is about to be started, before it is: it runs code."""
         asks = ready.wanted
         self.line()
-        lines = visible(asks.prompt).splitlines()
+        lines = asks.prompt.splitlines()
         for text in lines[:_MOST_LINES]:
-            self.line((one_line(text, 4 * _LONGEST), "asks"))
+            self.line((one_line(text[: 4 * _LONGEST], 4 * _LONGEST), "asks"))
         if len(lines) > _MOST_LINES:
             self.line((f"… {plural(len(lines) - _MOST_LINES, 'more line')}", "faint"))
         for name, value in self._about(ready):
@@ -87,9 +90,9 @@ class AttendScreen:
         if ready.resumes is not None:
             about.append(("resumes", ready.resumes))
         if asks.system_prompt is not None:
-            about.append(("system prompt", one_line(asks.system_prompt, _LONGEST)))
+            about.append(("system prompt", one_line(asks.system_prompt[:_MUCH], _LONGEST)))
         if asks.context is not None:
-            about.append(("context", preview(asks.context, _LONGEST)))
+            about.append(("context", _beginning(asks.context)))
         if ready.mcp_config is not None:
             about.append(("MCP config", visible(str(ready.mcp_config))))
         about += [
@@ -141,6 +144,12 @@ def _held(one: Interaction) -> str:
 
 def _missing(one: Interaction) -> list[str]:
     return [name for name in participants(one.config) if name not in (one.response or {})]
+
+
+def _beginning(context: Any) -> str:
+    written = dump_json(context)
+    size = f" ({len(written):,} bytes)" if len(written) > _LONGEST else ""
+    return one_line(written[:_MUCH].decode("utf-8", "replace"), _LONGEST) + size
 
 
 def _decision(config: Any) -> str:

@@ -18,10 +18,10 @@ _WHOLE: Final = re.compile(
 )
 _AFTER: Final = re.compile(
     r"(?P<name>\b(?:authorization\s*[:=]\s*)?(?:bearer|basic)\s+)(?P<value>[0-9A-Za-z+/._~=-]{8,})"
-    r"|(?P<word>[\w-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
+    r"|(?P<word>(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
     r"|private[_-]?key|token|pwd)[\"']?\s*(?:=|:|=>)\s*)"
     r"(?P<text>\"(?:[^\"\\\n]|\\.){4,}\"|'[^'\n]{4,}'|[^\s\"',;]{4,})"
-    r"|(?P<site>\b[a-z][a-z0-9+.-]*://[^\s/:@]+:)(?P<user>[^\s/@]+)(?=@)",
+    r"|(?P<site>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]{1,200}:)(?P<user>[^\s/@]{1,500})(?=@)",
     re.IGNORECASE,
 )
 

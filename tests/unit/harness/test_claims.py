@@ -1,0 +1,165 @@
+"""Who sees to a session, and what becomes of it when they die."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from callboard.app import Callboard
+from callboard.errors import Claimed
+from callboard.harness.claims import RENEW_AFTER, TTL_MS, Harness, give_back, is_free, keep, take
+from callboard.harness.folders import Folders, beside, of_server
+from callboard.harness.leftovers import is_in_use, record_leftovers
+from callboard.harness.recording import Record, recorded
+from callboard.interactions.records import Interaction
+from callboard.testing.fake_clock import FakeClock
+
+ME = Harness.here("ann")
+ELSEWHERE = Harness(4711, "1", "another-machine", "bob")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def board(tmp_path: Path, clock: FakeClock) -> AsyncGenerator[Callboard]:
+    async with Callboard.open(tmp_path / "t.db", clock=clock) as opened:
+        yield opened
+
+
+async def asked(board: Callboard) -> Interaction:
+    config = {"outcomeSchema": {"type": "approval"}}
+    return await board.people.ask(type="interactive_session", prompt="Well?", config=config)
+
+
+def dead() -> Harness:
+    """A harness whose process has ended."""
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    return Harness(process.pid, "1", ME.host, "bob")
+
+
+def test_a_name_tells_the_process():
+    assert Harness.named(ME.name) == Harness(os.getpid(), ME.start, ME.host)
+    assert Harness.named("ann") is None
+    assert Harness.named(None) is None
+
+
+async def test_two_never_have_the_same(board: Callboard, clock: FakeClock):
+    question = await asked(board)
+    await take(board.people, question, ELSEWHERE, clock)
+    question = await board.people.get(question.id)
+    assert not is_free(question, ME)
+    with pytest.raises(Claimed):
+        await take(board.people, question, ME, clock)
+
+
+async def test_a_claim_of_a_dead_harness_here_is_free_at_once(board: Callboard, clock: FakeClock):
+    question = await asked(board)
+    await board.people.claim(question.id, by=dead().name, ttl_ms=TTL_MS)
+    question = await board.people.get(question.id)
+    assert is_free(question, ME)
+
+    async def time_goes_by() -> None:
+        while True:
+            await clock.advance(0.005)
+            await asyncio.sleep(0)
+
+    going = asyncio.create_task(time_goes_by())
+    claimed = await take(board.people, question, ME, clock)
+    going.cancel()
+    assert claimed.claimed_by == ME.name
+
+
+async def test_a_claim_from_elsewhere_runs_out(board: Callboard, clock: FakeClock):
+    question = await asked(board)
+    await take(board.people, question, ELSEWHERE, clock)
+    await clock.advance(TTL_MS / 1000 + 1)
+    question = await board.people.get(question.id)
+    assert (await take(board.people, question, ME, clock)).claimed_by == ME.name
+
+
+async def test_a_claim_is_renewed_until_somebody_ends_it(board: Callboard, clock: FakeClock):
+    question = await take(board.people, await asked(board), ME, clock)
+    lost: list[str] = []
+    keeping = asyncio.create_task(keep(board.people, question, ME, clock, lost.append))
+    for _ in range(5):
+        before = (await board.people.get(question.id)).claimed_until
+        await clock.advance(RENEW_AFTER)
+        async with asyncio.timeout(10):
+            while (await board.people.get(question.id)).claimed_until == before:
+                await asyncio.sleep(0)
+    assert (await board.people.get(question.id)).claimed_by == ME.name
+    await board.people.complete(question.id, "completed", response="approved")
+    while not keeping.done():
+        await asyncio.sleep(0)
+        await clock.advance(10)
+    assert "answered" in lost[0]
+
+
+async def test_what_is_given_back_is_free(board: Callboard, clock: FakeClock):
+    question = await take(board.people, await asked(board), ME, clock)
+    await give_back(board.people, question, ME)
+    await clock.advance(0.01)
+    assert (await board.people.get(question.id)).claimed_by is None
+
+
+# ---------------------------------------------------------------------- what is left behind
+
+
+async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_path: Path):
+    question = await asked(board)
+    folders = Folders(tmp_path / "kept")
+    gone = dead()
+    attempt = folders.begin(question.id, {"pid": gone.pid, "start": gone.start, "host": gone.host})
+    attempt.write_json("request.json", question.to_wire())
+    attempt.keep_decision("rejected")
+    (found,) = await record_leftovers(board.people, folders, print)
+    assert (found.status, found.response) == ("completed", "rejected")
+    assert list(folders.all()) == []
+
+
+async def test_what_somebody_is_at_is_left_alone(board: Callboard, tmp_path: Path):
+    question = await asked(board)
+    folders = Folders(tmp_path / "kept")
+    attempt = folders.begin(question.id, {"pid": ME.pid, "start": ME.start, "host": ME.host})
+    attempt.keep_decision("rejected")
+    assert is_in_use(attempt)
+    assert await record_leftovers(board.people, folders, print) == []
+    assert list(folders.all()) == [attempt]
+
+
+async def test_an_agent_that_outlives_its_harness_is_left_alone(board: Callboard, tmp_path: Path):
+    gone = dead()
+    folders = Folders(tmp_path / "kept")
+    attempt = folders.begin("q", {"pid": gone.pid, "start": gone.start, "host": gone.host})
+    attempt.write_json("agent.json", {"pid": ME.pid, "start": ME.start})
+    assert await record_leftovers(board.people, folders, print) == []
+    assert list(folders.all()) == [attempt]
+
+
+async def test_the_first_end_counts(board: Callboard):
+    question = await asked(board)
+    await board.people.complete(question.id, "completed", response="approved")
+    found = await recorded(board.people, question.id, Record("cancelled"), print)
+    assert (found.status, found.response) == ("completed", "approved")
+
+
+def test_folders_have_safe_names(tmp_path: Path):
+    folders = Folders(tmp_path / "kept")
+    attempt = folders.begin("../../evil", {})
+    assert attempt.folder.parent.parent == folders.root
+    assert folders.tries("../../evil") == [attempt]
+    assert beside(tmp_path / "t.db").root == tmp_path / "t.db.attend"
+    assert of_server("http://a:1").root != of_server("http://a:2").root
+
+
+async def test_tries_are_counted(tmp_path: Path):
+    folders = Folders(tmp_path / "kept")
+    assert [folders.begin("q", {}).number for _ in range(3)] == [1, 2, 3]

@@ -1,0 +1,210 @@
+"""The tools that agents are given, called by a real client of the protocol."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from callboard.app import Callboard
+from callboard.harness.folders import Folders
+from callboard.interactions.records import Interaction
+
+pytestmark = pytest.mark.timeout(120)
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"notes": {"$ref": "#/$defs/note"}, "level": {"enum": [1, 2]}},
+    "required": ["notes"],
+    "$defs": {"note": {"type": "string"}},
+}
+
+
+@asynccontextmanager
+async def client(
+    *words: str, cwd: Path, name: str = "tester", **env: str
+) -> AsyncGenerator[ClientSession]:
+    """A client whose server is a process of its own."""
+    home = {"HOME": str(cwd), "XDG_STATE_HOME": str(cwd / "state"), "PATH": os.environ["PATH"]}
+    arguments = ["-P", "-m", "callboard", *words]
+    server = StdioServerParameters(
+        command=sys.executable, args=arguments, cwd=cwd, env={**home, **env}
+    )
+    info = types.Implementation(name=name, version="1")
+    async with (
+        stdio_client(server) as (reading, writing),
+        ClientSession(reading, writing, client_info=info) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+async def a_database(folder: Path) -> str:
+    async with Callboard.open(folder / "t.db") as board:
+        await board.inbox()
+    return str(folder / "t.db")
+
+
+async def call(session: ClientSession, tool: str, **given: Any) -> Any:
+    result = await session.call_tool(tool, given)
+    assert not result.is_error, result
+    return result.structured_content
+
+
+async def refused(session: ClientSession, tool: str, **given: Any) -> str:
+    result = await session.call_tool(tool, given)
+    assert result.is_error, result
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+# ---------------------------------------------------------------------- submit_decision
+
+
+async def asked(folder: Path, schema: Any) -> Interaction:
+    async with Callboard.open(folder / "t.db") as board:
+        config = {"outcomeSchema": schema}
+        return await board.people.ask(type="interactive_session", prompt="Well?", config=config)
+
+
+@asynccontextmanager
+async def deciding(folder: Path, schema: Any) -> AsyncGenerator[tuple[ClientSession, Any]]:
+    question = await asked(folder, schema)
+    attempt = Folders(folder / "kept").begin(question.id, {"pid": 1})
+    attempt.write_json("request.json", question.to_wire())
+    async with client("decision", str(attempt.folder), cwd=folder) as session:
+        yield session, attempt
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrong", "right", "why"),
+    [
+        ({"type": "approval"}, "maybe", "approved", "'maybe' is not one of"),
+        ({"type": "selection", "options": ["a", "b"]}, "c", "b", "'c' is not one of"),
+        ({"type": "freeform"}, 5, "as you like", "5 is not of type 'string'"),
+        (None, None, "as you like", "no `decision`"),
+        ({"type": "structured", "jsonSchema": SCHEMA}, {}, {"notes": "x"}, "'notes' is a required"),
+        (SCHEMA, {"notes": 1}, {"notes": "x", "level": 2}, "1 is not of type 'string'"),
+    ],
+    ids=["approval", "selection", "freeform", "none", "structured", "bare"],
+)
+async def test_a_decision_is_checked_and_kept(tmp_path: Path, schema, wrong, right, why):
+    async with deciding(tmp_path, schema) as (session, attempt):
+        (tool,) = (await session.list_tools()).tools
+        assert tool.name == "submit_decision"
+        assert tool.input_schema["required"] == ["decision"]
+        given = {} if wrong is None else {"decision": wrong}
+        assert why in await refused(session, "submit_decision", **given)
+        assert attempt.decision is None
+        assert (await call(session, "submit_decision", decision=right))["kept"] is True
+        assert attempt.decision == {"decision": right}
+
+
+async def test_references_are_to_where_the_schema_stands(tmp_path: Path):
+    async with deciding(tmp_path, SCHEMA) as (session, _):
+        (tool,) = (await session.list_tools()).tools
+    decision = tool.input_schema["properties"]["decision"]
+    assert decision["properties"]["notes"] == {"$ref": "#/properties/decision/$defs/note"}
+
+
+async def test_a_later_decision_replaces_an_earlier_one(tmp_path: Path):
+    async with deciding(tmp_path, {"type": "approval"}) as (session, attempt):
+        await call(session, "submit_decision", decision="approved")
+        await call(session, "submit_decision", decision="rejected")
+    assert attempt.decision == {"decision": "rejected"}
+
+
+# ---------------------------------------------------------------------- asking
+
+
+async def test_a_question_is_asked_and_its_answer_fetched(tmp_path: Path):
+    db = str(tmp_path / "t.db")
+    async with Callboard.open(db) as board, client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        names = [tool.name for tool in (await session.list_tools()).tools]
+        assert names == ["ask_human", "request_approval", "request_interactive", "check_answer"]
+        told = await call(session, "ask_human", prompt="Which?", options=["SQLite", "Postgres"])
+        assert told["status"] == "pending"
+        (question,) = await board.inbox()
+        assert (question.id, question.options) == (told["id"], ["SQLite", "Postgres"])
+        waiting = asyncio.create_task(call(session, "check_answer", id=told["id"], wait_seconds=30))
+        await board.answer(question.id, "SQLite")
+        assert (await waiting)["response"] == {"value": "SQLite"}
+
+
+async def test_an_approval_and_words_and_a_session(tmp_path: Path):
+    db = str(tmp_path / "t.db")
+    async with Callboard.open(db) as board, client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        approval = await call(session, "request_approval", prompt="Deploy?")
+        words = await call(session, "ask_human", prompt="What name?")
+        decision = await call(
+            session, "request_interactive", prompt="Review it.", outcome="selection",
+            options=["a", "b"], context={"n": 1}, timeout_seconds=60,
+        )  # fmt: skip
+        await board.answer(approval["id"], "no")
+        await board.answer(words["id"], "Ada")
+        await board.people.complete(decision["id"], "completed", response="b")
+        asked = (await board.interaction(decision["id"])).config
+        assert asked["outcomeSchema"] == {"type": "selection", "options": ["a", "b"]}
+        assert (asked["context"], asked["timeout"]) == ({"n": 1}, 60_000)
+        assert asked["cwd"] == str(tmp_path)
+
+        async def answer(one: Any) -> Any:
+            return (await call(session, "check_answer", id=one["id"]))["response"]
+
+        assert await answer(approval) == {"value": "no", "approved": False}
+        assert await answer(words) == {"value": "Ada"}
+        assert await answer(decision) == "b"
+
+
+async def test_an_id_outlives_the_client(tmp_path: Path):
+    db = await a_database(tmp_path)
+    async with client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        id = (await call(session, "request_approval", prompt="Deploy?"))["id"]
+    async with Callboard.open(db) as board:
+        await board.answer(id, "yes")
+    async with client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        assert (await call(session, "check_answer", id=id))["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"CALLBOARD_MCP_KEY": "another"}, {"name": "somebody-else"}],
+    ids=["another key", "another client"],
+)
+async def test_a_client_gets_no_answers_of_others(tmp_path: Path, other: dict[str, str]):
+    db = str(tmp_path / "t.db")
+    async with Callboard.open(db) as board:
+        of_nobody = await board.people.ask(type="approval", prompt="Of somebody else?")
+    async with client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        id = (await call(session, "request_approval", prompt="Deploy?"))["id"]
+        unknown = await refused(session, "check_answer", id="none-such")
+        assert await refused(session, "check_answer", id=of_nobody.id) == unknown.replace(
+            "none-such", of_nobody.id
+        )
+    async with client("mcp", f"--db={db}", cwd=tmp_path, **other) as session:
+        assert "You have asked no question" in await refused(session, "check_answer", id=id)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "why"),
+    [
+        ("ask_human", {"prompt": ""}, "prompt must be a text"),
+        ("ask_human", {"prompt": "x", "options": ["a", "a"]}, "options must differ"),
+        ("ask_human", {"prompt": "x", "wait_seconds": "long"}, "wait_seconds must be a number"),
+        ("request_interactive", {"prompt": "x", "outcome": "poem"}, "outcome must be one of"),
+        ("request_interactive", {"prompt": "x", "outcome": "selection"}, "options"),
+        ("check_answer", {}, "id must be"),
+        ("none_such", {}, "There is no tool"),
+    ],
+)
+async def test_what_is_wrong_is_told_to_the_model(tmp_path: Path, tool, given, why):
+    db = await a_database(tmp_path)
+    async with client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        assert why in await refused(session, tool, **given)

@@ -1,0 +1,92 @@
+"""What is kept of a conversation: bounded, and without what looks like a secret."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callboard.events.codec import dump_json
+from callboard.harness.redaction import GONE, redacted
+from callboard.harness.transcripts import CUT, LARGEST, kept
+from callboard.vendors.claude.extraction import Spoken
+
+SECRETS = {
+    "aws": "AKIAIOSFODNN7EXAMPLE",
+    "anthropic": "sk-ant-REDACTED-tOkEn",
+    "github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "slack": "xoxb-123456789012-abcdefghijkl",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "ours": "cb_3q2rEvJ8yZ5nXw0aBcDeFgHiJk",
+    "key": "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----",
+    "half a key": "-----BEGIN PRIVATE KEY-----\nMIIEow",
+}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_secrets_are_left_out(name: str):
+    text = redacted(f"It is {SECRETS[name]}")
+    assert text == f"It is {GONE}"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("password=hunter22", f"password={GONE}"),
+        ('"password": "hunter 22"', f'"password": {GONE}'),
+        ("DB_PASSWORD: 'a b c d'", f"DB_PASSWORD: {GONE}"),
+        ("api_key = abcd1234", f"api_key = {GONE}"),
+        ("Authorization: Bearer abcdefgh12", f"Authorization: Bearer {GONE}"),
+        ("postgres://ann:hunter2@db/x", f"postgres://ann:{GONE}@db/x"),
+    ],
+)
+def test_what_a_name_gives_away_is_left_out(text: str, left: str):
+    assert redacted(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is long.",
+        "token: 5",
+        "skip the tests",
+        "AKIA is a prefix",
+        "https://x.org/a:b",
+    ],
+)
+def test_other_words_stay(text: str):
+    assert redacted(text) == text
+
+
+@given(st.text(max_size=200))
+def test_redaction_takes_any_text_and_does_nothing_twice(text: str):
+    once = redacted(text)
+    assert redacted(once) == once
+
+
+@pytest.mark.parametrize("piece", ["x", "é", "🎉", '"', "\x1b", "\n"])
+def test_of_a_long_conversation_the_end_is_kept(piece: str):
+    said = [
+        Spoken("person", "how it began"),
+        Spoken("agent", piece * LARGEST),
+        Spoken("person", "the end"),
+    ]
+    text = kept(said)
+    assert len(dump_json(text)) <= LARGEST
+    assert text.startswith(CUT)
+    assert text.endswith("the end")
+    assert "how it began" not in text
+
+
+def test_a_conversation_reads_well():
+    said = [
+        Spoken("person", "Look at it."),
+        Spoken("call", '{"command":"ls"}', "Bash"),
+        Spoken("result", "a.py \x1b[31m", "Bash"),
+        Spoken("refused", "", "submit_decision"),
+        Spoken("agent", "There is a.py."),
+    ]
+    assert kept(said) == (
+        "## Person\nLook at it.\n\n"
+        '[Bash] {"command":"ls"}\n\n'
+        "[result] a.py \\x1b[31m\n\n"
+        "## Agent\nThere is a.py."
+    )
