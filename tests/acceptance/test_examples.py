@@ -367,6 +367,35 @@ class TestPydanticAiAgent:
         assert tool["output"] == ("granted" if allowed else "refused")
 
 
+class TestClaudeCode:
+    """With a stand-in that plays what the real one once told."""
+
+    @pytest.fixture(autouse=True)
+    def claude(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        recorded = EXAMPLES.parent / "tests" / "unit" / "agents" / "claude_code"
+        (tmp_path / "claude").symlink_to(recorded / "player.py")
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("PLAY", str(recorded / "touch.jsonl"))
+        monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
+
+    async def test_the_writer_mends_what_the_reader_found(self, example: Load, play: Play):
+        person = Person(True, True, False)
+
+        result = await play(example("claude_code").claude_code, person, "the errors")
+
+        permission = "May Claude Code use Bash?\n\ntouch made"
+        assert person.asked == [permission, "Mend this?\nIt is made.", permission]
+        assert way(result) == ["review", "mend"]
+        assert result.state.changes == "It is made."
+
+    async def test_nothing_is_changed_without_a_yes(self, example: Load, play: Play):
+        result = await play(example("claude_code").claude_code, Person(True, False), "the errors")
+
+        assert way(result) == ["review", "leave"]
+        assert result.state.changes == ""
+
+
 def commands() -> list[str]:
     """The commands that the examples tell their readers to run."""
     pattern = re.compile(r"^    (callboard run .*)$", re.MULTILINE)

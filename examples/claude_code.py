@@ -1,0 +1,70 @@
+"""Claude Code as an agent: one reads, a person decides, another one changes.
+
+The first may only read. The second asks before it changes a file or runs a command: a question of
+the session like any other, here answered in the terminal.
+
+    npm install -g @anthropic-ai/claude-code
+    python examples/claude_code.py "the error messages"
+"""
+
+import asyncio
+import sys
+
+from callboard import Approval, ClaudeCode, Phase, State, Workflow, cli_prompt, run
+
+
+class Review(State):
+    topic: str = ""
+    findings: str = ""
+    changes: str = ""
+
+
+def begin(state: Review, topic: str) -> None:
+    state.topic = topic
+
+
+def keep_findings(state: Review, findings: str) -> None:
+    state.findings = findings
+
+
+def keep_changes(state: Review, changes: str) -> None:
+    state.changes = changes
+
+
+reader = ClaudeCode(
+    name="reader",
+    prompt=lambda s: f"Review {s.topic} in this project. Name the three worst problems.",
+    allowed_tools=["Read", "Grep", "Glob"],
+)
+writer = ClaudeCode(
+    name="writer",
+    prompt=lambda s: f"Mend these problems, and nothing else:\n\n{s.findings}",
+    allowed_tools=["Read", "Grep", "Glob"],
+)
+
+claude_code = Workflow(
+    "claude-code",
+    state=Review,
+    start=begin,
+    phases=[
+        Phase(
+            "review",
+            agent=reader,
+            update=keep_findings,
+            human=Approval(lambda s: f"Mend this?\n{s.findings}"),
+            next=lambda s: "mend" if s.approved else "leave",
+            to=["mend", "leave"],
+        ),
+        Phase("mend", agent=writer, update=keep_changes, terminal=True),
+        Phase("leave", terminal=True),
+    ],
+)
+
+
+async def main() -> None:
+    result = await run(claude_code, sys.argv[1], human_input=cli_prompt())
+    print(result.state.changes or "Nothing was changed.")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
