@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from callboard.courier.delivery import MOST_BYTES
 from callboard.vendors.opencode.payloads import translate
 from callboard.vendors.opencode.settings import settings
 from callboard.vendors.settings import Plan, install
@@ -176,6 +177,16 @@ def test_a_spool_that_is_full_or_cannot_be_made_is_not_noticed(tmp_path, folder)
     (folder / "spool").write_text("a file", encoding="utf-8")
     played(tmp_path, folder, event("session.idle"))
     assert (folder / "spool").read_text(encoding="utf-8") == "a file"
+
+
+@pytest.mark.parametrize(("size", "is_full"), [(MOST_BYTES // 2, False), (MOST_BYTES, True)])
+def test_a_spool_that_grows_too_large_is_marked(tmp_path, folder, size, is_full):
+    with (folder / "spool" / "opencode.1.1.0.json").open("wb") as large:
+        large.truncate(size)
+    played(tmp_path, folder, event("session.created"), event("session.idle"))
+    assert (folder / "spool" / ".full").exists() == is_full
+    # What came before the mark is kept, and nothing is after it.
+    assert len(list((folder / "spool").glob("*.json"))) == (2 if is_full else 3)
 
 
 # ---------------------------------------------------------------------- answers

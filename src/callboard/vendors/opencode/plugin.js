@@ -3,7 +3,16 @@
 // Nothing here may be noticed in the session: no call waits for us, none fails because of us. What
 // happens is written into the spool, one file an event, in order. A question to the person is also
 // sent to the server, which holds the request until somebody answers.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { randomBytes } from "node:crypto"
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -32,6 +41,10 @@ const ASKED = new Set(["permission.asked", "permission.updated", "question.asked
 const RESOLVED = new Set(["permission.replied", "question.replied", "question.rejected"])
 const LARGEST = 4_000_000
 const MOST_SESSIONS = 1000
+const MOST_SPOOLED = 10_000
+const MOST_BYTES = 512 * 1024 * 1024
+const MOST_WEIGHED = 300
+const WEIGHED_EVERY = 20
 const NO_SERVER_FOR_MS = 600_000
 const TELL_AFTER_MS = 3000
 const SOONEST_MS = 200
@@ -266,9 +279,20 @@ function drop(body, number) {
     mkdirSync(spool, { recursive: true, mode: 0o700 })
     writeFileSync(`${name}.part`, body, { mode: 0o600, flag: "wx" })
     renameSync(`${name}.part`, `${name}.json`)
+    if (number % WEIGHED_EVERY === 1 && isFull(spool)) {
+      writeFileSync(join(spool, ".full"), "", { mode: 0o600, flag: "wx" })
+    }
   } catch {
     rmSync(`${name}.part`, { force: true })
   }
+}
+
+// Of many files some are weighed, and stand for the others.
+function isFull(spool) {
+  const names = readdirSync(spool)
+  const weighed = names.slice(0, MOST_WEIGHED)
+  const size = weighed.reduce((sum, name) => sum + lstatSync(join(spool, name)).size, 0)
+  return names.length > MOST_SPOOLED || size * names.length > MOST_BYTES * weighed.length
 }
 
 // Calls of tools and prompts come without an event.
