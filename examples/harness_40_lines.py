@@ -1,0 +1,40 @@
+"""Fulfils interactive sessions your own way; here, somebody types the decision as JSON.
+
+python examples/harness_40_lines.py callboard.db  # or a server: http://127.0.0.1:2255
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from callboard import Callboard, Client
+from callboard.errors import ConflictError, ValidationError
+
+ME = f"harness-{os.getpid()}"
+
+
+def decide(asked):
+    """Replace this: by another agent, a chat, a form. None leaves without a decision."""
+    print(asked.prompt, json.dumps(asked.config, indent=2), sep="\n")
+    return json.loads(input("Decision, as JSON: ") or "null")
+
+
+async def attend(people, asked):
+    try:
+        await people.claim(asked.id, by=ME, ttl_ms=3_600_000)  # Nobody else gets it for an hour.
+        decision = await asyncio.to_thread(decide, asked)
+        outcome = "cancelled" if decision is None else "completed"
+        print((await people.complete(asked.id, outcome, response=decision, by=ME)).status)
+    except (ConflictError, ValidationError) as error:
+        print(error.message)  # Another was quicker, or the decision does not fit its schema.
+
+
+async def main(place):
+    async with Client(place) if "://" in place else Callboard.open(place) as board:
+        for asked in await board.people.find(status="pending", type="interactive_session"):
+            await attend(board.people, asked)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,180 @@
+"""How a session of Claude Code is opened, and what is read of it afterwards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.errors import ValidationError
+from callboard.harness.folders import Folders
+from callboard.harness.wanted import Wanted, wanted
+from callboard.harness.wording import first_prompt, system_prompt, title
+from callboard.interactions.records import Interaction
+from callboard.vendors.claude import launching
+from callboard.vendors.claude.extraction import Spoken, spoken, working_directory
+from callboard.vendors.claude.settings import settings
+from callboard.vendors.settings import Plan
+
+NAMES = ("id", "sessionId", "type", "prompt", "options", "other", "status", "response", "phase",
+         "deadline", "claimedBy", "claimedUntil", "answeredBy", "via", "error", "config",
+         "transcript", "durationMs", "createdAt", "resolvedAt")  # fmt: skip
+
+
+def question(prompt: str = "Well?", **config: Any) -> Interaction:
+    wire: dict[str, Any] = dict.fromkeys(NAMES)
+    wire |= {"id": "q", "prompt": prompt, "config": config, "createdAt": "2026-01-01T00:00:00Z"}
+    return Interaction.from_wire(wire)
+
+
+def asks(prompt: str = "Well?", **config: Any) -> Wanted:
+    return wanted(question(prompt, **config))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    return tmp_path / "claude"
+
+
+# ---------------------------------------------------------------------- what was asked for
+
+
+def test_what_is_usual():
+    usual = asks()
+    assert (usual.model, usual.cwd, usual.timeout, usual.captures) == ("sonnet", None, None, False)
+
+
+@pytest.mark.parametrize(
+    "config", [{"timeout": "soon"}, {"timeout": 0}, {"timeout": True}, {"cwd": 5}, {"model": ["a"]},
+               {"mcpConfig": {}}, {"systemPrompt": "a\0b"}],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_named(config: dict[str, Any]):
+    with pytest.raises(ValidationError, match=next(iter(config))):
+        asks(**config)
+
+
+# ---------------------------------------------------------------------- what the agent is told
+
+
+def test_a_small_context_is_in_the_prompt(tmp_path: Path):
+    attempt = Folders(tmp_path).begin("q", {})
+    prompt = first_prompt(asks("/exit", context={"code": "```x```"}), attempt)
+    assert not prompt.startswith("/")
+    assert "## The question\n\n/exit" in prompt
+    assert '````json\n{\n  "code": "```x```"\n}\n````' in prompt
+
+
+def test_a_large_context_and_a_large_question_are_in_files(tmp_path: Path):
+    attempt = Folders(tmp_path).begin("q", {})
+    context = {"lines": ["x" * 100] * 100_000}
+    prompt = first_prompt(asks("y" * 1_000_000, context=context), attempt)
+    assert len(prompt) < 10_000
+    assert str(attempt.path("context.json")) in prompt
+    assert json.loads(attempt.path("context.json").read_bytes()) == context
+    assert attempt.path("question.md").read_text(encoding="utf-8") == "y" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "approval"}, "APPROVED or REJECTED"),
+        ({"type": "selection", "options": ["a", "b"]}, "one of `a`, `b`"),
+        ({"type": "structured", "jsonSchema": {"type": "object"}}, "fits the tool's schema"),
+        (None, "a text"),
+    ],
+)
+def test_the_system_prompt_says_how_it_ends(schema: Any, words: str):
+    text = system_prompt(asks(systemPrompt="Be brief.", outcomeSchema=schema))
+    assert text.startswith("Be brief.\n\n")
+    assert words in text
+    assert "submit_decision" in text
+
+
+def test_a_title_is_short_and_on_one_line():
+    assert title("Review\n\x1b[31mthe " + "x" * 100).startswith("decision: Review \\x1b[31mthe x")
+    assert len(title("x" * 1000)) == 70
+
+
+# ---------------------------------------------------------------------- settings and environment
+
+
+def test_a_session_has_our_hooks_and_is_always_asked_about_the_decision(tmp_path: Path):
+    plan = Plan(tmp_path / "hooks", tmp_path / "t.db")
+    told = launching.session_settings(Path("/kept/1"), [Path("/kept/1/context.json")], plan)
+    assert {"SessionStart", "PermissionRequest", "Stop"} <= set(told["hooks"])
+    assert told["permissions"]["ask"] == ["mcp__callboard-decision__submit_decision"]
+    assert told["permissions"]["allow"] == ["Read(//kept/1/context.json)"]
+    assert "Edit(//kept/1/**)" in told["permissions"]["deny"]
+
+
+def test_hooks_that_are_installed_already_are_not_doubled(tmp_path: Path, home: Path):
+    plan = Plan(tmp_path / "hooks", tmp_path / "t.db")
+    assert not launching.has_our_hooks(plan.folder, tmp_path)
+    home.mkdir()
+    (home / "settings.json").write_text(settings().installed(None, plan), encoding="utf-8")
+    assert launching.has_our_hooks(plan.folder, tmp_path)
+    assert not launching.has_our_hooks(tmp_path / "of another database", tmp_path)
+
+
+def test_an_agents_session_leaves_nothing_in_the_environment():
+    ours = {"PATH": "/bin", "CLAUDE_CONFIG_DIR": "/c", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}
+    theirs = {"CLAUDECODE": "1", "CLAUDE_PID": "5", "CLAUDE_CODE_SESSION_ID": "x",
+              "CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_SESSION_ATTENDED": "0",
+              "CALLBOARD_TOKEN": "secret"}  # fmt: skip
+    assert launching.clean({**ours, **theirs}) == ours
+
+
+# ---------------------------------------------------------------------- transcripts of the client
+
+
+def written(home: Path, session: str, *records: Any) -> Path:
+    path = home / "projects" / "-here" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [one if isinstance(one, str) else json.dumps(one) for one in records]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_a_session_is_found_by_its_id(home: Path):
+    session = launching.session_id("q", 1)
+    assert launching.is_session(session)
+    assert launching.session_id("q", 1) == session != launching.session_id("q", 2)
+    assert launching.transcript_of(session) is None
+    path = written(home, session, {"cwd": "/p"})
+    assert launching.transcript_of(session) == path
+    assert launching.transcript_of("../../etc/passwd") is None
+    assert working_directory(path) == Path("/p")
+
+
+def test_what_was_said_is_read_and_the_rest_is_not(home: Path):
+    use = {"type": "tool_use", "id": "t1", "name": "decide", "input": {"decision": "approved"}}
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [{"type": "text", "text": "no"}],
+    }
+    path = written(
+        home,
+        launching.session_id("q", 1),
+        {"type": "user", "message": {"content": "Look."}},
+        {"type": "user", "isMeta": True, "message": {"content": "for the client"}},
+        {"type": "assistant", "isSidechain": True, "message": {"content": []}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": "Well."}, use]}},
+        {"type": "user", "message": {"content": [result]}, "toolDenialKind": "user-rejected"},
+        {"type": "assistant", "isApiErrorMessage": True,
+         "message": {"content": [{"type": "text", "text": "API Error"}]}},
+        {"type": "attachment"}, [], "{half a li",
+    )  # fmt: skip
+    assert spoken(path, "decide") == [
+        Spoken("person", "Look."),
+        Spoken("agent", "Well."),
+        Spoken("call", '{"decision":"approved"}', "decide"),
+        Spoken("refused", "", "decide"),
+        Spoken("result", "no", "decide"),
+        Spoken("error", "API Error"),
+    ]
+
+
+def test_a_transcript_that_is_gone_says_nothing(tmp_path: Path):
+    assert spoken(tmp_path / "none.jsonl", "decide") == []
