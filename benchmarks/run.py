@@ -1,9 +1,9 @@
 """Run the benchmarks and write RESULTS.md: `python benchmarks/run.py [name ...] [--quick]`.
 
 Names: workflows, appends, storage, answer, state_at; of the server streams, http_answer, waiting,
-recovery, load, help; of the dashboard first_paint; of the React package react; of the board hooks
-and real_hooks; all of them when none is given. `--quick` takes fewer rounds and smaller loads, for
-a look while working, and leaves out load unless it is named.
+recovery, load, help; of the dashboard first_paint; of the React package react; of the board hooks,
+real_hooks and status_files; all of them when none is given. `--quick` takes fewer rounds and
+smaller loads, for a look while working, and leaves out load unless it is named.
 Only a full run writes RESULTS.md; any other goes to RESULTS-partial.md.
 """
 
@@ -22,7 +22,7 @@ from common import HERE, Result, call, commit, machine, peers_python, progress, 
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
-NAMES += ["many_sessions", "hooks", "real_hooks"]
+NAMES += ["many_sessions", "hooks", "real_hooks", "status_files"]
 LONG = {"load"}
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
 PICTURES = {

@@ -312,3 +312,10 @@ def test_a_report_has_one_line_a_phase_whatever_the_titles(task: str, titles: li
     lines = told.split("\n")
     assert len([line for line in lines if line.startswith("- [x] Phase ")]) == len(titles)
     assert len(lines) == 7 + len(titles)
+
+
+def test_half_a_character_is_kept(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", "completed", ["\ud83d", "ü"])
+    assert state(root)["phases"][0]["deliverables"] == ["\ud83d", "ü"]
+    assert "→ ?, ü" in report(root)
