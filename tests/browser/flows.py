@@ -1,9 +1,13 @@
 """Workflows for tests of the dashboard, with something to look at and nothing that takes time."""
 
 import asyncio
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from callboard import Approval, Choice, Context, Phase, State, Text, Workflow, agent
+from pydantic import BaseModel, Field
+
+from callboard import Approval, Choice, Context, Interactive, Phase, State, Text, Workflow, agent
 
 
 class Release(State):
@@ -101,4 +105,67 @@ async def teller(state: Tale, ctx: Context) -> None:
 
 tale = Workflow(
     "tale", state=Tale, start=listen, phases=[Phase("tell", agent=teller, terminal=True)]
+)
+
+
+class Risk(StrEnum):
+    low = "low"
+    medium = "medium"
+    high = "high"
+
+
+class Finding(BaseModel):
+    title: str = Field(max_length=60)
+    risk: Risk
+    line: int | None = Field(None, ge=1)
+
+
+class Verdict(BaseModel):
+    approved: bool = Field(description="Whether this version may go out.")
+    risk: Risk = Risk.low
+    notes: str = Field(title="Notes for the author")
+    ticket: str | None = Field(None, pattern="^[A-Z]+-[0-9]+$", description="Such as SEC-12.")
+    findings: list[Finding] = []
+
+
+class Audit(State):
+    version: str = ""
+    verdict: dict[str, Any] = {}
+
+
+def open_audit(state: Audit, version: str) -> None:
+    state.version = version
+
+
+def keep_verdict(state: Audit, response: Any) -> None:
+    state.verdict = response.value or {}
+
+
+audit = Workflow(
+    "audit",
+    state=Audit,
+    start=open_audit,
+    phases=[
+        Phase(
+            "review",
+            human=Interactive(
+                lambda s: f"May {s.version} go out?",
+                context=lambda s: {
+                    "version": s.version,
+                    "findings": ["A token is written to the log", "A cookie lacks SameSite"],
+                },
+                system_prompt="Help a security engineer to understand each finding.",
+                model="opus",
+                cwd="/home/ada/website",
+                mcp_config="/home/ada/audit.json",
+                timeout=1800,
+                result_type=Verdict,
+            ),
+            on_answer=keep_verdict,
+            next=lambda s: "publish" if s.verdict.get("approved") else "drop",
+            to=["publish", "drop"],
+        ),
+        Phase("publish", terminal=True),
+        Phase("drop", terminal=True),
+    ],
 )

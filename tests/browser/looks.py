@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import Page
 from tests.browser.agents import Agent
-from tests.browser.story import answer, begin, positions, wait_until
+from tests.browser.story import (
+    answer,
+    ask,
+    begin,
+    complete,
+    positions,
+    question_of,
+    wait_until,
+)
 from tests.servers import Server
 
 AXE = Path(__file__).parent.parent.parent / "node_modules" / "axe-core" / "axe.min.js"
@@ -58,14 +66,17 @@ PAGES = {
     "permission": Shown("inbox/{permission}", "Allow Bash?"),
     "question": Shown("inbox/{question}", "Which database?"),
     "plan": Shown("inbox/{plan}", "Approve this plan?"),
+    "decision": Shown("inbox/{decision}", "Notes for the author"),
+    "team": Shown("inbox/{team}", "1 of 2 have decided"),
+    "decided": Shown("inbox/{decided}", "Decided"),
     "lost": Shown("no/such/page", "There is no page at"),
 }
 
-IN_THE_README = ("inbox", "session", "sessions", "compare", "board", "plan")
+IN_THE_README = ("inbox", "session", "sessions", "compare", "board", "plan", "decision")
 
 
-async def fill(server: Server) -> None:
-    """Sessions of every kind, with names."""
+async def fill(server: Server) -> dict[str, str]:
+    """Sessions of every kind, with names; gives the ids that addresses are made with."""
     await begin(server, "release", "Spring release", sessionId="spring")
     await answer(server, "spring", "no")
     await answer(server, "spring", "yes")
@@ -78,6 +89,20 @@ async def fill(server: Server) -> None:
     await begin(server, "release", "Autumn release", sessionId="autumn")
     for waiting in ("spring-for-all", "crossroads", "autumn"):
         await wait_until(server, waiting, "waiting")
+    return await _sessions_to_decide(server)
+
+
+async def _sessions_to_decide(server: Server) -> dict[str, str]:
+    """Interactive sessions: one to decide, one that several decide, one that was decided."""
+    await begin(server, "audit", "Website 2.5", sessionId="audit")
+    decision = (await question_of(server, "audit"))["id"]
+    schema = {"type": "approval"}
+    people = ["ada", "grace"]
+    team = await ask(server, "Merge it?", outcomeSchema=schema, requiredParticipants=people)
+    await complete(server, team, response="approved", by="ada")
+    decided = await ask(server, "How long?", outcomeSchema={"type": "object"})
+    await complete(server, decided, response={"days": 3, "why": "It is small."}, durationMs=61_000)
+    return {"decision": decision, "team": team, "decided": decided}
 
 
 PLAN = """# Move the store to SQLite

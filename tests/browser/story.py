@@ -41,6 +41,28 @@ async def answer(server: Server, session: str, value: str) -> None:
         (await http.post(where, json={"value": value, "by": "Ada"})).raise_for_status()
 
 
+async def ask(server: Server, prompt: str, **config: object) -> str:
+    """Ask for an interactive session that belongs to no workflow; gives its id."""
+    async with server.client() as http:
+        body = {"type": "interactive_session", "prompt": prompt, "config": config}
+        asked = await http.post("/interactions", json=body)
+        asked.raise_for_status()
+        return asked.json()["id"]
+
+
+async def complete(server: Server, question: str, **end: object) -> None:
+    """End an interactive session, as somebody elsewhere."""
+    async with server.client() as http:
+        body = {"outcome": "completed", **end}
+        (await http.post(f"/interactions/{question}/complete", json=body)).raise_for_status()
+
+
+async def shown(server: Server, question: str) -> dict[str, Any]:
+    """A question, as the server tells it."""
+    async with server.client() as http:
+        return (await http.get(f"/interactions/{question}")).json()
+
+
 async def positions(server: Server, session: str) -> dict[str, int]:
     """Where each kind of event first stands."""
     async with server.client() as http:

@@ -28,14 +28,14 @@ async def show(person: Person, page: Shown, ids: Mapping[str, str] | None = None
 async def test_axe_finds_nothing_and_every_page_has_its_picture(
     browser: Browser, server: Server, scheme: Scheme
 ):
-    await fill(server)
+    made = await fill(server)
     found: dict[str, list[str]] = {}
     async with (
         agents_at_work(server) as ids,
         at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person,
     ):
         for name, page in PAGES.items():
-            await show(person, page, ids)
+            await show(person, page, made | ids)
             picture = await person.page.screenshot()
             assert len(picture) > 5_000, name
             keep(picture, name, scheme)
@@ -52,19 +52,20 @@ DIALOGS = (
     ("inbox", "Keys"),
     ("inbox", "Go to"),
     ("board", "Name engine"),
+    ("decision", "End it without a decision"),
 )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_the_dialogs(browser: Browser, server: Server, scheme: Scheme):
-    await fill(server)
+    made = await fill(server)
     found: dict[str, list[str]] = {}
     async with (
         agents_at_work(server) as ids,
         at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person,
     ):
         for name, button in DIALOGS:
-            await show(person, PAGES[name], ids)
+            await show(person, PAGES[name], made | ids)
             await person.page.get_by_role("button", name=re.compile(f"^{button}")).click()
             await expect(person.page.get_by_role("dialog")).to_be_visible()
             if button == "Fork here":
@@ -94,13 +95,13 @@ async def test_axe_finds_nothing_when_something_is_wrong(
 
 
 async def test_every_page_fits_a_phone(browser: Browser, server: Server):
-    await fill(server)
+    made = await fill(server)
     async with (
         agents_at_work(server) as ids,
         at_a_browser(browser, server, viewport=PHONE, has_touch=True, bypass_csp=True) as person,
     ):
         for name, page in PAGES.items():
-            await show(person, page, ids)
+            await show(person, page, made | ids)
             assert await sideways(person.page) <= 0, name
             assert await faults(person.page) == [], name
 

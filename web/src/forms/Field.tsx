@@ -11,7 +11,7 @@ import {
   TextField,
 } from './Controls'
 import { FormContext, focusField } from './context'
-import { type Draft, draftOf, type Items, type Members, type Variant } from './draft'
+import { blank, type Draft, type Items, type Members, type Variant } from './draft'
 import { Grouped, titleOf } from './Labels'
 import type { NodeOf } from './node'
 
@@ -87,7 +87,7 @@ function ListField(props: FieldProps<NodeOf<'list'>>) {
   const list = props.draft as Items
   const title = titleOf(node, name)
   const add = () => {
-    const item = { key: list.next, of: draftOf(node.item) }
+    const item = { key: list.next, of: blank(node.item) }
     onChange({ next: list.next + 1, items: [...list.items, item] })
     // When it is there.
     requestAnimationFrame(() => focusField(prefix, `${at}/${list.items.length}`))
@@ -163,7 +163,7 @@ function VariantsField(props: FieldProps<NodeOf<'variants'>>) {
   const { prefix } = useContext(FormContext)
   const choose = (next: number) => {
     const variant = node.variants[next]
-    if (variant) onChange({ at: next, of: draftOf(variant) })
+    if (variant) onChange({ at: next, of: blank(variant) })
   }
   return (
     <Grouped {...props} className="formgroup--nested" hasParts>

@@ -2,7 +2,7 @@ import { type FormEvent, type KeyboardEvent, useId, useMemo, useRef, useState } 
 import { visible } from '../parts/visible'
 import { useShortcut } from '../shell/shortcuts'
 import { FormContext, focusField } from './context'
-import { type Draft, draftOf } from './draft'
+import { blank, type Draft, draftOf } from './draft'
 import { Field, ObjectParts } from './Field'
 import { JsonEditor } from './JsonEditor'
 import { type Node, nodeOf } from './node'
@@ -87,7 +87,7 @@ export function SchemaForm(props: Props) {
 
 /** Where no field would do there is only the JSON. */
 function begin(node: Node): Written {
-  const draft = draftOf(node)
+  const draft = blank(node)
   return { draft, json: node.kind === 'json' ? String(draft) : null }
 }
 

@@ -33,8 +33,13 @@ export interface Variant {
   readonly of: Draft
 }
 
-/** The form as it stands at first, or filled in with a value. */
-export function draftOf(node: Node, value: unknown = node.initial, required = true): Draft {
+/** The form as it stands at first. */
+export function blank(node: Node, required = true): Draft {
+  return draftOf(node, node.initial, required)
+}
+
+/** The form filled in with a value; what is undefined is left empty. */
+export function draftOf(node: Node, value: unknown, required = true): Draft {
   switch (node.kind) {
     case 'text':
       return typeof value === 'string' ? shownAs(node, value) : ''
@@ -74,7 +79,7 @@ function membersOf(node: NodeOf<'object'>, value: unknown, required: boolean): M
   const of = Object.fromEntries(
     node.members.map(({ name, required: needed, node: member }) => [
       name,
-      draftOf(member, name in given ? given[name] : member.initial, needed),
+      isBranch(value) ? draftOf(member, given[name], needed) : blank(member, needed),
     ]),
   )
   return { isGiven: (required && !node.nullable) || isBranch(value), of }
@@ -85,21 +90,17 @@ function itemsOf(node: NodeOf<'list'>, value: unknown, required: boolean): Items
   const count = Math.max(given.length, required ? node.least : 0)
   const items = Array.from({ length: count }, (_, key) => ({
     key,
-    of: key < given.length ? draftOf(node.item, given[key]) : draftOf(node.item),
+    of: key < given.length ? draftOf(node.item, given[key]) : blank(node.item),
   }))
   return { next: count, items }
 }
 
 function variantOf(node: NodeOf<'variants'>, value: unknown): Variant {
-  const at =
-    value === undefined
-      ? 0
-      : Math.max(
-          0,
-          node.variants.findIndex((one) => suits(one, value)),
-        )
+  const found = node.variants.findIndex((one) => value !== undefined && suits(one, value))
+  const at = Math.max(0, found)
   const chosen = node.variants[at]
-  return { at, of: chosen ? draftOf(chosen, value ?? chosen.initial) : null }
+  if (!chosen) return { at, of: null }
+  return { at, of: found < 0 ? blank(chosen) : draftOf(chosen, value) }
 }
 
 /** Whether a value could have come from this form; enough to choose between several. */

@@ -8,7 +8,7 @@ import type { Interaction } from '../server/types'
 export function Outcome({ question }: { readonly question: Interaction }) {
   const { response, durationMs, transcript } = question
   return (
-    <section className="brief" aria-label="The decision">
+    <div className="brief">
       {isWhole(response) && <JsonTree value={response} label="The decision" height={320} />}
       {durationMs !== null && <p className="quiet">It took {length(durationMs)}.</p>}
       {transcript && (
@@ -17,6 +17,6 @@ export function Outcome({ question }: { readonly question: Interaction }) {
           <pre className="brief__text">{visible(transcript)}</pre>
         </details>
       )}
-    </section>
+    </div>
   )
 }
