@@ -16,7 +16,7 @@ from tests.real_clients.scenes import ASK, ECHO, PLAN, TOUCH, sent_away
 from tests.real_clients.script import Call, Fail, Hold, Say
 
 from callboard import Callboard, ClaudeCode, Phase, State, Workflow, run
-from callboard.agents.claude_code.sessions import run_id
+from callboard.agents.claude_code.leftovers import MARK
 from callboard.engine.ports import NoAnswer, Request
 from callboard.events.envelope import Event
 from callboard.testing.fake_clock import FakeClock
@@ -81,17 +81,15 @@ def named(events: list[Event], name: str) -> list[Any]:
     return [event.payload for event in events if event.name == name]
 
 
-def running(session: str) -> list[int]:
-    """The processes that work for a session's run."""
-    mark = f"CALLBOARD_CLAUDE_RUN={run_id(f'{session}:work#1')}:".encode()
-    return [int(entry.name) for entry in Path("/proc").iterdir() if _has(entry, mark)]
+def running(client: Claude) -> list[int]:
+    """The processes that work for a run in this home."""
+    home = f"HOME={client.home.folder}".encode()
+    return [int(entry.name) for entry in Path("/proc").iterdir() if _works_in(entry, home)]
 
 
-def _has(entry: Path, mark: bytes) -> bool:
-    try:
-        return entry.name.isdigit() and mark in (entry / "environ").read_bytes()
-    except OSError:
-        return False
+def _works_in(entry: Path, home: bytes) -> bool:
+    env = _read(entry / "environ").split(b"\0") if entry.name.isdigit() else []
+    return home in env and any(one.startswith(f"{MARK}=".encode()) for one in env)
 
 
 class TestWork:
@@ -201,7 +199,7 @@ class TestPermissions:
         work = job(worker(client))
         waiting = await run(work, "touch", db=client.home.database)
         assert waiting.status == "waiting"
-        assert running(waiting.session_id) == []
+        assert running(client) == []
 
         async with Callboard.open(client.home.database, [work]) as board:
             [question] = await board.inbox()
@@ -219,12 +217,12 @@ class TestStopping:
 
         async with Callboard.open(client.home.database, [work]) as board:
             execution = board.run(work, "long")
-            await until(lambda: _sleeps(execution.session_id), "the tool runs")
+            await until(lambda: _sleeps(client), "the tool runs")
             await execution.abort()
             done = await execution
 
         assert done.status == "cancelled"
-        await until(lambda: not running(execution.session_id), "all is gone")
+        await until(lambda: not running(client), "all is gone")
 
     async def test_a_pause_that_interrupts_ends_it_and_it_goes_on_in_the_same_session(
         self, client: Claude, model: Model
@@ -238,7 +236,7 @@ class TestStopping:
             await until(lambda: model.was_told("tool_result"), "the second turn")
             await execution.pause(interrupt=True)
             assert (await execution).status == "paused"
-            assert running(execution.session_id) == []
+            assert running(client) == []
             gate.set()
             await board.resume(execution.session_id)
             done = await board.drive(execution.session_id)
@@ -248,10 +246,17 @@ class TestStopping:
         assert model.was_told("You were interrupted.")
 
 
-def _sleeps(session: str) -> bool:
+def _sleeps(client: Claude) -> bool:
     return any(
-        b"time.sleep(1000)" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in running(session)
+        b"time.sleep(1000)" in _read(Path(f"/proc/{pid}/cmdline")) for pid in running(client)
     )
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""  # The process has ended meanwhile.
 
 
 def _transcripts(client: Claude) -> list[Path]:
@@ -268,8 +273,8 @@ class TestCrash:
         driver = await asyncio.create_subprocess_exec(
             sys.executable, str(program), cwd=client.home.project, env=client.env
         )
-        await until(lambda: _sleeps("crash"), "the tool runs")
-        left = running("crash")
+        await until(lambda: _sleeps(client), "the tool runs")
+        left = running(client)
         driver.kill()
         await driver.wait()
         assert any(_lives(pid) for pid in left)
@@ -280,7 +285,7 @@ class TestCrash:
         assert done.code == 0, done
         assert done.out == "completed All done.\n"
         assert not any(_lives(pid) for pid in left)
-        assert running("crash") == []
+        assert running(client) == []
         assert len(_transcripts(client)) == 1
         assert model.was_told("You were interrupted.")
 
@@ -325,11 +330,8 @@ def _bash(command: str) -> dict[str, str]:
 
 
 def _lives(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
+    fields = _read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].split()
+    return bool(fields) and fields[0] not in (b"Z", b"X")
 
 
 class TestLimits:

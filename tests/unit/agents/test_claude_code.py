@@ -14,11 +14,13 @@ from pydantic import BaseModel
 
 from callboard import ClaudeCode, Phase, Retry, State, Workflow, run
 from callboard.agents.claude_code.leftovers import MARK, end_leftovers, mark
+from callboard.agents.claude_code.limits import Patience
 from callboard.agents.claude_code.messages import Ending, Hearing
 from callboard.agents.claude_code.sessions import run_id, session_of
 from callboard.engine.ports import Request, Text, Thinking, ToolCall, ToolResult
-from callboard.errors import DefinitionError
+from callboard.errors import DefinitionError, RateLimited
 from callboard.events.envelope import Event
+from callboard.testing.fake_clock import FakeClock
 
 RECORDED = Path(__file__).parent / "claude_code"
 PLAYER = RECORDED / "player.py"
@@ -175,7 +177,10 @@ class TestCommand:
         assert _after(words, "--model") == "model-for-this"
         assert _after(words, "--append-system-prompt") == "Be brief."
         assert _after(words, "--permission-mode") == "default"
-        assert _after(words, "--session-id") == run_id("s1:work#1")
+        [salt] = [
+            one["value"] for one in named(done.events, "once:completed") if "salt" in one["key"]
+        ]
+        assert _after(words, "--session-id") == run_id(f"s1:work#1:{salt}")
         assert words[-1] == "--strict-mcp-config"
         assert prompt["message"]["content"] == [{"type": "text", "text": "this"}]
 
@@ -243,6 +248,35 @@ class TestPermissions:
 
         response = played.heard[-1]["response"]
         assert (response["subtype"], response["request_id"]) == ("error", "r1")
+
+    async def test_an_answer_that_was_used_is_not_used_again(self, played: Played):
+        asked = next(line for line in lines("touch") if line["type"] == "control_request")
+        recording = played.recording(asked, lines("refused")[-1])
+        person = Person(True, False)
+
+        retry = Retry(attempts=2, backoff=0)
+        await run(job(played.agent(recording), retry=retry), "x", human_input=person)
+
+        assert len(person.asked) == 2
+        answers = [one["response"]["response"] for one in played.heard if "response" in one]
+        assert [one["behavior"] for one in answers] == ["allow", "deny"]
+
+    async def test_a_request_that_is_taken_back_needs_no_answer(self, played: Played):
+        asked = next(line for line in lines("touch") if line["type"] == "control_request")
+        program = played.folder / "claude"
+        told = [
+            asked,
+            {"type": "control_cancel_request", "request_id": asked["request_id"]},
+            lines("touch")[-1],
+        ]
+        recording = played.recording(*told)
+        program.write_text(f"#!/bin/sh\ncat '{recording}'\n", encoding="utf-8")
+        program.chmod(0o755)
+
+        done = await run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+
+        assert done.status == "completed"
+        assert done.state.made == "It is made."
 
     async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
         request = {
@@ -327,30 +361,67 @@ class TestFailures:
 class TestSessions:
     def test_is_new_until_there_is_a_transcript(self, tmp_path: Path):
         env = {"HOME": str(tmp_path)}
-        assert session_of("key", env) == (run_id("key"), False)
+        assert session_of("key", tmp_path, env) == (run_id("key"), False)
 
-        self._write(tmp_path / ".claude", run_id("key"), {"type": "user"})
+        _write(tmp_path / ".claude", run_id("key"), {"type": "user", "cwd": str(tmp_path)})
 
-        assert session_of("key", env).arguments == ("--resume", run_id("key"))
+        assert session_of("key", tmp_path, env).arguments == ("--resume", run_id("key"))
 
     def test_the_clients_own_folder_may_be_elsewhere(self, tmp_path: Path):
-        self._write(tmp_path, run_id("key"), {"type": "assistant"})
+        _write(tmp_path, run_id("key"), {"type": "assistant", "cwd": str(tmp_path)})
 
-        assert session_of("key", {"CLAUDE_CONFIG_DIR": str(tmp_path)}).exists
+        assert session_of("key", tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path)}).exists
 
-    def test_one_in_which_nobody_spoke_is_passed_over(self, tmp_path: Path):
-        self._write(tmp_path, run_id("key"), {"type": "queue-operation"})
+    @pytest.mark.parametrize(
+        "line", [{"type": "queue-operation"}, {"type": "user", "cwd": "/else"}]
+    )
+    def test_one_that_cannot_be_gone_on_with_is_passed_over(self, tmp_path: Path, line: Any):
+        _write(tmp_path, run_id("key"), line)
 
-        session = session_of("key", {"CLAUDE_CONFIG_DIR": str(tmp_path)})
+        session = session_of("key", tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path)})
 
         assert not session.exists
         assert session.id != run_id("key")
 
-    def _write(self, folder: Path, id: str, *told: Any) -> None:
-        file = folder / "projects" / "-project" / f"{id}.jsonl"
-        file.parent.mkdir(parents=True)
-        written = [json.dumps(line, separators=(",", ":")) + "\n" for line in told]
-        file.write_text("".join(written), encoding="utf-8")
+    async def test_one_that_exists_is_told_to_go_on(self, played: Played):
+        agent = played.agent("refused")
+
+        def leave_transcript(event: Event) -> None:
+            if event.name == "phase:failed":
+                id = _after(played.heard[0], "--session-id")
+                told = {"type": "user", "cwd": str(played.folder)}
+                _write(played.folder / ".claude", id, told)
+
+        retry = Retry(attempts=2, backoff=0.05)
+        await run(job(agent, retry=retry), "x", on_event=leave_transcript)
+
+        first, _, second, prompt = played.heard
+        assert _after(second, "--resume") == _after(first, "--session-id")
+        assert prompt["message"]["content"][0]["text"].startswith("You were interrupted.")
+
+
+def _write(folder: Path, id: str, *told: Any) -> None:
+    file = folder / "projects" / "-project" / f"{id}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    written = [json.dumps(line, separators=(",", ":")) + "\n" for line in told]
+    file.write_text("".join(written), encoding="utf-8")
+
+
+class TestPatience:
+    def test_waits_until_the_limit_ends(self):
+        clock = FakeClock()
+        ending = Ending({"api_error_status": 429}, resets_at=clock.now_ms() // 1000 + 600)
+
+        assert Patience(clock, 3600).wait(ending) == pytest.approx(600, abs=1)
+
+    def test_waits_longer_each_time_and_not_for_ever(self):
+        patience = Patience(FakeClock(), 60 + 120 + 240 + 480 + 900)
+        ending = Ending({"subtype": "success", "result": "Too many."})
+
+        assert [patience.wait(ending) for _ in range(5)] == [60, 120, 240, 480, 900]
+        with pytest.raises(RateLimited, match=r"900 s: .*Too many") as raised:
+            patience.wait(ending)
+        assert raised.value.retry_after == 900
 
 
 @pytest.fixture

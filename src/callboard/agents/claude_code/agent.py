@@ -23,6 +23,7 @@ from callboard.engine.functions import fitting
 from callboard.engine.outputs import UNDECLARED, OutputType
 from callboard.engine.ports import Item, Output
 from callboard.errors import AgentError, DefinitionError
+from callboard.ids import short_id
 from callboard.interactions.questions import Duration, seconds
 
 Given = str | Callable[..., str]
@@ -49,6 +50,7 @@ _GO_ON: Final = (
 _NOT_INHERITED: Final = frozenset(
     {"CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ATTENDED"}
 )
+_SALT: Final = "claude:salt"
 _PATIENCE: Final = 6 * 3600.0
 
 
@@ -146,10 +148,13 @@ class ClaudeCode:
         self, state: Any, ctx: Context, hearing: Hearing
     ) -> AsyncGenerator[Item, None]:
         """One process of the client, from its start to its end."""
-        run, env = run_id(ctx.key), self._env(ctx)
+        # A session's id may be somebody's own words, and come again in another database.
+        key = f"{ctx.key}:{await ctx.once(_SALT, short_id)}"
+        run = run_id(key)
+        env = self._env(run)
         cwd = Path(_given(self._cwd, state, ctx) or Path.cwd()).absolute()
         await asyncio.to_thread(end_leftovers, run)
-        session = await asyncio.to_thread(session_of, ctx.key, env)
+        session = await asyncio.to_thread(session_of, key, cwd, env)
         client = await Client.start(self._command(session, state, ctx), cwd, env)
         permissions = Permissions(ctx, client.send)
         try:
@@ -186,9 +191,9 @@ class ClaudeCode:
         program = options.get("program", "claude")
         return [program, *allowed, *_SPEAKING, *told, *session.arguments, *more]
 
-    def _env(self, ctx: Context) -> dict[str, str]:
+    def _env(self, run: str) -> dict[str, str]:
         kept = {name: os.environ[name] for name in os.environ if name not in _NOT_INHERITED}
-        return {**kept, **self._options.get("env", {}), MARK: mark(run_id(ctx.key))}
+        return {**kept, **self._options.get("env", {}), MARK: mark(run)}
 
     def _end(self, ending: Ending) -> Output:
         if not ending.succeeded:

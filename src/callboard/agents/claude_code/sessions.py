@@ -1,5 +1,6 @@
 """Which of the client's own sessions a run is: the same one at every attempt."""
 
+import json
 import uuid
 from collections.abc import Mapping
 from itertools import count
@@ -27,18 +28,18 @@ def run_id(key: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, key))
 
 
-def session_of(key: str, env: Mapping[str, str]) -> ClientSession:
+def session_of(key: str, cwd: Path, env: Mapping[str, str]) -> ClientSession:
     """The session in which a run's conversation is, or is to be.
 
-    A transcript in which nobody has spoken yet can neither be gone on with nor begun again: then
-    it is the next session that counts.
+    A transcript in which nobody has spoken yet, or only in another folder, can neither be gone on
+    with nor begun again: then it is the next session that counts.
     """
     for number in count():
         id = run_id(f"{key}#{number}" if number else key)
         transcript = _transcript(id, env)
         if transcript is None:
             return ClientSession(id, exists=False)
-        if _has_conversation(transcript):
+        if _has_conversation(transcript, cwd):
             return ClientSession(id, exists=True)
     raise AssertionError("unreachable")
 
@@ -49,6 +50,7 @@ def _transcript(id: str, env: Mapping[str, str]) -> Path | None:
     return next(folder.glob(f"projects/*/{id}.jsonl"), None)
 
 
-def _has_conversation(transcript: Path) -> bool:
+def _has_conversation(transcript: Path, cwd: Path) -> bool:
+    here = f'"cwd":{json.dumps(str(cwd.resolve()), ensure_ascii=False)}'
     with transcript.open(encoding="utf-8", errors="replace") as lines:
-        return any(spoken in line for line in lines for spoken in _SPOKEN)
+        return any(here in line and any(spoken in line for spoken in _SPOKEN) for line in lines)
