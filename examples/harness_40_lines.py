@@ -1,6 +1,7 @@
-"""Fulfils interactive sessions your own way; here, somebody types the decision as JSON.
+"""Fulfils interactive sessions your way. Let another agent, a chat or a form do what `decide` does.
 
-python examples/harness_40_lines.py callboard.db  # or a server: http://127.0.0.1:2255
+On a database as here, or on a server (http://127.0.0.1:2255):
+    python examples/harness_40_lines.py callboard.db
 """
 
 import asyncio
@@ -15,7 +16,6 @@ ME = f"harness-{os.getpid()}"
 
 
 def decide(asked):
-    """Replace this: by another agent, a chat, a form. None leaves without a decision."""
     print(asked.prompt, json.dumps(asked.config, indent=2), sep="\n")
     return json.loads(input("Decision, as JSON: ") or "null")
 
