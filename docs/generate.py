@@ -36,16 +36,20 @@ def cli_reference() -> str:
         for name in commands:
             command = group.get_command(context, name)
             assert command is not None
-            parts.append(_section(command, click.Context(command, info_name=name, parent=context)))
+            own = click.Context(command, info_name=name, parent=context)
+            parts.append(_section(command, own))
+            for inner in command.commands.values() if isinstance(command, click.Group) else ():
+                inside = click.Context(inner, info_name=inner.name, parent=own)
+                parts.append(_section(inner, inside, f"{name} {inner.name}"))
     return "\n".join(parts)
 
 
-def _section(command: click.Command, context: click.Context) -> str:
+def _section(command: click.Command, context: click.Context, name: str | None = None) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     about = click.Context.formatter_class(width=10_000)
     command.format_help_text(context, about)
     text = "\n".join(line.strip() for line in about.getvalue().strip().splitlines())
-    return f"### {context.info_name}\n\n```text\n{usage}\n```\n\n{text}\n\n" + _options(
+    return f"### {name or context.info_name}\n\n```text\n{usage}\n```\n\n{text}\n\n" + _options(
         command, context
     )
 

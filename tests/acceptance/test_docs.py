@@ -441,9 +441,9 @@ def test_commands_and_options_that_are_named_exist(path: Path):
             continue
         command = group.get_command(context, name)
         assert command is not None
-        known = {
-            flag for one in (command, group) for o in one.get_params(context) for flag in o.opts
-        }
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        meant = [command, group, *inner]
+        known = {flag for one in meant for o in one.get_params(context) for flag in o.opts}
         assert {word for word in words if word.startswith("--")} <= known, line
 
 
