@@ -18,6 +18,8 @@ from callboard.vendors.reports import Report, unheard
 
 _log = logging.getLogger(__name__)
 
+_DELIVERIES = 1000
+"""How many of the last deliveries are known again."""
 _SEARCHED = 65_536
 _SESSION = re.compile(r'"session_id"\s*:\s*"([^"\\]{1,200})"')
 _HOOK = re.compile(r'"hook_event_name"\s*:\s*"([^"\\]{1,100})"')
@@ -41,6 +43,7 @@ class Listener:
         self._plates = plates
         self._now_ms = now_ms
         self.received = Received()
+        self._deliveries: dict[str | None, None] = {}
         self.before: Callable[[], Awaitable[None]] | None = None
         """Called before anything that comes directly: what was spooled earlier comes first."""
 
@@ -55,7 +58,7 @@ class Listener:
             except Exception as error:  # What lies there is no fault of who comes now.
                 _log.error("The spool could not be emptied: %s", error)
         report = self._report(agent, body)
-        if report is None:
+        if report is None or report.delivery in self._deliveries:
             return None
         return await self._tell(replace(report, hold=_hold(report) if holds else None))
 
@@ -98,10 +101,19 @@ class Listener:
             await self._plates.let_go(report.hold, session_id=report.session_id)
             return None
         try:
-            return await self._plates.hear(report)
+            heard = await self._plates.hear(report)
         except StoreError:
             self.received.failed += 1
             raise
+        if report.delivery is not None:
+            self._remember(report.delivery)
+        return heard
+
+    def _remember(self, delivery: str) -> None:
+        """A client whom we kept waiting leaves the same in the spool, and we have it twice."""
+        self._deliveries[delivery] = None
+        if len(self._deliveries) > _DELIVERIES:
+            del self._deliveries[next(iter(self._deliveries))]
 
 
 def _hold(report: Report) -> str | None:

@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary
 from callboard.board.fold import Moment
 from callboard.board.identity import find_plate, of_session
 from callboard.board.plate import Pending, Plate
-from callboard.board.raw import call_of, kept
 from callboard.board.recording import Recording, record
+from callboard.board.remembering import asks, has_heard, was_decided
 from callboard.board.transition import STATUSES
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
@@ -31,8 +31,6 @@ _AFTERWARDS: Final = (Signal(plates.HOOK_HEARD, {"hook": "PermissionRequest"}),)
 """What is left of a request that was decided before it was heard."""
 _RECENT: Final = 1000
 """How many sessions are found again without asking the database whose they are."""
-_REMEMBERED: Final = 500
-"""How many of a plate's last events are searched for one that may have come before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,34 +108,11 @@ class Plates:
     async def has_heard(self, report: Report) -> bool:
         """Whether this very payload, of this very moment, is among the last of its plate."""
         plate = await self.of_session(report.session_id)
-        if plate is None:
-            return False
-        head = await self._log.head(plate.plate_id)
-        raw = kept(report.raw)
-        return any(
-            event.at_ms == report.at_ms and event.payload.get("raw") == raw
-            for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
-        )
+        return plate is not None and await has_heard(self._log, plate, report)
 
     async def _was_decided(self, report: Report) -> bool:
-        """Whether the call that a hook asks for was made meanwhile.
-
-        So it is when no server ran: the dialog was answered in the terminal, what came of it lay
-        in the spool, and the hook that still waits comes only now.
-        """
-        if all(signal.name != plates.PERMISSION_REQUEST for signal in report.signals):
-            return False
-        plate = await self.of_session(report.session_id)
-        if plate is None or report.at_ms is None or report.at_ms >= plate.status_at:
-            return False
-        head = await self._log.head(plate.plate_id)
-        wanted = call_of(report.raw)
-        return any(
-            event.name == plates.TOOL_CALL
-            and event.at_ms > report.at_ms
-            and call_of(event.payload.get("raw")) == wanted
-            for event in await self._log.read(plate.plate_id, max(0, head - _REMEMBERED))
-        )
+        plate = await self.of_session(report.session_id) if asks(report) else None
+        return plate is not None and await was_decided(self._log, plate, report)
 
     async def let_go(self, interaction_id: str, *, session_id: str | None = None) -> None:
         """A held hook is gone: its dialog was left in the terminal, or its client died.

@@ -1,0 +1,50 @@
+"""What a plate's last events tell of something that comes twice, or too late."""
+
+from typing import Final
+
+from callboard.board.plate import Plate
+from callboard.board.raw import call_of, kept
+from callboard.events import plates
+from callboard.events.envelope import Event
+from callboard.log.protocol import EventLog
+from callboard.vendors.reports import Report
+
+_REMEMBERED: Final = 500
+"""How many of a plate's last events are searched."""
+
+
+def asks(report: Report) -> bool:
+    """Whether a report tells that a dialog was opened."""
+    return any(signal.name == plates.PERMISSION_REQUEST for signal in report.signals)
+
+
+async def has_heard(log: EventLog, plate: Plate, report: Report) -> bool:
+    """Whether this very payload, of this very moment, is among the plate's last events."""
+    raw = kept(report.raw)
+    return any(
+        event.at_ms == report.at_ms and event.payload.get("raw") == raw
+        for event in await _last(log, plate)
+    )
+
+
+async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
+    """Whether the call that a hook asks for was made meanwhile.
+
+    So it is when no server ran: the dialog was answered in the terminal, what came of it lay in
+    the spool, and the hook that still waits comes only now.
+    """
+    at_ms = report.at_ms
+    if at_ms is None or at_ms >= plate.status_at:
+        return False
+    wanted = call_of(report.raw)
+    return any(
+        event.name == plates.TOOL_CALL
+        and event.at_ms > at_ms
+        and call_of(event.payload.get("raw")) == wanted
+        for event in await _last(log, plate)
+    )
+
+
+async def _last(log: EventLog, plate: Plate) -> list[Event]:
+    head = await log.head(plate.plate_id)
+    return await log.read(plate.plate_id, max(0, head - _REMEMBERED))
