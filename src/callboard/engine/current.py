@@ -3,6 +3,7 @@
 A context variable, so that each agent sees its own session, however many run at once.
 """
 
+import asyncio
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,18 +15,40 @@ from callboard.errors import NoExecution
 
 
 class Execution(NamedTuple):
-    """A session that runs here, and where its agent works, if that was said."""
+    """A session that runs here, and where its agent works, if that was said.
+
+    `asking` holds questions that its agent has put and that are not recorded yet.
+    """
 
     session_id: str
+    asking: set[asyncio.Future[str]]
     cwd: str | None = None
+
+    async def recorded(self) -> None:
+        """Wait until what the agent asked for is recorded, or could not be.
+
+        Else its session could complete before the task is known that keeps it open.
+        """
+        while self.asking:
+            await asyncio.wait(self.asking)
 
 
 _current: ContextVar[Execution | None] = ContextVar("callboard_execution", default=None)
 
 
-def enter(session_id: str) -> None:
+def enter(session_id: str) -> Execution:
     """From here on, in this task, this session is the current one."""
-    _current.set(Execution(session_id))
+    execution = Execution(session_id, set())
+    _current.set(execution)
+    return execution
+
+
+def asks(question: asyncio.Future[str]) -> None:
+    """Note that somebody, an agent perhaps, has put a question that is still to be recorded."""
+    running = current()
+    if running is not None:
+        running.asking.add(question)
+        question.add_done_callback(running.asking.discard)
 
 
 def current() -> Execution | None:

@@ -105,12 +105,13 @@ class RunDesk:
         raise asyncio.CancelledError
 
     async def _consume(self) -> Output:
-        enter(self.place.session_id)
+        execution = enter(self.place.session_id)
         state = self._live.state.read()
         try:
             async with aclosing(self._agent.stream(state, Context(self, self.place))) as stream:
                 async for item in stream:
                     if isinstance(item, Output):
+                        await execution.recorded()
                         return item
                     await self._narrator.tell(item)
         finally:

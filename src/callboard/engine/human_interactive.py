@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack
 
-from callboard.engine.current import chosen_session
+from callboard.engine.current import asks, chosen_session
 from callboard.engine.human import Human
 from callboard.errors import ConflictError, InteractiveFailed, InteractivePending
 from callboard.interactions.interactive import InteractiveOptions, config_of
@@ -168,6 +168,7 @@ class HumanInteractive(Generic[T]):
             asking.close()
             raise InteractivePending
         request = self._request = _Request()
+        asks(request.id)
         self._show("pending", request)
         request.ended = self._do(self._follow(request, asking, result_type))
         return request.ended

@@ -1,6 +1,7 @@
 """The current execution: what an agent asks belongs to its own session, without saying so."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,12 @@ from tests.unit.engine.rig import Notes, note
 from callboard import Callboard, Context, HumanInteractive, Phase, Workflow, agent
 from callboard.engine.current import current, worktree
 from callboard.errors import NoExecution
+from callboard.events import names
+from callboard.events.envelope import NewEvent
+from callboard.log.memory import MemoryLog
+from callboard.log.protocol import ANYHOW, Appended, Writing
+from callboard.state.rows import project
+from callboard.testing.faults import FaultyLog
 
 
 def workflow(function: Any) -> Workflow:
@@ -49,6 +56,56 @@ async def test_many_at_once_see_their_own():
         results = await asyncio.gather(*(board.run(flow, session_id=id) for id in ids))
         assert [result.state.seen for result in results] == [[True]] * 3
         assert sorted(str(one.session_id) for one in await board.people.find()) == ids
+
+
+class SlowToAsk(FaultyLog):
+    """Takes its time with questions."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryLog(project))
+        self.free = asyncio.Event()
+
+    async def append(
+        self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
+    ) -> Appended:
+        if any(event.name == names.REQUESTED for event in events):
+            await self.free.wait()
+        return await super().append(stream, events, writing)
+
+
+async def test_what_an_agent_asks_for_is_recorded_before_its_session_can_complete():
+    """Fire and forget: the agent has gone on before there is a record, and the task still holds."""
+    log = SlowToAsk()
+    board = Callboard(log)
+    asked: list[HumanInteractive[Any]] = []
+
+    async def ask(state: Notes, ctx: Context) -> str:
+        asked.append(HumanInteractive[Any](board))
+        asked[0].request("Review")
+        return "gone on"
+
+    async def run() -> Any:
+        return await board.run(workflow(ask))
+
+    running = asyncio.create_task(run())
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not running.done()
+    log.free.set()
+    result = await running
+    assert (result.status, result.state.seen) == ("waiting", ["gone on"])
+    await asked[0].cancel()
+    assert (await board.drive(result.session_id)).status == "completed"
+
+
+async def test_one_that_cannot_be_asked_holds_nobody_up():
+    async with Callboard.open() as board:
+
+        async def ask(state: Notes, ctx: Context) -> str:
+            HumanInteractive[Any](board, session_id="nowhere").request("Review")
+            return "gone on"
+
+        assert (await board.run(workflow(ask))).status == "completed"
 
 
 async def test_plain_functions_in_threads_see_it_too():
