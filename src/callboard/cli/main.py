@@ -32,9 +32,9 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Agents": {
         "hooks": "Let coding agents tell the board what they do, and be answered from there.",
         "watch": "Start a coding agent, and tell the board at once when it ends.",
-        "hook": "Report one hook of a coding agent.",
+        "hook": "Report one hook of a coding agent, whose payload comes on standard input.",
         "task": "Keep the status of delegated work in files that agents and people read.",
-        "demo": "Show the board as it moves, without any agent.",
+        "demo": "Show what Callboard does, without anything of your own.",
         "mcp": "Give agents tools to ask you, and to fetch your answers.",
     },
     "Look": {
@@ -51,8 +51,8 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Decide": {
         "inbox": "List the questions that wait for a person.",
         "answer": "Answer a question.",
-        "attend": "Decide with an agent, in your terminal, what waits for you.",
-        "transcript": "Print what was said in an interactive session.",
+        "attend": "Decide with an agent what waits for you, one session after the other.",
+        "transcript": "Print what was said in an interactive session, where that was kept.",
         "pause": "Pause a session, wherever it runs.",
         "cancel": "End a session for good.",
     },

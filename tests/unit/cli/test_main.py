@@ -9,8 +9,15 @@ import pytest
 from callboard.cli.main import SECTIONS, run_command
 
 COMMANDS = {name: said for section in SECTIONS.values() for name, said in section.items()}
-LACKING = {"board": {"--json"}, "notify": {"--db"}}
-"""A board is for people, and `plates` for programs; a message needs no database."""
+USUAL = {"--db", "--json", "--debug"}
+LACKING = {
+    "board": {"--json"},  # For people; `plates` is for programs.
+    "notify": {"--db"},  # A message needs no database.
+    "watch": {"--json", "--debug"},  # It gets out of the way of what it starts,
+    "hook": {"--json", "--debug"},  # and a hook prints nothing, whatever happens.
+    "demo": USUAL,  # They only have commands of their own.
+    "task": USUAL,
+}
 HEAVY = {"asyncio", "pydantic", "rich", "questionary", "platformdirs", "orjson", "sqlite3"}
 
 
@@ -19,7 +26,7 @@ def test_each_command_says_of_itself_what_the_table_says_of_it(name: str):
     command = import_module(f"callboard.cli.{name}").command
     assert command.name == name
     assert command.help.split("\n")[0] == COMMANDS[name]
-    usual = {"--db", "--json", "--debug"} - LACKING.get(name, set())
+    usual = USUAL - LACKING.get(name, set())
     assert usual <= {o for p in command.params for o in p.opts}
 
 
