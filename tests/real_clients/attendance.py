@@ -76,8 +76,14 @@ async def agree(terminal: ClaudeTerminal) -> None:
 
 async def leave(terminal: ClaudeTerminal) -> None:
     """Leave the agent, and wait for the harness to end."""
-    await terminal.type("/exit")
+    await exit_agent(terminal)
     await terminal.ends()
+
+
+async def exit_agent(terminal: ClaudeTerminal) -> None:
+    """Leave the agent. A key that was pressed once more for a dialog may be in the prompt."""
+    terminal.press("C-u")
+    await terminal.type("/exit")
 
 
 async def refuse(terminal: ClaudeTerminal, key: str) -> None:

@@ -16,11 +16,12 @@ from tests.real_clients.attendance import (
     Attendance,
     agree,
     deciding,
+    exit_agent,
     leave,
     refuse,
 )
 from tests.real_clients.board import Board
-from tests.real_clients.claude import Claude
+from tests.real_clients.claude import Claude, ClaudeTerminal
 from tests.real_clients.home import CALLBOARD
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
@@ -233,7 +234,7 @@ async def test_a_decision_that_was_only_spoken_is_confirmed(
         await terminal.shows("Open it?")
         terminal.press("Enter")
         await terminal.shows("APPROVED", within=PATIENT)
-        await terminal.type("/exit")
+        await exit_agent(terminal)
         await terminal.shows("The conversation reads as: approved", "Record that?")
         await terminal.type(answer)
         await terminal.ends()
@@ -283,7 +284,7 @@ async def test_the_server_is_killed_while_a_person_decides(
         await board.server.kill()
         await agree(terminal)
         await terminal.shows("It is kept.")
-        await terminal.type("/exit")
+        await exit_agent(terminal)
         await terminal.shows("No server answers")
         await board.server.restart()
         await terminal.ends()
@@ -396,9 +397,30 @@ async def test_in_a_window_of_tmux(harness: Attendance, model: Model, board: Boa
     with harness.terminal("--tmux") as terminal:
         await agree(terminal)
         await terminal.shows("It is kept.")
-        await terminal.type("/exit")
+        await exit_agent(terminal)
         found = await board.closed(id)
     assert (found["status"], found["response"]) == ("completed", "approved")
+
+
+async def test_ctrl_z_suspends_both_and_fg_brings_both_back(harness: Attendance, model: Model):
+    model.scripts |= {"say": scenes.SAY, "decide": deciding("approved")}
+    id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
+    shell = ["bash", "--norc", "-i"]
+    with ClaudeTerminal(shell, harness.claude.home.project, harness.claude.env) as terminal:
+        await terminal.type("callboard attend --once --yes; echo ended-$?")
+        await terminal.shows("Nothing to do.", within=PATIENT)
+        terminal.press("C-z")
+        await terminal.shows("Stopped")
+        await terminal.type("echo hello-$((1 + 1))")
+        await terminal.shows("hello-2")
+        await terminal.type("fg")
+        await terminal.shows("Nothing to do.")
+        await terminal.type("Now decide. play:decide")
+        await agree(terminal)
+        await terminal.shows("It is kept.")
+        await exit_agent(terminal)
+        await terminal.shows("completed: approved")
+    assert (await harness.question(id))["response"] == "approved"
 
 
 async def test_an_agent_that_is_not_installed(harness: Attendance, tmp_path: Path):

@@ -1,8 +1,8 @@
 """An agent in a pseudo-terminal that passes everything through, both ways.
 
 A thread carries the bytes, so that neither a slow terminal nor a slow database holds up the other.
-The agent is the leader of a session of its own: what is typed reaches it and nobody else, Ctrl-C
-too, and when we die the kernel hangs up on it.
+The agent is in a session of its own (`opening`): what is typed reaches it and nobody else, Ctrl-C
+too, it can be suspended, and when we die the kernel hangs up on it.
 """
 
 import errno
@@ -25,12 +25,7 @@ _PIECE: Final = 65_536
 _LOOK_AGAIN: Final = 0.1
 _LONGEST_END: Final = 2_000
 
-# Only the process itself can make the terminal its own, between its birth and the program.
-_OPENER: Final = (
-    "import fcntl,os,sys,termios\n"
-    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
-    "os.execv(sys.argv[1], sys.argv[1:])\n"
-)
+_OPENER: Final = Path(__file__).with_name("opening.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +63,37 @@ class Passthrough:
         self._typed = b""
         self._lost = threading.Event()
         self._status: int | None = None
+        self._opener = 0
         self.pid = 0
 
     def start(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
         """Start it; an OSError when that cannot be done. words: the program by its path."""
         self._master, slave = os.openpty()
+        told, tells = os.pipe()
         try:
             self._terminal.copy_size(self._master)
             self._terminal.copy_manners(slave)
-            opener = [os.path.realpath(sys.executable), "-I", "-S", "-c", _OPENER]
+            python = [os.path.realpath(sys.executable), "-I", "-S", str(_OPENER), str(tells)]
             process = subprocess.Popen(
-                [*opener, *words],
+                [*python, *words],
                 cwd=cwd,
                 env=dict(env),
                 stdin=slave,
                 stdout=slave,
                 stderr=slave,
                 start_new_session=True,
+                pass_fds=[tells],
             )
         except OSError:
             os.close(self._master)
             raise
         finally:
             os.close(slave)
-        self.pid = process.pid
+            os.close(tells)
+        self._opener = process.pid
         process.returncode = 0  # We wait for it ourselves: it may also stop for a while.
+        with os.fdopen(told, "rb") as telling:
+            self.pid = int(telling.read() or process.pid)
         os.set_blocking(self._master, False)
 
     @property
@@ -172,7 +173,7 @@ class Passthrough:
             self._terminal.write(data)
 
     def _look(self) -> None:
-        pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+        pid, status = os.waitpid(self._opener, os.WNOHANG | os.WUNTRACED)
         if pid == 0:
             return
         if os.WIFSTOPPED(status):
@@ -184,11 +185,12 @@ class Passthrough:
         """The agent was suspended by its person: so are we, until somebody lets both go on."""
         self._terminal.end_raw()
         # Where no shell waits for us, nobody could let us go on, and the kernel does not stop us.
-        os.killpg(os.getpgrp(), signal.SIGTSTP)
+        # To this thread: it must not go on before all of us are stopped.
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         self._terminal.begin_raw()
         self.resize()
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGCONT)
+            os.kill(self._opener, signal.SIGCONT)
 
     def _drain(self) -> None:
         """What it wrote last; something it started may still hold the other end."""
