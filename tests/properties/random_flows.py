@@ -13,6 +13,7 @@ from callboard import (
     Callboard,
     Choice,
     Context,
+    Interactive,
     Output,
     Phase,
     Retry,
@@ -44,6 +45,7 @@ class Spec:
     agent: bool = True
     streams: bool = False
     asks: int = 0
+    decides: bool = False
     at_once: bool = False
     once: bool = False
     fails: int = 0
@@ -62,13 +64,14 @@ specs = st.builds(
     agent=st.sampled_from([True, True, True, False]),
     streams=st.booleans(),
     asks=st.integers(0, 2),
+    decides=st.booleans(),
     at_once=st.booleans(),
     once=st.booleans(),
     fails=st.integers(0, 3),
     items=st.none() | st.integers(0, 3),
     parallel=st.integers(1, 3),
     skips=st.booleans(),
-    human=st.sampled_from([None, "approval", "choice", "function"]),
+    human=st.sampled_from([None, "approval", "choice", "function", "interactive", "halting"]),
     deadline=st.booleans(),
     guard=st.sampled_from([None, None, True, False]),
     rounds=st.integers(1, 2),
@@ -134,6 +137,10 @@ def _question(spec: Spec) -> Any:
         case "choice":
             late = {"timeout": 60, "on_timeout": "a"} if spec.deadline else {}
             return Choice(lambda s: f"Which {s.laps}?", ["a", "b"], **late)
+        case "interactive" | "halting":
+            late = {"within": 60} if spec.deadline else {}
+            halts = spec.human == "halting"
+            return Interactive(lambda s: f"Decide {s.laps}", halt_execution=halts, **late)
         case "function":
             return lambda s: Approval(f"Lap {s.laps}?", **late) if len(s.seen) % 2 else None
         case _:
@@ -154,7 +161,10 @@ def _agent(spec: Spec) -> Any:
     return agent(name="worker")(work)
 
 
-async def _ask(spec: Spec, ctx: Context) -> list[bool]:
+async def _ask(spec: Spec, ctx: Context) -> list[Any]:
+    if spec.decides:
+        ended = [await ctx.interactive(f"{n}", key=f"d{n}") for n in range(spec.asks)]
+        return [(end.outcome, end.response) for end in ended]
     if spec.at_once:
         return list(await asyncio.gather(*(ctx.ask(f"{n}?") for n in range(spec.asks))))
     return [await ctx.ask(f"{n}?", key=f"k{n}") for n in range(spec.asks)]
@@ -164,6 +174,19 @@ def answer_to(question: Interaction) -> str:
     """What people say: always the same to the same question."""
     coin = zlib.crc32(question.prompt.encode()) % 2
     return question.options[coin] if question.options else ("yes", "no")[coin]
+
+
+OUTCOMES = ("completed", "cancelled", "timeout", "failed")
+
+
+async def respond(board: Callboard, question: Interaction) -> None:
+    """Answer a question, or end the session that it asks for."""
+    if question.type != "interactive_session":
+        await board.answer(question.id, answer_to(question))
+        return
+    outcome = OUTCOMES[zlib.crc32(question.prompt.encode()) % len(OUTCOMES)]
+    response = "decided" if outcome == "completed" else None
+    await board.people.complete(question.id, outcome, response=response)
 
 
 @dataclass
@@ -204,7 +227,7 @@ class Play:
         elif info.pending:
             # Ids are random; the history must not be.
             question = max(info.pending, key=lambda one: (one.run or "", one.prompt))
-            await self.outside.answer(question.id, answer_to(question))
+            await respond(self.outside, question)
         await self._drive(crash)
 
     async def _drive(self, crash: int | None) -> None:
@@ -225,7 +248,7 @@ class Play:
         while not await self._is_over(session):
             info = await self.outside.drive(session)
             for question in info.pending:
-                await self.outside.answer(question.id, answer_to(question))
+                await respond(self.outside, question)
             if info.status == "paused":
                 await self.outside.resume(session)
         return await self.outside.log.read(session)

@@ -89,6 +89,8 @@ async def _rows_agree(events: Sequence[Event]) -> None:
         assert (row["pending"], row["position"]) == (len(view.pending()), view.position)
         pending = await log.rows(Query("human_interactions", {"status": "pending"}))
         assert {one["id"] for one in pending} == {asked.id for asked in view.pending()}
+        open_now = await log.rows(Query("tasks", {"status": "running"}))
+        assert {one["id"]: one["title"] for one in open_now} == view.tasks
         await _wakeups_agree(log, view)
 
 

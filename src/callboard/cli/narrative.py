@@ -7,9 +7,11 @@ from typing import Any
 
 from callboard.cli.screen import Signs
 from callboard.cli.wording import between, duration, error_text, one_line, preview
+from callboard.engine.tasks import KIND as OF_A_SESSION
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.handlers.terminal import visible
+from callboard.interactions.configs import KIND as INTERACTIVE
 
 Payload = Mapping[str, Any]
 Line = tuple[str | tuple[str, str], ...]
@@ -115,7 +117,8 @@ def _emitted(payload: Payload, telling: Telling) -> list[Line]:
 
 
 def _requested(payload: Payload, telling: Telling) -> list[Line]:
-    if telling.asks_here:
+    # Whoever is asked here sees the question; an interactive session is held elsewhere.
+    if telling.asks_here and payload["type"] != INTERACTIVE:
         return []
     first, *others = visible(payload["prompt"]).split("\n")
     options = enumerate(payload.get("options") or [], 1)
@@ -146,6 +149,11 @@ def _withdrawn(payload: Payload, telling: Telling) -> list[Line]:
     return [_aside(telling, f"the question was withdrawn{_because(payload)}")]
 
 
+def _failed_to_decide(payload: Payload, telling: Telling) -> list[Line]:
+    said = preview(payload.get("error", ""), _PREVIEW)
+    return [((f"  {telling.signs.failed} the session failed: {said}", "failed"),)]
+
+
 def _pausing(payload: Payload, telling: Telling) -> list[Line]:
     return [((f"{telling.signs.paused} pausing{_because(payload)}", "here"),)]
 
@@ -159,6 +167,8 @@ def _resumed(payload: Payload, telling: Telling) -> list[Line]:
 
 
 def _task_started(payload: Payload, telling: Telling) -> list[Line]:
+    if payload.get("kind") == OF_A_SESSION:
+        return []  # Its question was just told.
     return [((f"  {telling.signs.dot} task begun: {preview(payload.get('title', ''))}", "faint"),)]
 
 
@@ -199,6 +209,7 @@ _TOLD: Mapping[str, Callable[[Payload, Telling], list[Line]]] = {
     names.RECEIVED: _received,
     names.EXPIRED: _expired,
     names.INPUT_CANCELLED: _withdrawn,
+    names.INPUT_FAILED: _failed_to_decide,
     names.TASK_STARTED: _task_started,
     names.PAUSING: _pausing,
     names.PAUSED: _paused,

@@ -257,6 +257,8 @@ def _at_timeout(policy: Mapping[str, Any] | None) -> str:
 
 def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
     """The commands that answer a question, one for each answer it takes."""
+    if manner_of(one.type) == "outcome":
+        return [command("attend", *(["--session", one.session_id] if one.session_id else []))]
     yes_or_no = manner_of(one.type) in ("verdict", "ruling")
     values = ["yes", "no"] if yes_or_no else _typed(one.options or [])
     if free or not values:

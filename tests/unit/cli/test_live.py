@@ -114,6 +114,18 @@ def test_the_ends_and_the_pauses():
     assert "forked from s0 at position 4\n" in told(forked)
 
 
+def test_an_interactive_session_is_held_elsewhere_and_told_here():
+    story = Story().enter().ask(type="interactive_session", prompt="Look at it")
+    story.then(0, names.TASK_STARTED, taskId="q1", title="…", kind="human_interactive")
+    story.then(0, names.INPUT_FAILED, id="q1", error="no \x1bagent", outcome="failed")
+    for here in (False, True):
+        assert told(story, asks_here=here).split("\n")[2:] == [
+            "  ? Look at it",
+            "  x the session failed: no \\x1bagent",
+            "",
+        ]
+
+
 def test_a_prompt_on_the_screen_shows_its_question_itself():
     story = Story().enter().ask().then(0, names.RECEIVED, id="q1", value="yes", via="handler")
     assert "Go?" not in told(story, asks_here=True)

@@ -1,5 +1,6 @@
 """What `why` says, in each situation that a session can be in."""
 
+from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
@@ -223,6 +224,13 @@ def test_the_default_database_need_not_be_named():
         "callboard answer q1 yes",
         "callboard answer q1 no",
     ]
+
+
+def test_an_interactive_session_is_attended_to():
+    asked = replace(interaction(), type="interactive_session", options=None)
+    assert ways_to_answer(asked, Database().command) == ["callboard attend --session s1"]
+    alone = replace(asked, session_id=None)
+    assert ways_to_answer(alone, Database().command) == ["callboard attend"]
 
 
 def test_on_a_server_a_session_goes_on_by_itself():
