@@ -1,6 +1,9 @@
-import { renderHook } from '@testing-library/react'
+import { QueryClient } from '@tanstack/react-query'
+import { renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
-import { InteractionClosed, useHuman } from '../src/index'
+import { ending } from '../src/feeds/ending'
+import { boardFeed } from '../src/feeds/registry'
+import { type CallboardClient, InteractionClosed, NotFound, useHuman } from '../src/index'
 import { asked } from './asked'
 import { client, page } from './page'
 
@@ -40,5 +43,29 @@ describe('useHuman', () => {
     expect((await asked('Which hotel?')).sessionId).toBe(sessionId)
     await board.cancel(sessionId)
     await expect(lost).rejects.toThrow(InteractionClosed)
+  })
+
+  it('says so when the session was deleted with its question', async () => {
+    const board = client()
+    const sessionId = await board.createSession('trip', 'Oslo')
+    const { id } = await board.ask({ type: 'input', prompt: 'Which train?', sessionId })
+    const leaving = new AbortController()
+    let looks = 0
+    const watching: CallboardClient = {
+      ...board,
+      async getInteraction(...which) {
+        const found = await board.getInteraction(...which)
+        looks += 1
+        return found
+      },
+    }
+    const feed = boardFeed(watching, new QueryClient())
+    const lost = ending(watching, feed, id, leaving.signal, 50)
+    const told = expect(lost).rejects.toThrow(NotFound)
+    // More often than it is told of anything.
+    await waitFor(() => expect(looks).toBeGreaterThan(5))
+    await board.deleteSession(sessionId)
+    await told
+    leaving.abort()
   })
 })

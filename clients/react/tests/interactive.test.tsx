@@ -32,7 +32,7 @@ describe('useHumanInteractive', () => {
     act(() => {
       ended = result.current.requestAsync('Review the findings.', {
         context: { severity: 'high' },
-        outcomeSchema: { type: 'structured', jsonSchema: { type: 'object' } },
+        outcomeSchema: { type: 'structured', jsonSchema: z.toJSONSchema(Decision) },
         zodSchema: Decision,
         captureTranscript: true,
       })

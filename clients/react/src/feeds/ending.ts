@@ -1,9 +1,10 @@
 import { Backoff, pause } from '../client/backoff.js'
 import type { CallboardClient } from '../client/client.js'
 import { isPassing } from '../client/errors.js'
-import { isTerminal, type SerializedEvent } from '../client/events.js'
 import type { Interaction } from '../client/wire.js'
 import type { BoardFeed } from './boardFeed.js'
+
+const LOOK_MS = 30_000
 
 /** Wait until a question has its end. Rejects only when it cannot be looked at any more. */
 export function ending(
@@ -11,20 +12,16 @@ export function ending(
   feed: BoardFeed,
   id: string,
   signal: AbortSignal,
+  lookMs: number = LOOK_MS,
 ): Promise<Interaction> {
   return new Promise((resolve, reject) => {
     const stop: Array<() => void> = []
     const leave = () => {
       for (const one of stop) one()
     }
-    let sessionId: string | null = null
-    // A session that ends takes its questions along without a word of each.
-    const concerns = (event: SerializedEvent) =>
-      event.payload.id === id || (event.sessionId === sessionId && isTerminal(event))
     const look = async () => {
       try {
         const found = await client.getInteraction(id, signal)
-        sessionId = found.sessionId
         if (found.status === 'pending') return
         resolve(found)
         leave()
@@ -38,7 +35,10 @@ export function ending(
     signal.addEventListener('abort', leave)
     stop.push(() => signal.removeEventListener('abort', leave))
     stop.push(feed.subscribe(() => feed.state.status === 'connected' && void look()))
-    stop.push(feed.onEvent((event) => concerns(event) && void look()))
+    stop.push(feed.onEvent((event) => event.payload.id === id && void look()))
+    // A session that is deleted takes its questions along, and nobody tells.
+    const timer = setInterval(look, lookMs)
+    stop.push(() => clearInterval(timer))
     if (signal.aborted) leave()
     else void look()
   })
