@@ -322,9 +322,20 @@ async def test_an_agent_that_does_not_leave_when_its_time_is_up_is_killed(attend
     assert found.status == "timeout"
 
 
-async def test_a_decision_is_read_from_the_conversation_with_yes(attend: Attend):
-    found = await attend.ends("say:Looks fine.\n\nAPPROVED")
-    assert (found.status, found.response) == ("completed", "approved")
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("y", ("completed", "approved")), ("n", ("cancelled", None)), ("", ("cancelled", None))],
+)
+async def test_a_decision_that_is_read_from_the_conversation_is_always_confirmed(
+    attend: Attend, answer: str, expected: tuple[str, str | None]
+):
+    id = await attend.ask()
+    screen = attend.attend("say:Looks fine.\n\nAPPROVED", "--yes")
+    screen.expect("Record that")
+    screen.send(answer + ENTER)
+    ended(screen)
+    found = await attend.found(id)
+    assert (found.status, found.response) == expected
 
 
 async def test_our_own_prompt_is_no_decision(attend: Attend):

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -63,14 +62,6 @@ def command(place: Place, **given: Any) -> int:
             "Run it in a terminal, or with --tmux."
         )
     return place.ask(lambda board: Attending(place, board, given).run())
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """A question that was claimed, and what its session would be."""
-
-    asked: Interaction
-    ready: Prepared
 
 
 class Attending:
@@ -161,14 +152,21 @@ class Attending:
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was left for somebody else.")
             return None
+        return await self._open(asked, ready)
+
+    async def _open(self, asked: Interaction, ready: Prepared) -> Interaction:
+        office = self._office
         try:
-            done = await Attendance(office, ready).attend(self._confirm, self._screen.note)
+            attendance = Attendance(office, ready)
+            done = await attendance.attend(self._confirm, self._screen.note)
         except OSError as error:
             return await self._fail(asked, NotFound(f"The agent cannot be started: {error}."))
         if done is None:
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was stopped, and waits for somebody else.")
             raise KeyboardInterrupt
+        if attendance.lost is not None:
+            self._screen.note(attendance.lost)
         if done.status == "pending":
             await give_back(office.desk, asked, office.me)  # Others have to decide it too.
         return done
@@ -181,8 +179,9 @@ class Attending:
         return self._yes or await self._asked("Open it? [Y/n] ", default=True)
 
     async def _confirm(self, decision: Any) -> bool:
-        if self._yes:
-            return True
+        """Never recorded by itself: nobody has confirmed it in the agent's dialog."""
+        if not PersonsTerminal().is_there:
+            return False
         self._screen.read(decision)
         return await self._asked("Record that? [y/N] ", default=False)
 

@@ -87,7 +87,7 @@ class Attendance:
         self._cut: Cut | None = None
         self._over = asyncio.Event()
         self.lost: str | None = None
-        """Why the question is no longer this harness's, if it is not."""
+        """What became of the question meanwhile, if it is no longer this harness's alone."""
 
     async def attend(self, confirm: Confirm, tell: Callable[[str], None]) -> Interaction | None:
         """Open it, wait for its end, and record that; None when somebody else may have it.
@@ -168,7 +168,7 @@ class Attendance:
         def on_loss(why: str) -> None:
             self.lost = why
             stage.ring()
-            stage.notify(f"{why} What is decided here is not recorded.")
+            stage.notify(why)
 
         watching: list[Any] = [
             keep(office.desk, self._ready.asked, office.me, office.clock, on_loss),

@@ -101,10 +101,10 @@ async def keep(
         try:
             await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
         except Claimed as error:
-            return on_loss(f"Somebody else sees to this as well: {error.claimed_by}")
+            return on_loss(f"{error.claimed_by} sees to this too; who ends it first, decides.")
         except ConflictError as error:
-            return on_loss(error.message)
+            return on_loss(f"{error.message} Nothing more is recorded.")
         except NotFound:
-            return on_loss("The question is gone.")
+            return on_loss("The question is gone. Nothing more is recorded.")
         except CallboardError:
             continue  # No server just now. What is decided meanwhile is kept.

@@ -58,7 +58,9 @@ async def recorded(
             return await _complete(desk, interaction_id, record)
         except _PASSING as error:
             if not told:
-                tell(error.message)
+                tell(
+                    f"{error.message} What was decided is kept, and recorded as soon as it can be."
+                )
             told = True
             await asyncio.sleep(_TRY_AGAIN)
         except (AlreadyAnswered, InteractionClosed):

@@ -11,6 +11,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from tests.servers import TOKEN, serving
 
 from callboard.app import Callboard
 from callboard.harness.folders import Folders
@@ -161,6 +162,20 @@ async def test_an_approval_and_words_and_a_session(tmp_path: Path):
         assert await answer(approval) == {"value": "no", "approved": False}
         assert await answer(words) == {"value": "Ada"}
         assert await answer(decision) == "b"
+
+
+async def test_on_a_server_that_goes_away_and_comes_back(tmp_path: Path):
+    async with serving(tmp_path / "t.db") as server:
+        words = ("mcp", f"--server={server.url}")
+        async with client(*words, cwd=tmp_path, CALLBOARD_TOKEN=TOKEN) as session:
+            id = (await call(session, "request_approval", prompt="Deploy?"))["id"]
+            await server.kill()
+            assert "No server answers" in await refused(session, "check_answer", id=id)
+            await server.restart()
+            async with server.client() as person:
+                await person.post(f"/interactions/{id}/answer", json={"value": "yes"})
+            told = await call(session, "check_answer", id=id, wait_seconds=5)
+            assert told["response"] == {"value": "yes", "approved": True}
 
 
 async def test_an_id_outlives_the_client(tmp_path: Path):
