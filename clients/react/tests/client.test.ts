@@ -78,7 +78,7 @@ it('comes back to a server that has fallen silent', async () => {
   const statuses: StreamStatus[] = []
   await new Promise<void>((done) => {
     const stream = board.follow('x', {
-      quietMs: 50,
+      quietMs: 1000, // Less, and on a busy machine an answer may come too late.
       onEvents(events) {
         seen.push(...events.map((event) => event.position))
         if (seen.length < 3) return
