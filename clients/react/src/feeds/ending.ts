@@ -4,12 +4,15 @@ import { isPassing } from '../client/errors.js'
 import type { Interaction } from '../client/wire.js'
 import type { BoardFeed } from './boardFeed.js'
 
+const LOOK_MS = 30_000
+
 /** Wait until a question has its end. Rejects only when it cannot be looked at any more. */
 export function ending(
   client: CallboardClient,
   feed: BoardFeed,
   id: string,
   signal: AbortSignal,
+  lookMs: number = LOOK_MS,
 ): Promise<Interaction> {
   return new Promise((resolve, reject) => {
     const stop: Array<() => void> = []
@@ -33,6 +36,9 @@ export function ending(
     stop.push(() => signal.removeEventListener('abort', leave))
     stop.push(feed.subscribe(() => feed.state.status === 'connected' && void look()))
     stop.push(feed.onEvent((event) => event.payload.id === id && void look()))
+    // A session that is deleted takes its questions along, and may be gone before it is told.
+    const timer = setInterval(look, lookMs)
+    stop.push(() => clearInterval(timer))
     if (signal.aborted) leave()
     else void look()
   })
