@@ -50,14 +50,13 @@ describe('useHuman', () => {
     const sessionId = await board.createSession('trip', 'Oslo')
     const { id } = await board.ask({ type: 'input', prompt: 'Which train?', sessionId })
     const feed = boardFeed(board, new QueryClient())
-    const lost = ending(board, feed, id, new AbortController().signal, 50)
-    await waitFor(() => expect(feed.state.status).toBe('connected'))
-    await board.deleteSession(sessionId)
-    // It is cancelled, and gone a moment later.
-    const told = await lost.then(
+    const told = ending(board, feed, id, new AbortController().signal, 50).then(
       ({ status }) => status,
       (error: Error) => error.name,
     )
-    expect(['cancelled', 'NotFound']).toContain(told)
+    await waitFor(() => expect(feed.state.status).toBe('connected'))
+    await board.deleteSession(sessionId)
+    // It is cancelled, and gone a moment later.
+    expect(['cancelled', 'NotFound']).toContain(await told)
   })
 })
