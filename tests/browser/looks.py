@@ -51,6 +51,8 @@ class Shown(NamedTuple):
 
     path: str
     says: str
+    height: int = 800
+    """How high the window is: a form is to be seen down to its button."""
 
 
 PAGES = {
@@ -66,7 +68,7 @@ PAGES = {
     "permission": Shown("inbox/{permission}", "Allow Bash?"),
     "question": Shown("inbox/{question}", "Which database?"),
     "plan": Shown("inbox/{plan}", "Approve this plan?"),
-    "decision": Shown("inbox/{decision}", "Notes for the author"),
+    "decision": Shown("inbox/{decision}", "Notes for the author", 1215),
     "team": Shown("inbox/{team}", "1 of 2 have decided"),
     "decided": Shown("inbox/{decided}", "Decided"),
     "lost": Shown("no/such/page", "There is no page at"),

@@ -35,6 +35,7 @@ async def test_axe_finds_nothing_and_every_page_has_its_picture(
         at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person,
     ):
         for name, page in PAGES.items():
+            await person.page.set_viewport_size({"width": 1280, "height": page.height})
             await show(person, page, made | ids)
             picture = await person.page.screenshot()
             assert len(picture) > 5_000, name

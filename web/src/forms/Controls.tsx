@@ -100,7 +100,8 @@ const YES_NO: ReadonlyArray<Option> = [
 
 /** Neither is chosen at first: what was not said is not a no. */
 export function FlagField(props: FieldProps<NodeOf<'flag'>>) {
-  const { draft, onChange, required } = props
+  const { draft, onChange } = props
+  const required = hasToBeGiven(props)
   const at = draft === null ? null : Number(!draft)
   return (
     <Grouped {...props}>
@@ -115,11 +116,16 @@ export function FlagField(props: FieldProps<NodeOf<'flag'>>) {
   )
 }
 
+/** Whether one has to be chosen. What is left out would be the default, which can be chosen. */
+function hasToBeGiven({ node, required }: FieldProps<Node>): boolean {
+  return !node.nullable && (required || node.initial !== undefined)
+}
+
 const MOST_RADIOS = 6
 
 export function ChoiceField(props: FieldProps<NodeOf<'choice'>>) {
   const { node, draft, onChange } = props
-  const required = props.required && !node.nullable
+  const required = hasToBeGiven(props)
   if (node.options.length > MOST_RADIOS) return <SelectField {...props} />
   return (
     <Grouped {...props}>
@@ -135,7 +141,7 @@ export function ChoiceField(props: FieldProps<NodeOf<'choice'>>) {
 }
 
 function SelectField(props: FieldProps<NodeOf<'choice'>>) {
-  const { node, draft, onChange, required } = props
+  const { node, draft, onChange } = props
   return (
     <Labelled {...props}>
       <select
@@ -143,7 +149,7 @@ function SelectField(props: FieldProps<NodeOf<'choice'>>) {
         value={draft === null ? '' : String(draft)}
         onChange={(event) => onChange(event.target.value === '' ? null : +event.target.value)}
       >
-        <option value="">{required && !node.nullable ? 'Choose …' : 'None'}</option>
+        <option value="">{hasToBeGiven(props) ? 'Choose …' : 'None'}</option>
         {node.options.map((one, place) => (
           <option key={JSON.stringify(one.value) ?? ''} value={place}>
             {visible(one.label)}

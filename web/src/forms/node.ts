@@ -167,8 +167,11 @@ function text(schema: Schema, about: About): Node {
 }
 
 function number(schema: Schema, about: About): Node {
+  const { minimum, maximum } = schema
+  const isBetween = typeof minimum === 'number' && typeof maximum === 'number'
   return {
     ...about,
+    hint: about.hint || (isBetween ? `From ${minimum} to ${maximum}.` : ''),
     kind: 'number',
     whole: schema.type === 'integer',
     least: numberOf(schema.minimum, Number.NEGATIVE_INFINITY),
