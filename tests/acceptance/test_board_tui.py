@@ -260,8 +260,7 @@ class Tmux:
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Any:
-    if shutil.which("tmux") is None:
-        pytest.skip("tmux is not installed")
+    assert shutil.which("tmux"), "tmux is not installed: make system"
     found = Tmux(tmp_path)
     yield found
     subprocess.run(["tmux", "-S", str(tmp_path / "tmux.sock"), "kill-server"], check=False)
