@@ -10,12 +10,13 @@ from callboard.engine.answering import closed
 from callboard.engine.current import chosen_session, current, folder
 from callboard.interactions.configs import KIND
 from callboard.interactions.interactive import InteractiveOptions, config_of
+from callboard.interactions.keeper import Keeper
 from callboard.interactions.questions import Duration, millis
 from callboard.interactions.records import Interaction
 
 
-class Questions(Protocol):
-    """The questions of a database or of a server."""
+class Questions(Keeper, Protocol):
+    """Questions, put, ended and awaited."""
 
     async def ask(
         self,
@@ -28,30 +29,6 @@ class Questions(Protocol):
         key: str | None = None,
     ) -> Interaction:
         """Put a question; under a key that was used before, find it."""
-        ...
-
-    async def get(self, interaction_id: str) -> Interaction:
-        """One question, open or closed."""
-        ...
-
-    async def find(
-        self, *, status: str | None = None, session_id: str = "*", type: str | None = None
-    ) -> list[Interaction]:
-        """Questions, oldest first."""
-        ...
-
-    async def complete(  # noqa: PLR0913 - all by keyword
-        self,
-        interaction_id: str,
-        outcome: str,
-        *,
-        response: Any = None,
-        transcript: str | None = None,
-        duration_ms: int | None = None,
-        error: str | None = None,
-        by: str | None = None,
-    ) -> Interaction:
-        """End an interactive session."""
         ...
 
     async def cancel(self, interaction_id: str) -> Interaction:
