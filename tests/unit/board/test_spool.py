@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,27 +24,6 @@ from callboard.errors import StoreError
 from callboard.testing.fake_clock import FakeClock
 
 NOW_MS = FakeClock().now_ms()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = hooks_folder(tmp_path / "board.db")
-    make_folders(folder)
-    return folder
-
-
-@pytest.fixture
-def reader(folder: Path) -> Iterator[Spool]:
-    reader = Spool(folder, FakeClock())
-    yield reader
-    reader.close()
-
-
-@pytest.fixture
-def other(folder: Path) -> Iterator[Spool]:
-    other = Spool(folder, FakeClock())
-    yield other
-    other.close()
 
 
 def drop(folder: Path, name: str, text: str = "{}", age_ms: int = 0) -> Path:

@@ -1,36 +1,15 @@
 """Several servers at one spool: one reads at a time, and what is older comes first."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from callboard.board import spool
-from callboard.board.places import hooks_folder, make_folders, spool_folder
+from callboard.board.places import make_folders, spool_folder
 from callboard.board.spool import Spool, Spooled
 from callboard.testing.fake_clock import FakeClock
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = hooks_folder(tmp_path / "board.db")
-    make_folders(folder)
-    return folder
-
-
-@pytest.fixture
-def first(folder: Path) -> Iterator[Spool]:
-    first = Spool(folder, FakeClock())
-    yield first
-    first.close()
-
-
-@pytest.fixture
-def second(folder: Path) -> Iterator[Spool]:
-    second = Spool(folder, FakeClock())
-    yield second
-    second.close()
 
 
 def drop(folder: Path, *numbers: int, size: int = 0) -> None:
@@ -47,104 +26,104 @@ def told(taken: list[Spooled]) -> list[int]:
 
 @pytest.mark.parametrize("end", [Spooled.done, Spooled.give_back, Spooled.reject])
 def test_nobody_takes_what_is_newer_before_the_older_is_done(
-    folder: Path, first: Spool, second: Spool, end: Callable[[Spooled], None]
+    folder: Path, reader: Spool, other: Spool, end: Callable[[Spooled], None]
 ):
     drop(folder, 1, 2)
-    taken = first.take(10)
+    taken = reader.take(10)
     drop(folder, 3)
     end(taken[0])
-    assert second.take(10) == []
+    assert other.take(10) == []
     end(taken[1])
     again = [1, 2] if end is Spooled.give_back else []
-    assert told(second.take(10)) == [*again, 3]
+    assert told(other.take(10)) == [*again, 3]
 
 
-def test_who_has_seen_more_than_it_took_goes_on(folder: Path, first: Spool, second: Spool):
+def test_who_has_seen_more_than_it_took_goes_on(folder: Path, reader: Spool, other: Spool):
     drop(folder, 1, 2, 3)
-    first.take(1)[0].done()
-    assert second.take(10) == []
-    assert told(first.take(10)) == [2, 3]
+    reader.take(1)[0].done()
+    assert other.take(10) == []
+    assert told(reader.take(10)) == [2, 3]
 
 
-def test_who_leaves_lets_others_take(folder: Path, first: Spool, second: Spool):
+def test_who_leaves_lets_others_take(folder: Path, reader: Spool, other: Spool):
     drop(folder, 1, 2, 3)
-    first.take(2)
-    first.close()
-    assert [(int(one.payload), one.again) for one in second.take(10)] == [
+    reader.take(2)
+    reader.close()
+    assert [(int(one.payload), one.again) for one in other.take(10)] == [
         (1, True),
         (2, True),
         (3, False),
     ]
 
 
-def test_what_another_left_comes_before_what_is_newer(folder: Path, first: Spool, second: Spool):
-    assert second.take(10) == []  # From now on it looks for what others left only now and then.
+def test_what_another_left_comes_before_what_is_newer(folder: Path, reader: Spool, other: Spool):
+    assert other.take(10) == []  # From now on it looks for what others left only now and then.
     drop(folder, 1, 2)
-    first.take(1)
-    first.close()
-    assert told(second.take(10)) == [1, 2]
+    reader.take(1)
+    reader.close()
+    assert told(other.take(10)) == [1, 2]
 
 
-def test_what_is_given_back_comes_before_what_was_seen_already(folder: Path, first: Spool):
+def test_what_is_given_back_comes_before_what_was_seen_already(folder: Path, reader: Spool):
     drop(folder, 1, 2, 3)
-    (one,) = first.take(1)
+    (one,) = reader.take(1)
     one.give_back()
-    assert told(first.take(10)) == [1, 2, 3]
+    assert told(reader.take(10)) == [1, 2, 3]
 
 
-def test_what_may_have_been_recorded_stays_marked(folder: Path, first: Spool, second: Spool):
+def test_what_may_have_been_recorded_stays_marked(folder: Path, reader: Spool, other: Spool):
     drop(folder, 1)
-    first.take(1)[0].give_back()
-    (one,) = first.take(1)
+    reader.take(1)[0].give_back()
+    (one,) = reader.take(1)
     assert not one.again
     one.give_back(heard=True)
     for _ in range(3):
-        (one,) = second.take(1)
+        (one,) = other.take(1)
         assert (one.again, one.agent, one.pid) == (True, "claude", 7)
         one.give_back()
 
 
 def test_a_folder_that_is_removed_under_a_reader_is_anybodys(
-    folder: Path, first: Spool, second: Spool
+    folder: Path, reader: Spool, other: Spool
 ):
     drop(folder, 1)
-    first.take(1)
+    reader.take(1)
     folder.rename(folder.with_name("away"))
     make_folders(folder)
     drop(folder, 2)
-    assert told(second.take(10)) == [2]
-    assert first.take(10) == []
+    assert told(other.take(10)) == [2]
+    assert reader.take(10) == []
 
 
 def test_a_batch_has_a_largest_size(
-    folder: Path, first: Spool, second: Spool, monkeypatch: pytest.MonkeyPatch
+    folder: Path, reader: Spool, other: Spool, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(spool, "AT_ONCE", 250)
     drop(folder, *range(1, 8), size=100)
-    assert told(first.take(10)) == [1, 2, 3]
-    assert told(first.take(10)) == [4, 5, 6]
-    first.close()
+    assert told(reader.take(10)) == [1, 2, 3]
+    assert told(reader.take(10)) == [4, 5, 6]
+    reader.close()
     # What another left has one too.
-    assert told(second.take(10)) == [1, 2, 3]
-    assert told(second.take(10)) == [4, 5, 6]
-    assert told(second.take(10)) == [7]
+    assert told(other.take(10)) == [1, 2, 3]
+    assert told(other.take(10)) == [4, 5, 6]
+    assert told(other.take(10)) == [7]
 
 
 def test_a_file_that_is_larger_than_a_batch_is_one(
-    folder: Path, first: Spool, monkeypatch: pytest.MonkeyPatch
+    folder: Path, reader: Spool, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(spool, "AT_ONCE", 50)
     drop(folder, 1, 2, size=100)
-    assert [told(first.take(10)) for _ in range(3)] == [[1], [2], []]
+    assert [told(reader.take(10)) for _ in range(3)] == [[1], [2], []]
 
 
-def test_what_can_never_be_recorded_is_put_aside(folder: Path, first: Spool):
+def test_what_can_never_be_recorded_is_put_aside(folder: Path, reader: Spool):
     drop(folder, 1)
-    first.take(1)[0].reject()
-    assert first.take(1) == []
+    reader.take(1)[0].reject()
+    assert reader.take(1) == []
     (aside,) = (spool_folder(folder) / "rejected").iterdir()
     assert aside.read_text() == "1"
-    assert first.counted.rejected == 1
+    assert reader.counted.rejected == 1
 
 
 def test_it_tells_whether_there_is_anything_to_take(folder: Path):
