@@ -1,24 +1,35 @@
 """Permissions, questions and plans of the real Claude Code, answered on the board and at it."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from tests.real_clients import scenes
-from tests.real_clients.board import Board
-from tests.real_clients.claude import GO_AHEAD, PROCEED, Claude
+from tests.real_clients.board import Board, Wire
+from tests.real_clients.claude import GO_AHEAD, PROCEED, Claude, ClaudeTerminal
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
+
+
+@asynccontextmanager
+async def asking(
+    claude: Claude, board: Board, type: str, *options: str
+) -> AsyncGenerator[tuple[ClaudeTerminal, Wire]]:
+    """The client in its terminal, told to play `it`, at the moment when it asks."""
+    with claude.terminal(*options) as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:it")
+        yield terminal, await board.asked(type)
+
 
 # ---------------------------------------------------------------------- permissions
 
 
 async def test_a_permission_given_on_the_board(claude: Claude, model: Model, board: Board):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await terminal.shows(PROCEED)
         plate = await board.plate(status="awaiting_approval", interactionId=asked["id"])
         assert asked["config"]["toolInput"]["command"] == "touch made"
@@ -35,11 +46,8 @@ async def test_a_permission_given_on_the_board(claude: Claude, model: Model, boa
 async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
     claude: Claude, model: Model, board: Board
 ):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await board.answer(asked["id"], {"approved": False, "message": "use mkdir instead"})
         await terminal.shows("It is made.")
         await board.plate(status="idle", interactionId=None)
@@ -47,33 +55,19 @@ async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
     assert not made(claude).exists()
 
 
-async def test_a_permission_given_in_the_terminal(claude: Claude, model: Model, board: Board):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+async def test_a_permission_given_in_the_terminal_first(claude: Claude, model: Model, board: Board):
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await terminal.leaves(PROCEED, "1")
         found = await board.closed(asked["id"])
-        await board.plate(status="idle", interactionId=None)
-    assert made(claude).exists()
-    assert (found["status"], found["via"]) == ("completed", "terminal")
-    assert found["response"] == {"approved": True}
-
-
-async def test_whoever_answers_first_wins(claude: Claude, model: Model, board: Board):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
-        await terminal.leaves(PROCEED, "1")
-        await board.closed(asked["id"])
         async with board.server.client() as client:
             path = f"/interactions/{asked['id']}/answer"
             late = await client.post(path, json={"value": "no"})
+        await board.plate(status="idle", interactionId=None)
     assert late.status_code == 409
     assert made(claude).exists()
+    assert (found["status"], found["via"]) == ("completed", "terminal")
+    assert found["response"] == {"approved": True}
 
 
 async def test_two_permissions_at_once_answered_in_any_order(
@@ -117,11 +111,8 @@ async def test_questions_answered_on_the_board(claude: Claude, model: Model, boa
 
 
 async def test_a_question_answered_in_the_terminal(claude: Claude, model: Model, board: Board):
-    model.scripts["ask"] = scenes.ASK_ONE
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:ask")
-        asked = await board.asked("question")
+    model.scripts["it"] = scenes.ASK_ONE
+    async with asking(claude, board, "question") as (terminal, asked):
         await terminal.leaves("Enter to select", "2")
         found = await board.closed(asked["id"])
         await board.plate(status="idle", interactionId=None)
@@ -133,11 +124,8 @@ async def test_a_question_answered_in_the_terminal(claude: Claude, model: Model,
 
 
 async def test_a_plan_approved_on_the_board(claude: Claude, model: Model, board: Board):
-    model.scripts["plan"] = scenes.PLAN
-    with claude.terminal("--permission-mode", "plan") as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:plan")
-        asked = await board.asked("plan")
+    model.scripts["it"] = scenes.PLAN
+    async with asking(claude, board, "plan", "--permission-mode", "plan") as (terminal, asked):
         await terminal.shows(GO_AHEAD)
         assert "Do it." in asked["config"]["plan"]
         await board.plate(status="awaiting_approval", interactionId=asked["id"])
@@ -148,11 +136,8 @@ async def test_a_plan_approved_on_the_board(claude: Claude, model: Model, board:
 
 
 async def test_a_plan_sent_back_from_the_board(claude: Claude, model: Model, board: Board):
-    model.scripts["plan"] = scenes.PLAN
-    with claude.terminal("--permission-mode", "plan") as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:plan")
-        asked = await board.asked("plan")
+    model.scripts["it"] = scenes.PLAN
+    async with asking(claude, board, "plan", "--permission-mode", "plan") as (terminal, asked):
         await board.answer(asked["id"], {"approved": False, "feedback": "tests come first"})
         await terminal.shows("So much for the plan.", "plan mode on")
         await board.plate(status="idle", interactionId=None)
@@ -174,11 +159,8 @@ async def test_a_plan_sent_back_from_the_board(claude: Claude, model: Model, boa
 async def test_esc_in_the_terminal_withdraws_what_was_asked(
     claude: Claude, model: Model, board: Board, type, script, mode, dialog
 ):
-    model.scripts["ask"] = script
-    with claude.terminal("--permission-mode", mode) as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:ask")
-        asked = await board.asked(type)
+    model.scripts["it"] = script
+    async with asking(claude, board, type, "--permission-mode", mode) as (terminal, asked):
         pressed = await terminal.leaves(dialog, "Escape")
         found = await board.closed(asked["id"])
         resolved = datetime.fromisoformat(found["resolvedAt"]).timestamp()
@@ -191,11 +173,8 @@ async def test_esc_in_the_terminal_withdraws_what_was_asked(
 async def test_a_no_with_words_in_the_terminal_ends_the_question(
     claude: Claude, model: Model, board: Board
 ):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await terminal.shows("4. No")
         await terminal.leaves("❯ 1. Yes", "Up")
         await terminal.shows("❯ 4. No")
@@ -210,11 +189,8 @@ async def test_a_no_with_words_in_the_terminal_ends_the_question(
 
 
 async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board: Board):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         claude.kill(terminal)
         found = await board.closed(asked["id"])
         await board.plate(status="closed", interactionId=None)
@@ -224,11 +200,8 @@ async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board
 async def test_the_server_is_killed_while_a_permission_is_asked(
     claude: Claude, model: Model, board: Board
 ):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await board.server.kill()
         await terminal.shows(PROCEED)
         await board.server.restart()
@@ -244,11 +217,8 @@ async def test_the_server_is_killed_while_a_permission_is_asked(
 async def test_answered_in_the_terminal_while_the_server_was_down(
     claude: Claude, model: Model, board: Board
 ):
-    model.scripts["make"] = scenes.TOUCH
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:make")
-        asked = await board.asked("permission")
+    model.scripts["it"] = scenes.TOUCH
+    async with asking(claude, board, "permission") as (terminal, asked):
         await board.server.kill()
         await terminal.leaves(PROCEED, "1")
         await terminal.shows("It is made.")
