@@ -12,6 +12,7 @@ class Budget:
 
     def __init__(self, seconds: float, clock: Clock, expire: Callable[[], object]) -> None:
         self.expired = False
+        self.limit = seconds
         self._left = seconds
         self._clock = clock
         self._expire = expire

@@ -62,10 +62,12 @@ def _check_numbers(workflow: str, name: str, phase: Phase) -> None:
         _wrong(workflow, name, "parallel needs for_each; add for_each=lambda state: [...]")
     if phase.parallel is not None and phase.parallel < 1:
         _wrong(workflow, name, "parallel must be at least 1")
-    if phase.timeout is not None and seconds(phase.timeout) <= 0:
+    limit = None if callable(phase.timeout) else phase.timeout
+    if limit is not None and seconds(limit) <= 0:
         _wrong(workflow, name, "timeout must be more than 0 seconds")
-    if phase.on_item_error not in ("fail", "skip"):
-        _wrong(workflow, name, f'on_item_error={phase.on_item_error!r}; use "fail" or "skip"')
+    if phase.on_item_error not in ("fail", "skip", "tell"):
+        known = '"fail", "skip" or "tell"'
+        _wrong(workflow, name, f"on_item_error={phase.on_item_error!r}; use {known}")
     if phase.on_uncertain not in (None, "retry", "ask", "fail"):
         _wrong(workflow, name, f'on_uncertain={phase.on_uncertain!r}; use "retry", "ask" or "fail"')
 

@@ -12,11 +12,12 @@ from callboard.engine.current import enter
 from callboard.engine.live import LiveSession
 from callboard.engine.narration import Narrator
 from callboard.engine.perform import Scene, ask
+from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
 from callboard.errors import AgentError, AgentTimedOut, OwnershipLost, StoreError, Unwound
 from callboard.events import names
 from callboard.events.rows import Query
-from callboard.interactions.questions import Duration, Rendered, seconds
+from callboard.interactions.questions import Rendered, seconds
 from callboard.interactions.records import Interaction, interaction
 from callboard.state.session import Asked, SessionView
 
@@ -61,18 +62,20 @@ class RunDesk:
         self._asked: Counter[tuple[Any, ...]] = Counter()
         self._budget: Budget | None = None
 
-    async def work(self, timeout: Duration | None) -> Outcome:
+    async def work(self, timeout: Timeout) -> Outcome:
         """Run the agent to whatever end it comes to."""
         begun = self._live.clock.monotonic()
-        watching = None if timeout is None else self._set_budget(seconds(timeout))
+        watching: asyncio.Task[None] | None = None
         try:
+            limit = timeout(self._live.state.read()) if callable(timeout) else timeout
+            watching = None if limit is None else self._set_budget(seconds(limit))
             output = await self._consume()
             took = round((self._live.clock.monotonic() - begun) * 1000)
             return Done(self._agent.output.dump(output.value), took, output.usage)
         except Unwound:
             return Interrupted(self.stopping or "waiting")
         except asyncio.CancelledError:
-            return self._cancelled(timeout)
+            return self._cancelled()
         except (OwnershipLost, StoreError):
             # Not the agent's failure: whoever drives the session has to hear of it.
             raise
@@ -88,11 +91,11 @@ class RunDesk:
         self._budget = Budget(limit, self._live.clock, task.cancel)
         return asyncio.create_task(self._budget.watch())
 
-    def _cancelled(self, timeout: Duration | None) -> Outcome:
+    def _cancelled(self) -> Outcome:
         if self._budget is not None and self._budget.expired:
             return Broke(
                 AgentTimedOut(
-                    f"Agent {self._agent.name!r} worked for more than {seconds(timeout or 0):g} s.",
+                    f"Agent {self._agent.name!r} worked for more than {self._budget.limit:g} s.",
                     agent=self._agent.name,
                 )
             )

@@ -4,6 +4,7 @@ The engine hands on what a reload from the log would give, so that an update or 
 tell whether the process died in between.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -14,6 +15,15 @@ from callboard.events.codec import load_json
 from callboard.state.plain import written
 
 UNDECLARED: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFailed:
+    """What `update` gets for an item that failed for good, with `on_item_error="tell"`."""
+
+    item: Any
+    error: dict[str, Any]
+    """A `code`, a `message`, and what was involved."""
 
 
 class OutputType:

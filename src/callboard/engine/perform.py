@@ -6,8 +6,9 @@ from typing import Any, assert_never
 
 from callboard.engine import decide as d
 from callboard.engine.batch import Batch, LiveState
-from callboard.engine.outputs import plain
+from callboard.engine.outputs import ItemFailed, plain
 from callboard.engine.phase import Step
+from callboard.engine.ports import Agent
 from callboard.engine.tasks import close, put
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
@@ -331,10 +332,19 @@ def _output(scene: Scene) -> Any:
     if agent is None:
         return None
     finished = [visit.runs.get(key) for key in d.run_keys(visit)]
+    if visit.items is not None and scene.step.phase.on_item_error == "tell":
+        return [_told(agent, *one) for one in zip(visit.items, finished, strict=True)]
     outputs = [agent.output.load(r.output) for r in finished if r and r.status == "completed"]
     if visit.items is not None:
         return outputs
     return outputs[0] if outputs else None
+
+
+def _told(agent: Agent, item: Any, run: Run | None) -> Any:
+    assert run is not None
+    if run.status == "completed":
+        return agent.output.load(run.output)
+    return ItemFailed(item, run.error or {})
 
 
 def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -11,6 +11,7 @@ from callboard.interactions.rendering import Question
 
 Uncertain = Literal["retry", "ask", "fail"]
 AgentLike = Agent | Callable[..., Any]
+Timeout = Duration | Callable[[Any], Duration | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,13 @@ class Phase:
         terminal: The workflow ends after this phase.
         guard: `(state)`: when false, the phase is skipped.
         retry: What to do when the agent fails.
-        timeout: How long one attempt may work; waiting for a person does not count.
+        timeout: How long one attempt may work, or a function of the state that says it; waiting
+            for a person does not count.
         for_each: `(state)`: items; the agent runs once for each, with `ctx.item`.
         parallel: How many items at once.
         until: `(state, output)`: when false, the phase is entered again.
-        on_item_error: Whether a failed item fails the phase, or is left out.
+        on_item_error: Whether a failed item fails the phase, is left out, or is told to
+            `update` as ItemFailed.
         to: Where a `next` function may lead, for the picture and for the checks.
         on_uncertain: What to do with an agent that was running when its process died.
     """
@@ -67,11 +70,11 @@ class Phase:
     terminal: bool = False
     guard: Callable[[Any], Any] | None = None
     retry: Retry | None = None
-    timeout: Duration | None = None
+    timeout: Timeout = None
     for_each: Callable[[Any], Sequence[Any]] | None = None
     parallel: int | None = None
     until: Callable[..., Any] | None = None
-    on_item_error: Literal["fail", "skip"] = "fail"
+    on_item_error: Literal["fail", "skip", "tell"] = "fail"
     to: Sequence[str] | None = None
     on_uncertain: Uncertain | None = None
 

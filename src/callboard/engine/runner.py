@@ -16,11 +16,11 @@ from callboard.engine.desk import Broke, Done, Interrupted, Outcome, RunDesk
 from callboard.engine.live import LiveSession
 from callboard.engine.people import People
 from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
+from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.errors import CallboardError, OwnershipLost, Unwound
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.interactions.questions import Duration
 from callboard.state.session import SessionView, run_item
 
 LINGER = 30.0
@@ -242,7 +242,7 @@ class Drive:
         self._desks[place.run] = desk
         self._tasks[place.run] = self._loop.create_task(self._work(desk, step.phase.timeout))
 
-    async def _work(self, desk: RunDesk, timeout: Duration | None) -> None:
+    async def _work(self, desk: RunDesk, timeout: Timeout) -> None:
         run = desk.place.run
         try:
             self._finished[run] = await desk.work(timeout)

@@ -22,6 +22,7 @@ from callboard import (
     auto_approve,
     run,
 )
+from callboard.engine.outputs import ItemFailed
 
 
 class Notes(State):
@@ -215,6 +216,56 @@ async def test_a_failed_item_lets_the_others_finish(policy: Any, status: str) ->
     assert result.status == status
     if policy == "skip":
         assert result.state.seen == ["1", "3"]
+
+
+async def test_failed_items_can_be_told_to_update_in_their_place() -> None:
+    @agent
+    async def review(state: Notes, ctx: Context) -> int:
+        if ctx.item == 2:
+            raise ValueError("two is too much")
+        return ctx.item
+
+    def keep(state: Notes, output: Any) -> None:
+        failed = isinstance(output, ItemFailed)
+        state.seen.append(f"{output.item}: {output.error['message']}" if failed else str(output))
+
+    phase = Phase(
+        "a",
+        agent=review,
+        for_each=lambda s: [1, 2, 3],
+        update=keep,
+        on_item_error="tell",
+        terminal=True,
+    )
+    result = await run(Workflow("w", state=Notes, phases=[phase]))
+    assert result.status == "completed"
+    assert result.state.seen == ["1", "2: two is too much", "3"]
+
+
+async def test_the_state_can_say_how_long_an_attempt_may_work() -> None:
+    @agent
+    async def slow(state: Notes) -> None:
+        await asyncio.Event().wait()
+
+    phase = Phase("a", agent=slow, timeout=lambda state: 0.01 + len(state.seen), terminal=True)
+    result = await run(Workflow("w", state=Notes, phases=[phase]))
+    assert result.error is not None
+    assert result.error["code"] == "AGENT_TIMED_OUT"
+    assert "more than 0.01 s" in result.error["message"]
+
+
+async def test_a_timeout_that_raises_fails_the_attempt() -> None:
+    @agent
+    async def work(state: Notes) -> None: ...
+
+    def limit(state: Notes) -> float:
+        raise ValueError("no idea")
+
+    result = await run(
+        Workflow("w", state=Notes, phases=[Phase("a", agent=work, timeout=limit, terminal=True)])
+    )
+    assert result.error is not None
+    assert result.error["message"] == "no idea"
 
 
 async def test_an_agent_that_streams_is_recorded_as_it_goes() -> None:
