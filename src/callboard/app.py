@@ -1,6 +1,7 @@
 """Callboard as a library: the one place that picks a log, a driver and handlers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,8 +33,11 @@ from callboard.log.sqlite_backup import Progress
 from callboard.state import patch
 from callboard.state.rows import project
 from callboard.state.session import SessionView
+from callboard.statusfiles.operating import NotedOperations
+from callboard.statusfiles.publishing import with_status_files
 
 Database = str | Path | None
+Folder = str | PathLike[str] | None
 
 
 class Callboard:
@@ -48,8 +52,8 @@ class Callboard:
     ) -> None:
         self.log = log
         self.workflows = {workflow.name: workflow for workflow in workflows}
-        self.operations = Operations(log, clock or SystemClock())
         self.clock = clock or SystemClock()
+        self.operations: Operations = NotedOperations(log, self.clock)
         self.people = Inbox(log, self.clock)
         self.human = Human(self.people)
         self.plates = Plates(log, self.clock)
@@ -96,14 +100,15 @@ class Callboard:
         observer: object | None = None,
         on_event: Callable[[Event], Any] | None = None,
         source: Mapping[str, str] | None = None,
+        status_files: Folder = None,
     ) -> Execution:
         """Start a session here; see `callboard.run`."""
         known = self.driver.workflow(workflow) if isinstance(workflow, str) else workflow
         self.workflows.setdefault(known.name, known)
-        running = _running(self, _keep_open)
+        running, told = _running(self, _keep_open), with_status_files(source, status_files)
         return Execution(
             lambda: running,
-            Starting(known, session_id or short_id(), input, source),
+            Starting(known, session_id or short_id(), input, told),
             people=as_handler(human_input),
             observation=Observation(observer, on_event),
         )
@@ -115,6 +120,7 @@ class Callboard:
         *,
         session_id: str | None = None,
         by: str | None = None,
+        status_files: Folder = None,
     ) -> str:
         """Begin a session and leave it to whoever drives; returns its id.
 
@@ -122,7 +128,9 @@ class Callboard:
         """
         known = self._startable(workflow)
         known.check_input(input)
-        return await self.operations.start(known, input, session_id=session_id, by=by)
+        source = with_status_files(None, status_files)
+        start = self.operations.start
+        return await start(known, input, session_id=session_id, source=source, by=by)
 
     def _startable(self, name: str | None) -> Workflow:
         if name is not None:
@@ -346,6 +354,7 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
     session_id: str | None = None,
     observer: object | None = None,
     on_event: Callable[[Event], Any] | None = None,
+    status_files: Folder = None,
 ) -> Execution:
     """Run a workflow here, with no server: something to await, to pause, to resume, to abort.
 
@@ -358,6 +367,8 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
         session_id: An id of your own choosing.
         observer: An object with any of `on_event`, `on_started`, `on_phase_changed`, ….
         on_event: Called with each event.
+        status_files: A project's folder, in whose `.claude` the session is to be read at any
+            time: `state/workflow.json`, and `workflow_state_system.md` for people.
     """
     memory = None if db is not None else _running(Callboard.open(None, [workflow]), _keep_open)
 
@@ -369,7 +380,7 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
 
     return Execution(
         open_log,
-        Starting(workflow, session_id or short_id(), input),
+        Starting(workflow, session_id or short_id(), input, with_status_files(None, status_files)),
         people=as_handler(human_input),
         observation=Observation(observer, on_event),
     )

@@ -86,6 +86,7 @@ class Execution:
         self._running: Running | None = None
         self._users = 0
         self._workflow = starting.workflow
+        self._source = starting.source
         self._prelude = begin(starting.workflow, starting.input, starting.source)
         self._observation = observation
         self._events: list[Event] = []
@@ -175,7 +176,7 @@ class Execution:
         if not first:
             return await running.driver.drive(self.session_id, self._manner)
         starting = (self._workflow, self.session_id, self._prelude)
-        return await running.driver.begin(*starting, self._manner)
+        return await running.driver.begin(*starting, self._manner, self._source)
 
     async def _result(self, running: Running, view: SessionView, duration: float) -> Result:
         events = self._events

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from callboard.clock import Clock
 from callboard.engine.live import Listener, LiveSession
@@ -13,9 +14,11 @@ from callboard.engine.ports import HumanInput
 from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
 from callboard.engine.workflow import Workflow
 from callboard.errors import OwnershipLost, PositionConflict, SessionOwned, WorkflowNotFound
-from callboard.events.rows import Query
+from callboard.events.envelope import Event
+from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.session import SessionView
+from callboard.statusfiles.publishing import Publication, published_in, root_of
 
 
 def _staying() -> bool:
@@ -92,16 +95,54 @@ class LocalDriver:
         session_id: str,
         prelude: Callable[[Scene], None],
         manner: Manner,
+        source: Mapping[str, str] | None = None,
     ) -> SessionView:
         """Start a new session and drive it; its first events and first step share a commit."""
-        return await self._drive(workflow, session_id, manner, prelude)
+        root = published_in(source)
+        return await self._publish(workflow, session_id, root, manner, prelude)
 
     async def drive(self, session_id: str, manner: Manner | None = None) -> SessionView:
         """Drive a session until it waits, pauses or ends. Where nothing is to do, do nothing."""
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         if not rows or rows[0]["ended"] or rows[0]["paused"]:
+            await self._tell_again(rows)
             return (await load(self._log, session_id)).view
-        return await self._drive(self.workflow(rows[0]["workflow"]), session_id, manner or Manner())
+        workflow = self.workflow(rows[0]["workflow"])
+        return await self._publish(workflow, session_id, root_of(rows[0]), manner or Manner())
+
+    async def _tell_again(self, rows: list[Row]) -> None:
+        """Bring the status files of a session that needs no drive to what the log says."""
+        for row in rows:
+            root = root_of(row)
+            if root is not None and row["workflow"] in self._workflows:
+                known = self._workflows[row["workflow"]]
+                publication = Publication(self._log, known, row["id"], root)
+                await publication.finish(takes_place=False)
+
+    async def _publish(
+        self,
+        workflow: Workflow,
+        session_id: str,
+        root: Path | None,
+        manner: Manner,
+        prelude: Callable[[Scene], None] | None = None,
+    ) -> SessionView:
+        """Drive a session, and write its status files meanwhile if it has any."""
+        if root is None:
+            return await self._drive(workflow, session_id, manner, prelude)
+        publication = Publication(self._log, workflow, session_id, root)
+        heard = [publication.tell, *([manner.listener] if manner.listener else [])]
+
+        def listener(events: list[Event]) -> None:
+            for hear in heard:
+                hear(events)
+
+        try:
+            return await self._drive(
+                workflow, session_id, replace(manner, listener=listener), prelude
+            )
+        finally:
+            await publication.finish()
 
     async def _drive(
         self,

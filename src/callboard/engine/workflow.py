@@ -17,6 +17,9 @@ from callboard.state.shape import StateType
 class Workflow:
     """A definition that sessions run: checked when it is made, never changed afterwards."""
 
+    status_phases: Callable[..., Sequence[Mapping[str, Any]]] | None = None
+    """What status files show in place of the phases: `(story)`, each with title, agent, status."""
+
     def __init__(
         self,
         name: str,

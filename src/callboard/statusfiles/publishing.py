@@ -1,0 +1,132 @@
+"""A session's status files, kept up to date with its log, and never in its way.
+
+The log is the truth: whoever takes a session up brings its files to what the log says. In what
+folder they are is said when the session begins, and is part of its first event.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from callboard.engine.loading import load
+from callboard.engine.workflow import Workflow
+from callboard.errors import ValidationError
+from callboard.events import names
+from callboard.events.codec import load_json
+from callboard.events.envelope import Event
+from callboard.events.rows import Query, Row
+from callboard.log.protocol import EventLog
+from callboard.statusfiles.publishing_place import PublishingPlace
+from callboard.statusfiles.story import POSITION, Story, Told
+
+SOURCE: Final = "statusFiles"
+"""What the folder is called in a session's `source`."""
+
+_log = logging.getLogger(__name__)
+
+
+def published_in(source: Mapping[str, str] | None) -> Path | None:
+    """The folder in which a session's status files are, if it has any."""
+    found = (source or {}).get(SOURCE)
+    return Path(found) if found else None
+
+
+def root_of(row: Row) -> Path | None:
+    """The same, from the session's row."""
+    return published_in(None if row["source"] is None else load_json(row["source"]))
+
+
+def with_status_files(
+    source: Mapping[str, str] | None, path: str | os.PathLike[str] | None
+) -> Mapping[str, str] | None:
+    """The source of a session whose status files are to be in that folder."""
+    if path is None:
+        return source
+    root = Path(path).absolute()
+    if root.exists() and not root.is_dir():
+        raise ValidationError(
+            f"status_files: {root} is a file. Give the project's folder.", field="status_files"
+        )
+    return {**(source or {}), SOURCE: str(root)}
+
+
+class Publication:
+    """Writes a session's status files while it is driven.
+
+    It reads the log, so it can be begun at any time. What cannot be written is said once, and
+    tried again with the next event.
+    """
+
+    def __init__(self, log: EventLog, workflow: Workflow, session_id: str, root: Path) -> None:
+        self._log = log
+        self._story = Story(workflow, session_id)
+        self._place = PublishingPlace(root, session_id)
+        self._said = False
+        self._behind = False
+        self._told: Told | None = None
+        self._writing: asyncio.Task[None] | None = None
+
+    def tell(self, events: list[Event]) -> None:
+        """Something has happened; it is written soon, and everything before it."""
+        if all(event.name in names.NARRATION for event in events):
+            return
+        self._behind = True
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_all())
+
+    async def finish(self, *, takes_place: bool = True) -> None:
+        """Wait until the files are as the log is.
+
+        takes_place: whether they are to be those that people look at, in the place of others.
+        """
+        self._behind = True
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_all(takes_place=takes_place))
+        await asyncio.wait({self._writing})
+
+    async def _write_all(self, *, takes_place: bool = True) -> None:
+        try:
+            while self._behind:
+                self._behind = False
+                await self._write(takes_place)
+        finally:
+            self._writing = None
+
+    async def _write(self, takes_place: bool) -> None:
+        view = self._story.view
+        try:
+            for event in await self._log.read(view.session_id, view.position, skip=names.NARRATION):
+                self._story.hear(event)
+            told = self._story.told()
+            if self._is_news(told):
+                await asyncio.to_thread(self._place.put, told, takes_place=takes_place)
+                self._told, self._said = told, False
+        except Exception as error:  # Whatever it is, it is not the session's trouble.
+            if not self._said:
+                _say(view.session_id, error)
+            self._said = True
+
+    def _is_news(self, told: Told) -> bool:
+        return self._told is None or told | {POSITION: self._told[POSITION]} != self._told
+
+
+async def note(log: EventLog, session_id: str) -> None:
+    """Let the status files of a session, if it has any, say how it stands.
+
+    For what is done to a session while nobody drives it; this needs no workflow's code.
+    """
+    try:
+        rows = await log.rows(Query("sessions", {"id": session_id}))
+        root = root_of(rows[0]) if rows else None
+        if root is not None:
+            view = (await load(log, session_id)).view
+            await asyncio.to_thread(PublishingPlace(root, session_id).note, view)
+    except Exception as error:
+        _say(session_id, error)
+
+
+def _say(session_id: str, error: Exception) -> None:
+    _log.warning("Session %s goes on without its status files: %s", session_id, error)

@@ -1,0 +1,132 @@
+"""Where one session's workflow stands among a project's: in the place of now, or archived."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from callboard.errors import StoreCorrupt
+from callboard.state.session import SessionView
+from callboard.statusfiles import files
+from callboard.statusfiles.location import find_place
+from callboard.statusfiles.markdown import generate_markdown
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
+from callboard.statusfiles.shelf import all_workflows
+from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
+from callboard.statusfiles.workflows import create_workflow_state
+
+
+class PublishingPlace:
+    """The files of one session. A project has one place; whoever came last has it."""
+
+    def __init__(self, root: Path, session_id: str) -> None:
+        self._place = find_place(root)
+        self._session = session_id
+        self._begun = False
+
+    def put(self, told: Told, *, takes_place: bool) -> None:
+        """Write what is told, and keep what others have written beside it.
+
+        takes_place: whether to be what people look at, when another workflow is that now.
+        """
+        if not self._begun:
+            self._begin(told, takes_place)
+        self._begun = True
+        self._change(lambda before: _merged(before, told))
+
+    def note(self, view: SessionView) -> None:
+        """Write how the session stands; its phases only where that follows from it."""
+        self._change(lambda before: _noted(before, view))
+
+    def _begin(self, told: Told, takes_place: bool) -> None:
+        """Take the place, with what an earlier process wrote of this session."""
+        if self._is_current() or (not takes_place and self._archived()):
+            return
+        before = self._archived()
+        made = create_workflow_state(told["task"], told["phases"], path=self._place.root)
+        with files.locked(self._place.state):
+            now = files.read(self._place.state)
+            if now is not None and now["id"] == made:
+                self._write(_merged(before or now, told))
+            if before is not None:
+                self._archive_of(before).unlink(missing_ok=True)
+
+    def _change(self, change: Callable[[Told], Told]) -> None:
+        with files.locked(self._place.state):
+            now = files.read(self._place.state)
+            if now is not None and self._is_ours(now):
+                self._write(change(now))
+            elif (archived := self._archived()) is not None:
+                files.write(self._archive_of(archived), files.dumped(change(archived)))
+
+    def _is_current(self) -> bool:
+        try:
+            now = files.read(self._place.state)
+        except StoreCorrupt:
+            return False  # It is set aside when ours takes its place.
+        return now is not None and self._is_ours(now)
+
+    def _is_ours(self, workflow: Told) -> bool:
+        return workflow.get("session_id") == self._session
+
+    def _archived(self) -> Told | None:
+        for shelved in all_workflows(self._place):
+            if not shelved.is_current and shelved.workflow and self._is_ours(shelved.workflow):
+                return shelved.workflow
+        return None
+
+    def _archive_of(self, workflow: Told) -> Path:
+        return Path(self._place.archive) / f"{workflow['id']}.json"
+
+    def _write(self, workflow: Told) -> None:
+        files.write(self._place.state, files.dumped(workflow))
+        report = generate_markdown(workflow) + _session_part(workflow)
+        files.write(self._place.report, report, lasting=False)
+
+
+def _merged(before: Told, told: Told) -> Told:
+    """What is told, over what stands there: fields that others added stay."""
+    if before.get(POSITION, 0) > told[POSITION]:
+        return before  # Another process has seen more.
+    known: dict[Any, Any] = {phase["id"]: phase for phase in before["phases"]}
+    phases = [known.get(phase["id"], {}) | phase for phase in told["phases"]]
+    return before | told | {"phases": phases}
+
+
+def _noted(before: Told, view: SessionView) -> Told:
+    if before.get(POSITION, 0) > view.position:
+        return before
+    if view.ended is None or view.ended == COMPLETED:
+        return before | standing(view)
+    stopped = {"status": FAILED, "error": (view.error or {}).get("message", CANCELLED)}
+    phases = [phase | stopped if phase["status"] == ACTIVE else phase for phase in before["phases"]]
+    return before | standing(view) | {"phases": phases, "current_phase": None}
+
+
+def _session_part(workflow: Told) -> str:
+    """What a session has to tell beyond its phases: how far it is, and whom it waits for."""
+    phases = workflow["phases"]
+    done = sum(phase["status"] == COMPLETED for phase in phases)
+    lines = [
+        "",
+        "## Session",
+        "",
+        f"Session: {workflow['session_id']} | Status: {workflow['session_status']} | "
+        f"Progress: {done}/{len(phases)} phases",
+    ]
+    for phase in phases:
+        if items := phase.get("items"):
+            lines += [
+                "",
+                f"{_line(phase['title'])}: {items['completed']} of {items['total']} items",
+            ]
+    questions = workflow["questions"]
+    if questions:
+        lines += ["", "Waiting for a person:", ""]
+        lines += [f"- {_line(one['prompt'])} (callboard answer {one['id']})" for one in questions]
+    return "\n".join(lines) + "\n"
+
+
+def _line(text: Any) -> str:
+    """One line that a terminal can show, whatever somebody wrote."""
+    shown = "".join(one if one.isprintable() else " " for one in str(text))
+    return " ".join(shown.split())
