@@ -503,7 +503,13 @@ async def test_claims_expire_and_renew(http: httpx.AsyncClient):
 
 async def test_an_unknown_question(http: httpx.AsyncClient):
     error(await http.get("/interactions/nope"), 404, "INTERACTION_NOT_FOUND")
-    for what, body in (("answer", {"value": "x"}), ("claim", {"by": "x"}), ("cancel", None)):
+    bodies = {
+        "answer": {"value": "x"},
+        "claim": {"by": "x"},
+        "release": {"by": "x"},
+        "cancel": None,
+    }
+    for what, body in bodies.items():
         answer = await http.post(f"/interactions/nope/{what}", json=body)
         error(answer, 404, "INTERACTION_NOT_FOUND")
 

@@ -26,6 +26,7 @@ ROUTES = {
     "GET /interactions/{interaction_id}",
     "POST /interactions",
     "POST /interactions/{interaction_id}/claim",
+    "POST /interactions/{interaction_id}/release",
     "POST /interactions/{interaction_id}/answer",
     "POST /interactions/{interaction_id}/complete",
     "POST /interactions/{interaction_id}/cancel",

@@ -139,7 +139,7 @@ class Attending:
             self._screen.not_for(office.me.person, asked)
             return None
         try:
-            asked = await take(office.desk, asked, office.me, office.clock)
+            asked = await take(office.desk, asked, office.me)
         except (Claimed, ConflictError) as error:
             self._screen.note(error.message)
             return None

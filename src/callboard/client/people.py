@@ -98,6 +98,10 @@ class RemoteInbox:
         """See to a question: for a while nobody else can claim it. The same `by` renews."""
         return await self._do(interaction_id, "claim", {"by": by, "ttlMs": ttl_ms})
 
+    async def release(self, interaction_id: str, *, by: str) -> Interaction:
+        """Give a claim back before it runs out; where there is none, do nothing."""
+        return await self._do(interaction_id, "release", {"by": by})
+
     async def answer(
         self,
         interaction_id: str,

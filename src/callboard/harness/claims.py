@@ -17,8 +17,6 @@ from callboard.interactions.records import Interaction
 TTL_MS: Final = 60_000
 RENEW_AFTER: Final = 20.0
 
-_TRIES: Final = 20
-
 _NAME: Final = re.compile(r".* \(attend (\d+)\.([^@]*)@(.*)\)", re.DOTALL)
 
 
@@ -68,26 +66,19 @@ def is_for(asked: Interaction, person: str) -> bool:
     return not required or (person in required and person not in (asked.response or {}))
 
 
-async def take(desk: Desk, asked: Interaction, me: Harness, clock: Clock) -> Interaction:
+async def take(desk: Desk, asked: Interaction, me: Harness) -> Interaction:
     """Claim a question; Claimed when somebody else sees to it."""
     holder = Harness.named(asked.claimed_by)
     if asked.claimed_by is not None and holder is not None and holder.is_dead:
-        # Whoever has a claim can shorten it, and its holder cannot any more.
-        await desk.claim(asked.id, by=asked.claimed_by, ttl_ms=1)
-    for _ in range(_TRIES):
-        try:
-            return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
-        except Claimed as error:
-            if holder is None or error.claimed_by != asked.claimed_by or not holder.is_dead:
-                raise
-            await clock.sleep(0.005)
+        # Whoever has a claim gives it back, and its holder cannot any more.
+        await desk.release(asked.id, by=asked.claimed_by)
     return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
 
 
 async def give_back(desk: Desk, asked: Interaction, me: Harness) -> None:
     """Let somebody else have it."""
     try:
-        await desk.claim(asked.id, by=me.name, ttl_ms=1)
+        await desk.release(asked.id, by=me.name)
     except CallboardError:
         return  # It runs out by itself.
 

@@ -312,6 +312,12 @@ class ClaimIn(Given):
     ttl_ms: Annotated[int, Field(ge=1000, le=86_400_000)] = 60_000
 
 
+class ReleaseIn(Given):
+    """Who gives a claim back: whoever has it."""
+
+    by: Annotated[str, Field(min_length=1)]
+
+
 class AnswerIn(Given):
     """An answer."""
 

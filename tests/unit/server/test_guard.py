@@ -17,7 +17,10 @@ from callboard.server.settings import Settings
 
 NAMED = "https://app.example.com"
 SETTINGS = Settings(
-    cors_origins=frozenset({NAMED}), allowed_hosts=frozenset({"board.example.com"}), max_body=1000
+    cors_origins=frozenset({NAMED}),
+    allowed_hosts=frozenset({"board.example.com"}),
+    max_body=1000,
+    max_question_body=3000,
 )
 
 HOSTS = {
@@ -274,6 +277,22 @@ async def test_a_body_that_says_it_is_too_large_is_refused_unread(guarded: Guard
     assert (answer.status, answer.code) == (413, "TOO_LARGE")
     assert answer.json["error"]["limit"] == 1000
     assert not guarded.reached
+
+
+@pytest.mark.parametrize("path", ["/interactions", "/interactions/x/complete"])
+@pytest.mark.parametrize(("size", "status"), [(3000, 200), (3001, 413)])
+async def test_a_question_may_bring_more(guarded: Guarded, path: str, size: int, status: int):
+    headers = [HOST, guarded.right, ("content-length", str(size))]
+    answer = await guarded.ask("POST", path, headers=headers, chunks=[b"x" * size])
+    assert answer.status == status
+    if status == 413:
+        assert answer.json["error"]["limit"] == 3000
+        assert "into files" in answer.json["error"]["message"]
+
+
+async def test_another_path_that_begins_alike_may_not(guarded: Guarded):
+    headers = [HOST, guarded.right, ("content-length", "1001")]
+    assert (await guarded.ask("POST", "/interactionsx", headers=headers)).status == 413
 
 
 @pytest.mark.parametrize(("size", "status"), [(999, 200), (1000, 200), (1001, 413)])

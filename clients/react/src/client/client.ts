@@ -77,6 +77,8 @@ export interface CallboardClient {
   getInteraction(id: string, signal?: AbortSignal): Promise<wire.Interaction>
   ask(question: wire.AskRequest): Promise<wire.Interaction>
   claim(id: string, claim: wire.ClaimRequest): Promise<wire.Interaction>
+  /** Give a claim back before it runs out. */
+  release(id: string, by: string): Promise<wire.Interaction>
   answer(id: string, answer: wire.AnswerRequest): Promise<wire.Interaction>
   complete(id: string, end: wire.CompleteRequest): Promise<wire.Interaction>
   cancelInteraction(id: string): Promise<wire.Interaction>
@@ -190,6 +192,7 @@ function interactions(http: Transport) {
       http.get<wire.Interaction>(interaction(id), {}, signal),
     ask: (question: wire.AskRequest) => http.post<wire.Interaction>('/interactions', question),
     claim: (id: string, claim: wire.ClaimRequest) => post(id, '/claim', claim),
+    release: (id: string, by: string) => post(id, '/release', { by }),
     answer: (id: string, answer: wire.AnswerRequest) => post(id, '/answer', answer),
     complete: (id: string, end: wire.CompleteRequest) => post(id, '/complete', end),
     cancelInteraction: (id: string) => post(id, '/cancel'),

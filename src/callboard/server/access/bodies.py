@@ -1,9 +1,18 @@
 """Bodies, read before anything acts on them, and never more than is allowed."""
 
+from typing import Final
+
 from starlette.types import Message, Receive
 
 from callboard.errors import TooLarge, ValidationError
 from callboard.server.access.head import Head
+
+_QUESTIONS: Final = "/interactions"
+
+
+def is_question(path: str) -> bool:
+    """Whether a request asks a question, or tells its end."""
+    return path == _QUESTIONS or path.startswith(f"{_QUESTIONS}/")
 
 
 def check_length(head: Head, limit: int) -> None:
@@ -17,7 +26,11 @@ def check_length(head: Head, limit: int) -> None:
 
 def too_large(limit: int) -> TooLarge:
     """The error of a body beyond the limit."""
-    return TooLarge(f"The body is too large; this server takes {limit} bytes.", limit=limit)
+    return TooLarge(
+        f"The body is too large; this server takes {limit} bytes. "
+        "Put what is large into files, and send where they are.",
+        limit=limit,
+    )
 
 
 def has_body(head: Head) -> bool:

@@ -12,7 +12,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from callboard.errors import CallboardError
 from callboard.server.access.answers import completed, preflight
 from callboard.server.access.audit import Audit, Entry
-from callboard.server.access.bodies import check_length, has_body, read_again, read_body
+from callboard.server.access.bodies import (
+    check_length,
+    has_body,
+    is_question,
+    read_again,
+    read_body,
+)
 from callboard.server.access.credentials import Credentials
 from callboard.server.access.failures import Failures
 from callboard.server.access.head import Head
@@ -49,10 +55,15 @@ class Guard:
         self.places = Places(settings)
         self.credentials = Credentials(tokens, links, failures)
         self.audit = audit
-        self.max_body = settings.max_body
-        self.max_hook_body = settings.max_hook_body
+        self._settings = settings
         # Made now, so that whoever starts the server can read it before the first request.
         tokens.admin()
+
+    def most(self, path: str) -> int:
+        """How many bytes a body may have; of a hook's, so many are kept."""
+        if is_hook(path):
+            return self._settings.max_hook_body
+        return self._settings.max_question_body if is_question(path) else self._settings.max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -105,7 +116,7 @@ class _Passage:
         if answer is not None:
             return answer
         if not is_hook(head.path):
-            check_length(head, guard.max_body)
+            check_length(head, guard.most(head.path))
         self._identity = guard.credentials.find(head, self._sender)
         if self._identity is None and not _is_open(head):
             raise guard.credentials.refusal(head)
@@ -117,9 +128,10 @@ class _Passage:
         return None
 
     async def _body(self) -> bytes | None:
+        most = self._guard.most(self._head.path)
         if is_hook(self._head.path):
-            return await read_beginning(self._receive, self._guard.max_hook_body)
-        return await read_body(self._receive, self._guard.max_body)
+            return await read_beginning(self._receive, most)
+        return await read_body(self._receive, most)
 
     def _inner(self) -> Scope:
         """The request as the routes see it."""

@@ -19,6 +19,7 @@ from callboard.server.schemas import (
     InteractionsOut,
     InteractionStatus,
     InteractionType,
+    ReleaseIn,
 )
 from callboard.server.service import Service
 
@@ -81,6 +82,15 @@ async def claim(
     """See to a question: for a while nobody else can claim it. The same `by` renews."""
     claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
     return reply(claimed.to_wire())
+
+
+@router.post("/{interaction_id}/release", responses=gives(InteractionOut) | failures(404, 409))
+async def release(
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ReleaseIn
+) -> Response:
+    """Give a claim back before it runs out; where there is none, nothing happens."""
+    released = await serving.board.people.release(interaction_id, by=given.by)
+    return reply(released.to_wire())
 
 
 @router.post("/{interaction_id}/answer", responses=gives(InteractionOut) | failures(404, 409))
