@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from callboard.engine.phase import Phase, Retry
     from callboard.engine.ports import Output, Text, Thinking, ToolCall, ToolResult
     from callboard.engine.workflow import Workflow
+    from callboard.errors import RetryAfter
     from callboard.events.envelope import Event
     from callboard.handlers.auto import auto_approve
     from callboard.handlers.terminal import cli_prompt
@@ -39,6 +40,7 @@ __all__ = [
     "Output",
     "Phase",
     "Retry",
+    "RetryAfter",
     "State",
     "Text",
     "Thinking",
@@ -66,6 +68,7 @@ _HOMES = {
     "Output": "callboard.engine.ports",
     "Phase": "callboard.engine.phase",
     "Retry": "callboard.engine.phase",
+    "RetryAfter": "callboard.errors",
     "State": "callboard.state.model",
     "Text": "callboard.engine.ports",
     "Thinking": "callboard.engine.ports",

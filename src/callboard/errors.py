@@ -24,7 +24,8 @@
     │   └── StateInvalid
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
-    │   └── RateLimited            a model takes no more requests for now
+    │   ├── RateLimited            a model takes no more requests for now
+    │   └── RetryAfter             an agent cannot work yet: try again later, it is no failure
     ├── PhaseError                 a function of a phase raised: update, human, next, …
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── InteractiveFailed          an interactive session broke off
@@ -233,6 +234,19 @@ class RateLimited(AgentError):
     """The model takes no more requests for now; `retry_after` says for how many seconds."""
 
     code = "RATE_LIMITED"
+
+
+class RetryAfter(AgentError):
+    """The agent cannot work yet, and wants to be started again later.
+
+    Raised by an agent. It is no failure: no attempt of its `retry` is used up.
+    """
+
+    code = "RETRY_AFTER"
+
+    def __init__(self, message: str | None = None, *, seconds: float) -> None:
+        super().__init__(message, seconds=seconds)
+        self.delay_ms = max(round(seconds * 1000), 0)
 
 
 class PhaseError(CallboardError):

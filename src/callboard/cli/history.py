@@ -162,7 +162,7 @@ def _agent_stopped(status: str) -> Callable[[History, Payload, datetime], None]:
         stay = told.open
         work = stay.works.get(payload["run"]) if stay else None
         if work is not None:
-            work.stop(status, at)
+            work.stop("retrying" if "retryInMs" in payload else status, at)
             if status == "completed" and stay is not None:
                 stay.error = None
 

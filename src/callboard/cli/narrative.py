@@ -84,11 +84,15 @@ _TAKEN_OFF = {
     "paused": "was interrupted",
     "crashed": "was lost when its process ended",
     "stopped": "was stopped",
+    "postponed": "cannot work yet",
 }
 
 
 def _agent_interrupted(payload: Payload, telling: Telling) -> list[Line]:
     said = _TAKEN_OFF.get(payload["reason"])
+    if said is not None and "error" in payload:
+        again = duration(payload["retryInMs"] / 1000)
+        said = f"{said}: {error_text(payload['error'])}  again in {again}"
     return [_aside(telling, f"{one_line(payload['agent'])} {said}")] if said else []
 
 

@@ -187,9 +187,10 @@ def _next_retry(now: Situation) -> Reason | None:
     run = min(waiting, key=lambda run: run.retry_at or 0)
     at = run.retry_at or 0
     left = max(at - now.now_ms, 0) / 1000
+    said = f"failed {plural(run.failures, 'time')}" if run.status == "failed" else "cannot work yet"
     text = (
-        f"Agent {run.agent!r} in phase {now.info.phase!r} failed "
-        f"{plural(run.failures, 'time')}: {_sentence(error_text(run.error or {}))} "
+        f"Agent {run.agent!r} in phase {now.info.phase!r} {said}: "
+        f"{_sentence(error_text(run.error or {}))} "
         f"It is tried again at {moment(from_ms(at), from_ms(now.now_ms))}, in {duration(left)}."
     )
     if now.is_driven or now.watched:

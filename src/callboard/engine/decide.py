@@ -205,7 +205,7 @@ def _is_ready(run: Run | None, view: SessionView, key: str, step: Step, now: int
         case "suspended":
             pending = {asked.id for asked in view.pending()}
             return not run.blockers or any(id not in pending for id in run.blockers)
-        case "failed":
+        case "failed" | "postponed":
             return run.retry_at is not None and run.retry_at <= now
         case _:
             return False

@@ -14,7 +14,14 @@ from callboard.engine.narration import Narrator
 from callboard.engine.perform import Scene, ask
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
-from callboard.errors import AgentError, AgentTimedOut, OwnershipLost, StoreError, Unwound
+from callboard.errors import (
+    AgentError,
+    AgentTimedOut,
+    OwnershipLost,
+    RetryAfter,
+    StoreError,
+    Unwound,
+)
 from callboard.events import names
 from callboard.events.rows import Query
 from callboard.interactions.questions import Rendered, seconds
@@ -42,7 +49,13 @@ class Interrupted(NamedTuple):
     reason: str
 
 
-Outcome = Done | Broke | Interrupted
+class PutOff(NamedTuple):
+    """The agent wants to be started again later."""
+
+    why: RetryAfter
+
+
+Outcome = Done | Broke | Interrupted | PutOff
 
 
 class RunDesk:
@@ -76,6 +89,8 @@ class RunDesk:
             return Interrupted(self.stopping or "waiting")
         except asyncio.CancelledError:
             return self._cancelled()
+        except RetryAfter as later:
+            return PutOff(later)
         except (OwnershipLost, StoreError):
             # Not the agent's failure: whoever drives the session has to hear of it.
             raise

@@ -170,10 +170,10 @@ def broke(scene: Scene, run: str, error: Exception) -> None:
     scene.batch.add(names.PHASE_FAILED, payload)
 
 
-def interrupt(scene: Scene, run: str, reason: str) -> None:
+def interrupt(scene: Scene, run: str, reason: str, **more: Any) -> None:
     """Record that an agent was taken off before it came to an end."""
     attempt = scene.visit.runs[run].attempt
-    payload = _run_payload(scene, run, attempt) | {"reason": reason}
+    payload = _run_payload(scene, run, attempt) | {"reason": reason, **more}
     scene.batch.add(names.AGENT_INTERRUPTED, payload)
 
 

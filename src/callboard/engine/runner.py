@@ -12,13 +12,13 @@ from typing import Any
 
 from callboard.engine import decide as d
 from callboard.engine.context import Place
-from callboard.engine.desk import Broke, Done, Interrupted, Outcome, RunDesk
+from callboard.engine.desk import Broke, Done, Interrupted, Outcome, PutOff, RunDesk
 from callboard.engine.live import LiveSession
 from callboard.engine.people import People
 from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
-from callboard.errors import CallboardError, OwnershipLost, Unwound
+from callboard.errors import CallboardError, OwnershipLost, Unwound, describe
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.state.session import SessionView, run_item
@@ -351,3 +351,5 @@ def _record(scene: Scene, run: str, outcome: Outcome) -> None:
             broke(scene, run, error)
         case Interrupted(reason):
             interrupt(scene, run, reason)
+        case PutOff(why):
+            interrupt(scene, run, "postponed", error=describe(why), retryInMs=why.delay_ms)

@@ -134,7 +134,7 @@ def _agent_completed(view: SessionView, payload: Payload, event: Event) -> None:
         run.error, run.once = None, {}
 
 
-_INTERRUPTED = {"waiting": "suspended", "crashed": "lost"}
+_INTERRUPTED = {"waiting": "suspended", "crashed": "lost", "postponed": "postponed"}
 
 
 def _agent_interrupted(view: SessionView, payload: Payload, event: Event) -> None:
@@ -142,6 +142,8 @@ def _agent_interrupted(view: SessionView, payload: Payload, event: Event) -> Non
     if run:
         run.status = _INTERRUPTED.get(payload["reason"], "interrupted")  # pyright: ignore[reportAttributeAccessIssue]
         run.blockers = [asked.id for asked in view.pending() if asked.run == payload["run"]]
+        if run.status == "postponed":
+            run.retry_at, run.error = event.at_ms + payload["retryInMs"], payload["error"]
 
 
 def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:

@@ -106,7 +106,7 @@ def _agent_started(event: Event, payload: Mapping[str, Any]) -> Changes:
     return [_no_wakeup(event, "run:" + payload["run"])] if payload["attempt"] > 1 else []
 
 
-def _phase_failed(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _tried_again(event: Event, payload: Mapping[str, Any]) -> Changes:
     delay = payload.get("retryInMs")
     if delay is None:
         return []
@@ -276,7 +276,8 @@ _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.PAUSED: _paused,
     names.RESUMED: _resumed,
     names.PHASE_ENTERED: _entered,
-    names.PHASE_FAILED: _phase_failed,
+    names.PHASE_FAILED: _tried_again,
+    names.AGENT_INTERRUPTED: _tried_again,
     names.AGENT_STARTED: _agent_started,
     names.CHECKPOINT: _checkpoint,
     names.REQUESTED: _requested,

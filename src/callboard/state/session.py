@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from callboard.events.status import Status, status_of
 
-RunStatus = Literal["running", "completed", "failed", "suspended", "interrupted", "lost"]
+RunStatus = Literal[
+    "running", "completed", "failed", "suspended", "interrupted", "lost", "postponed"
+]
 QuestionStatus = Literal["pending", "answered", "expired", "cancelled", "failed"]
 
 

@@ -222,6 +222,11 @@ def _started(story: Story, event: Event) -> None:
         run.status, run.error = ACTIVE, None
 
 
+def _taken_off(story: Story, event: Event) -> None:
+    if (error := event.payload.get("error")) is not None:
+        story.progress_of(event.payload["phase"]).error = str(error.get("message"))
+
+
 def _completed_run(story: Story, event: Event) -> None:
     payload = event.payload
     story.progress_of(payload["phase"]).error = None
@@ -242,6 +247,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Story, Event], None]]] = {
     names.PHASE_FAILED: _failed,
     names.AGENT_STARTED: _started,
     names.AGENT_COMPLETED: _completed_run,
+    names.AGENT_INTERRUPTED: _taken_off,
 }
 
 

@@ -178,6 +178,18 @@ def test_waiting_to_try_again():
     assert said(story.situation())[1].endswith("\n    callboard resume s1 --db t.db")
 
 
+def test_waiting_because_the_agent_cannot_work_yet():
+    story = Story().enter().start()
+    limit = {"code": "RETRY_AFTER", "message": "Too many requests.", "type": "RetryAfter"}
+    said_so = {"reason": "postponed", "error": limit, "retryInMs": 90_000}
+    story.then(0, names.AGENT_INTERRUPTED, **RUN, **said_so)
+    assert said(story.situation(owner=OWNER, alive=True)) == (
+        "retrying",
+        "Agent 'planner' in phase 'plan' cannot work yet: Too many requests. "
+        "It is tried again at 12:01:30, in 30 s.",
+    )
+
+
 def test_waiting_for_tasks():
     story = Story().enter("plan").leave("plan", reason="terminal")
     story.then(0, names.TASK_STARTED, taskId="t1", kind="x", title="Look at it")

@@ -67,7 +67,10 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     ),
   'agent:completed': (p) =>
     line('agent', `${p.agent} is done in ${length(Number(p.durationMs))}`, p.output),
-  'agent:interrupted': (p) => line('agent', `${p.agent} was taken off`, p.reason),
+  'agent:interrupted': (p) =>
+    p.reason === 'postponed'
+      ? line('agent', `${p.agent} cannot work yet${retry(p)}`, messageOf(p.error))
+      : line('agent', `${p.agent} was taken off`, p.reason),
   'agent:emitted': (p) => line('agent', `${p.agent}: ${p.name}`, p.data),
   'once:completed': (p) => line('agent', `Done once: ${p.key}`, p.value),
   'text:delta': (p) => line('agent', `${p.agent} says`, p.delta),

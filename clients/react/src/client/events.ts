@@ -136,7 +136,11 @@ export interface EventPayloads {
     readonly durationMs: number
     readonly usage?: Json
   }
-  'agent:interrupted': AgentRun & { readonly reason: 'waiting' | 'paused' | 'crashed' }
+  'agent:interrupted': AgentRun & {
+    readonly reason: 'waiting' | 'paused' | 'crashed' | 'stopped' | 'postponed'
+    readonly error?: Problem
+    readonly retryInMs?: number
+  }
   'agent:emitted': Saying & { readonly name: string; readonly data: unknown }
   'once:completed': Run & { readonly key: string; readonly value: unknown }
   'text:delta': Saying & { readonly delta: string }
