@@ -12,6 +12,7 @@ from callboard.cli.exits import DONE, FAILED, INTERRUPTED, WAITING
 from callboard.cli.interruption import Impatient, Interruption
 from callboard.cli.places import Board, Place
 from callboard.cli.reasons import Reason, Situation, reason
+from callboard.cli.screen import Screen
 from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import preview
 from callboard.engine.workflow import Workflow
@@ -32,6 +33,8 @@ class Stage:
     place: Place
     as_json: bool
     auto_approve: bool
+    tell_end: Callable[[Screen, Any], None] | None = None
+    """Says what came of it, by its last state; without it, the state is shown."""
 
 
 Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
@@ -96,7 +99,7 @@ async def _conclude(stage: Stage, board: Board, audience: Audience, session_id: 
     why = reason(now)
     if why.kind == "completed":
         if not stage.as_json:
-            _tell_state(audience, now.view.state)
+            (stage.tell_end or _tell_state)(audience.notes, now.view.state)
         return DONE
     if why.kind == "failed":
         _tell_failure(stage, now, why)
@@ -107,12 +110,12 @@ async def _conclude(stage: Stage, board: Board, audience: Audience, session_id: 
     return INTERRUPTED if audience.left_a_question else _EXITS.get(why.kind, FAILED)
 
 
-def _tell_state(audience: Audience, state: Any) -> None:
+def _tell_state(screen: Screen, state: Any) -> None:
     if isinstance(state, dict):
         for key, value in state.items():  # pyright: ignore[reportUnknownVariableType]
             if key not in _OURS and value is not None:
                 said = preview(value, _PREVIEW)
-                audience.notes.line((f"  {preview(key)}: ", "faint"), said)
+                screen.line((f"  {preview(key)}: ", "faint"), said)
 
 
 def _tell_failure(stage: Stage, now: Situation, why: Reason) -> None:

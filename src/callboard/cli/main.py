@@ -33,6 +33,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "hooks": "Let coding agents tell the board what they do, and be answered from there.",
         "watch": "Start a coding agent, and tell the board at once when it ends.",
         "hook": "Report one hook of a coding agent, whose payload comes on standard input.",
+        "delegate": "Have a task done by coding agents, phase by phase.",
         "task": "Keep the status of delegated work in files that agents and people read.",
         "demo": "Show what Callboard does, without anything of your own.",
         "mcp": "Give agents tools to ask you, and to fetch your answers.",

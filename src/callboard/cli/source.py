@@ -1,5 +1,6 @@
 """Finding a workflow in a Python file: `FILE[:NAME]`."""
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Mapping
@@ -7,10 +8,16 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import CallboardError, DefinitionError, WorkflowNotFound
+
+OURS: Final[Mapping[str, Mapping[str, str]]] = {
+    "delegate": {"module": "callboard.delegation.workflow", "name": "delegation"}
+}
+"""Workflows of our own, by their names: a session remembers of them what stands here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,9 @@ def load_again(info: SessionInfo, given: str | None) -> Workflow:
     if given is not None:
         file, name = _split(given)
         return _fitting(info, file, name)
-    if not info.source:
+    if (ours := OURS.get(info.workflow)) and (info.source or {}).get("module") == ours["module"]:
+        return getattr(importlib.import_module(ours["module"]), ours["name"])
+    if not info.source or "file" not in info.source:
         raise WorkflowNotFound(
             f"Session {info.session_id} was not begun from a file. Say where its workflow "
             f"{info.workflow!r} is: --file FILE[:NAME]"

@@ -1,0 +1,71 @@
+"""The head of an agent's file: YAML between two lines of dashes, read with forgiveness."""
+
+import re
+from typing import Any, Final, NamedTuple, cast
+
+from callboard.errors import ValidationError
+
+_DASHES: Final = re.compile(r"-{3,}[ \t]*")
+_FIELD: Final = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
+
+
+class FrontMatter(NamedTuple):
+    """What an agent's file says of the agent, and what it says to it."""
+
+    fields: dict[str, Any]
+    body: str
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Take a file apart; ValidationError tells the line at which that cannot be done."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    if not lines or not _DASHES.fullmatch(lines[0]):
+        raise _wrong(1, "it does not begin with ---, and so says neither name nor description")
+    ends = (number for number, line in enumerate(lines[1:], 1) if _DASHES.fullmatch(line))
+    end = next(ends, None)
+    if end is None:
+        raise _wrong(1, "its head has no end: a line of --- is missing")
+    return FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]).strip())
+
+
+def _fields(lines: list[str]) -> dict[str, Any]:
+    from yaml import YAMLError, safe_load  # Only who delegates needs it.
+
+    try:
+        found = safe_load("\n".join(lines))
+    except YAMLError as error:
+        # Agents' files are written by hand, and `description: Use it: always` is common there.
+        plain = _plain_fields(lines)
+        if plain is None:
+            mark: Any = getattr(error, "problem_mark", None)
+            said = str(getattr(error, "problem", None) or "it cannot be read")
+            raise _wrong(2 + (mark.line if mark else 0), f"its head is no YAML: {said}") from error
+        return plain
+    if not isinstance(found, dict):
+        raise _wrong(2, "its head has no fields; write name: and description: there")
+    return {str(key): value for key, value in cast("dict[Any, Any]", found).items()}
+
+
+def _plain_fields(lines: list[str]) -> dict[str, Any] | None:
+    """Each field's text up to the end of its line, and what is indented below; None if not so."""
+    fields: dict[str, Any] = {}
+    last = ""
+    for line in lines:
+        field = _FIELD.fullmatch(line)
+        if field is not None:
+            last = field[1]
+            fields[last] = _unquoted((field[2] or "").strip())
+        elif last and (not line.strip() or line[0] in " \t-"):
+            fields[last] = f"{fields[last]} {line.strip()}".strip()
+        elif not line.lstrip().startswith("#"):
+            return None
+    return fields
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
+
+
+def _wrong(line: int, what: str) -> ValidationError:
+    return ValidationError(what, line=line)

@@ -1,0 +1,150 @@
+"""A plan: the phases of a task, who does each, and which can be worked on together."""
+
+from collections.abc import Collection
+from typing import Annotated, Any, Final, cast
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ValidationError as Misfit
+
+from callboard.delegation.agent_files import GENERAL
+from callboard.errors import ValidationError
+from callboard.events.codec import load_json
+from callboard.statusfiles.phases import COMPLETED, PENDING, ready
+
+MOST_PHASES: Final = 50
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class PlannedPhase(BaseModel):
+    """One phase of a plan. Its id is `phase_N`, by its place in the plan, from 0."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Words = Field(description="The outcome, in a few words.")
+    agent: str = Field(default=GENERAL, description="The name of the agent that does it.")
+    instructions: str = Field(
+        default="", description="What the agent has to know beyond the title."
+    )
+    deliverables: list[str] = Field(default=[], description="What is to be there afterwards.")
+    depends_on: list[str] | None = Field(
+        default=None,
+        description="The ids of the earlier phases whose outcome it needs, such as phase_0; "
+        "empty for none. Left out, it waits for all before it.",
+    )
+    wave: int | None = Field(
+        default=None,
+        description="Left out, or a number: neighbours with the same one run together.",
+    )
+
+
+class Plan(BaseModel):
+    """The phases, in their order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    phases: list[PlannedPhase] = Field(min_length=1, max_length=MOST_PHASES)
+    notes: list[str] = Field(
+        default=[], description="Anything a person should know before they agree."
+    )
+
+
+def phase_id(number: int) -> str:
+    """The id of the phase in this place."""
+    return f"phase_{number}"
+
+
+def phase_number(id: str) -> int:
+    """The place of the phase of this id."""
+    return int(id.removeprefix("phase_"))
+
+
+def turn(plan: Plan, done: Collection[str]) -> list[str]:
+    """The ids of the phases whose turn it is, when these are done."""
+    return [phase["id"] for phase in ready(_as_workflow(plan, done))]
+
+
+def waves(plan: Plan) -> list[list[str]]:
+    """The ids of all phases, those together that are worked on together."""
+    found: list[list[str]] = []
+    done: list[str] = []
+    while len(done) < len(plan.phases):
+        found.append(turn(plan, done))
+        done += found[-1]
+    return found
+
+
+def settled(plan: Plan, agents: Collection[str]) -> Plan:
+    """The plan as it can be run: what a planner got wrong is mended, and noted."""
+    notes = list(plan.notes)
+    phases: list[PlannedPhase] = []
+    for number, phase in enumerate(plan.phases):
+        id = phase_id(number)
+        if phase.agent not in (GENERAL, *agents):
+            notes.append(f"{id}: there is no agent {phase.agent!r}, so {GENERAL} does it.")
+            phase = phase.model_copy(update={"agent": GENERAL})
+        if unmet := _unmet(phase, number):
+            notes += [
+                f"{id}: {one!r} is no phase before it, and is not waited for." for one in unmet
+            ]
+            kept = [one for one in phase.depends_on or () if one not in unmet]
+            phase = phase.model_copy(update={"depends_on": kept})
+        phases.append(phase)
+    return Plan(phases=phases, notes=notes)
+
+
+def edited(text: str, agents: Collection[str]) -> Plan:
+    """The plan that a person wrote as JSON; ValidationError names the field and the fix."""
+    try:
+        found = load_json(text.encode())
+    except ValueError as error:
+        raise ValidationError(f"The plan is no JSON: {error}.", field="plan") from error
+    plan = _checked(found)
+    for number, phase in enumerate(plan.phases):
+        where = f"phases[{number}]"
+        if phase.agent not in (GENERAL, *agents):
+            known = ", ".join((GENERAL, *sorted(agents)))
+            raise ValidationError(
+                f"{where}.agent: there is no agent {phase.agent!r}. There are: {known}.",
+                field=f"{where}.agent",
+            )
+        if unmet := _unmet(phase, number):
+            before = ", ".join(map(phase_id, range(number))) or "none"
+            raise ValidationError(
+                f"{where}.depends_on: {unmet[0]!r} is no phase before it. There are: {before}.",
+                field=f"{where}.depends_on",
+            )
+    return plan
+
+
+def _checked(found: Any) -> Plan:
+    whole = {"phases": cast("Any", found)} if isinstance(found, list) else found
+    try:
+        return Plan.model_validate(whole)
+    except Misfit as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+        where = "".join(parts).removeprefix(".") or "plan"
+        raise ValidationError(
+            f'{where}: {first["msg"]}. A plan is {{"phases": [{{"title": "…", "agent": "…"}}]}}.',
+            field=where,
+        ) from error
+
+
+def _unmet(phase: PlannedPhase, number: int) -> list[str]:
+    before = {phase_id(one) for one in range(number)}
+    return [one for one in phase.depends_on or () if one not in before]
+
+
+def _as_workflow(plan: Plan, done: Collection[str]) -> dict[str, Any]:
+    return {
+        "phases": [
+            {
+                "id": phase_id(number),
+                "status": COMPLETED if phase_id(number) in done else PENDING,
+                "depends_on": phase.depends_on,
+                "wave": phase.wave,
+            }
+            for number, phase in enumerate(plan.phases)
+        ]
+    }

@@ -1,0 +1,55 @@
+"""Whoever makes the plan: Claude Code, which may look but not touch."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+from callboard.agents.claude_code.agent import ClaudeCode
+from callboard.delegation.boarding import board_arguments
+from callboard.delegation.plan import Plan, settled
+from callboard.delegation.state import Delegation
+from callboard.delegation.wording import planning_prompt
+from callboard.engine.context import Context
+from callboard.engine.outputs import OutputType
+from callboard.engine.ports import Item, Output
+
+NAME: Final = "planner"
+_TOOLS: Final = ("Read", "Glob", "Grep")
+
+
+class Planner:
+    """Breaks the task into phases and picks agents; what it gets wrong is mended and noted."""
+
+    name = NAME
+    details: Mapping[str, str] = {"provider": "claude-code"}
+    output = OutputType(NAME, Plan)
+
+    async def stream(self, state: Delegation, ctx: Context) -> AsyncGenerator[Item, None]:
+        """Plan, and end with the plan."""
+        async with aclosing(_client(state).stream(state, ctx)) as items:
+            async for item in items:
+                yield (
+                    Output(self._plan(state, item.value), item.usage)
+                    if isinstance(item, Output)
+                    else item
+                )
+
+    def _plan(self, state: Delegation, given: Any) -> Plan:
+        return settled(self.output.load(self.output.dump(given)), state.agent_names)
+
+
+def _client(state: Delegation) -> ClaudeCode:
+    return ClaudeCode(
+        planning_prompt(state),
+        name=NAME,
+        model=state.terms.model,
+        cwd=state.cwd,
+        allowed_tools=_TOOLS,
+        output=Plan,
+        arguments=["--tools", ",".join((*_TOOLS, "AskUserQuestion")), *board_arguments(state)],
+    )
+
+
+def keep_plan(state: Delegation, plan: Plan) -> None:
+    """Let the plan be the one that counts."""
+    state.plan, state.objection = plan, ""

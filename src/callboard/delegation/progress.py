@@ -1,0 +1,58 @@
+"""What status files show of a delegated task: the phases of its plan, each as the log tells it."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from callboard.delegation.plan import PlannedPhase, phase_id, waves
+from callboard.delegation.planner import NAME as PLANNER
+from callboard.delegation.state import Delegation
+from callboard.state.session import run_key
+from callboard.statusfiles.phases import COMPLETED
+from callboard.statusfiles.story import Progress, Story
+
+WORK: Final = "work"
+"""The phase of the workflow in which the plan's phases are done."""
+
+
+def status_phases(story: Story) -> list[dict[str, Any]]:
+    """The phases of the plan; before there is one, the planning."""
+    state = Delegation.model_validate(story.view.state or {})
+    if state.plan is None:
+        planning = story.phases["plan"].as_fields()
+        return [{"title": "Plan the work", "agent": PLANNER, **planning}]
+    wave_of = {id: number for number, ids in enumerate(waves(state.plan)) for id in ids}
+    return [
+        _phase(state, phase_id(number), phase)
+        | _progress(story, state, phase_id(number))
+        | {"depends_on": phase.depends_on, "wave": wave_of[phase_id(number)]}
+        for number, phase in enumerate(state.plan.phases)
+    ]
+
+
+def _phase(state: Delegation, id: str, phase: PlannedPhase) -> dict[str, Any]:
+    return {"title": phase.title, "agent": phase.agent, "skipped": id in state.skipped}
+
+
+def _progress(story: Story, state: Delegation, id: str) -> dict[str, Any]:
+    runs = [story.runs[key] for key in _run_keys(story, state, id) if key in story.runs]
+    fields = (runs[-1] if runs else Progress()).as_fields()
+    fields["attempts"] = sum(run.attempts for run in runs)
+    if id in state.results:
+        fields |= state.results[id].model_dump()
+    if id in state.skipped:
+        # The files have no word for it, and the task goes on as if it were done.
+        why = state.skipped[id]
+        fields |= {"status": COMPLETED, "deliverables": ["skipped by a person"], "error": why}
+    return fields
+
+
+def _run_keys(story: Story, state: Delegation, id: str) -> Iterator[str]:
+    """The runs that were about a phase, in their order."""
+    for number, ids in enumerate(state.turns, 1):
+        if id in ids:
+            yield run_key(WORK, number, ids.index(id))
+    visit = story.view.visit
+    if visit is not None and visit.phase == WORK and visit.number > len(state.turns):
+        ids = [item["id"] for item in visit.items or ()]
+        if id in ids:
+            yield run_key(WORK, visit.number, ids.index(id))

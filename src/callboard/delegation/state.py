@@ -1,0 +1,124 @@
+"""What is known of a delegated task: what was asked for, the plan, and how far it is."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from callboard.delegation.agent_files import AgentFile
+from callboard.delegation.plan import Plan, PlannedPhase, phase_number, turn
+from callboard.state.model import State
+
+
+class BoardPlace(BaseModel):
+    """The board on which the agents are to be seen."""
+
+    folder: str
+    database: str
+
+
+class Terms(BaseModel):
+    """How a task is to be done.
+
+    approve: whether a person has to agree to the plan. timeout: seconds that an attempt at a
+    phase may work. allow: what agents may do without asking, as the client's rules say it.
+    permission_mode: the client's own mode.
+    """
+
+    approve: Literal["ask", "auto"] = "ask"
+    plan_only: bool = False
+    timeout: float = Field(default=3600.0, gt=0)
+    model: str | None = None
+    allow: list[str] = []
+    permission_mode: str = "default"
+    board: BoardPlace | None = None
+
+
+class Order(BaseModel):
+    """What somebody asks for: the workflow's input."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: str = Field(min_length=1)
+    cwd: str
+    agents: list[AgentFile] = []
+    terms: Terms = Terms()
+
+
+class Result(BaseModel):
+    """What a phase brought."""
+
+    deliverables: list[str] = []
+    context_for_next: str = ""
+
+
+class Turn(BaseModel):
+    """One run of a phase: which one, and in which visit of the work it is."""
+
+    id: str
+    number: int
+    """The visit, from 1."""
+
+
+class Delegation(State):
+    """The state of the workflow."""
+
+    task: str = ""
+    cwd: str = ""
+    agents: list[AgentFile] = Field(default_factory=list[AgentFile])
+    terms: Terms = Terms()
+    plan: Plan | None = None
+    remarks: list[str] = Field(default_factory=list[str])
+    """What people said of the plans before this one."""
+    objection: str = ""
+    """Why the plan that a person wrote could not be taken."""
+    turns: list[list[str]] = Field(default_factory=list[list[str]])
+    """The phases that each visit of the work was about, in their order."""
+    results: dict[str, Result] = Field(default_factory=dict[str, Result])
+    failures: dict[str, str] = Field(default_factory=dict[str, str])
+    """Why phases failed for good, as long as nobody has decided what then."""
+    retried: dict[str, int] = Field(default_factory=dict[str, int])
+    """How often a person had a phase tried again."""
+    skipped: dict[str, str] = Field(default_factory=dict[str, str])
+    """Phases that a person left out, and why they had failed."""
+
+    @property
+    def agent_names(self) -> list[str]:
+        """The agents that there are."""
+        return [agent.name for agent in self.agents]
+
+
+def begin(state: Delegation, order: Order) -> None:
+    """Take down what was asked for."""
+    given = Order.model_validate(order)
+    state.task, state.cwd = given.task, given.cwd
+    state.agents, state.terms = given.agents, given.terms
+
+
+def the_plan(state: Delegation) -> Plan:
+    """The plan, when there is one."""
+    assert state.plan is not None
+    return state.plan
+
+
+def planned(state: Delegation, id: str) -> PlannedPhase:
+    """One phase of the plan."""
+    return the_plan(state).phases[phase_number(id)]
+
+
+def agent_of(state: Delegation, name: str) -> AgentFile | None:
+    """The agent of this name; None for the general one."""
+    return next((agent for agent in state.agents if agent.name == name), None)
+
+
+def next_turn(state: Delegation) -> list[dict[str, Any]]:
+    """The phases whose turn it is."""
+    number = len(state.turns) + 1
+    done = (*state.results, *state.skipped)
+    return [Turn(id=id, number=number).model_dump() for id in turn(the_plan(state), done)]
+
+
+def note_turn(state: Delegation, turn: Turn) -> None:
+    """Note that a run has come to its end, so that its place in the log can be found again."""
+    while len(state.turns) < turn.number:
+        state.turns.append([])
+    state.turns[turn.number - 1].append(turn.id)
