@@ -167,6 +167,8 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
         return True
     if signal.name in _BY_PERSON and "origin" not in signal.details:
         return False
+    if signal.name == plates.PERMISSION_RESOLVED:
+        return bool(plate.pending)  # Whoever answered a dialog has seen it, but not the next one.
     if status != plate.status and status in ("awaiting_input", "awaiting_approval"):
         return True
     return plate.unseen

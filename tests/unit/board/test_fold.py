@@ -336,6 +336,14 @@ def test_what_a_person_did_in_the_terminal_that_one_has_seen(
     assert after(replace(RUNNING, unseen=before), name, **details).unseen is unseen
 
 
+def test_whoever_answers_a_dialog_has_seen_it_but_not_the_next():
+    first = after(RUNNING, "permission_request", asked="q1", toolName="Bash", callId="c1")
+    both = after(first, "permission_request", 3000, asked="q2", toolName="Edit", callId="c2")
+    one = after(both, "permission_resolved", 4000, request="q1")
+    assert (first.unseen, one.unseen) == (True, True)
+    assert not after(one, "permission_resolved", 5000, request="q2").unseen
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_what_nobody_typed_was_not_seen(before: bool):
     plate = replace(IDLE, unseen=before)
