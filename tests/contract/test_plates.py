@@ -377,6 +377,30 @@ async def test_who_only_reports_can_do_nothing_else(server: Server, session: str
         assert (await stranger.post("/hooks/claude", json={})).status_code == 401
 
 
+async def test_who_only_reads_reports_nothing(server: Server):
+    command = [sys.executable, "-m", "callboard", "token", "create", "--scope", "read", "--json"]
+    made = subprocess.run(
+        [*command, f"--db={server.db}", "--name=reader-of-a-test"],
+        env=os.environ | {"CALLBOARD_TOKEN": TOKEN}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    async with server.client(json.loads(made.stdout)["token"]) as reader:
+        refused = await reader.post("/hooks/claude", json={})
+    assert refused.status_code == 403
+    assert refused.json()["error"]["code"] == "FORBIDDEN"
+    assert "scope 'hook'" in refused.json()["error"]["message"]
+
+
+async def test_hooks_are_posted_to_their_agent_and_counted_together(
+    http: httpx.AsyncClient, session: str
+):
+    wrong = await http.get("/hooks/claude")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert (await http.post("/hooks/claude/more", json={})).status_code == 404
+    await send(http, hook(session, "SessionStart", source="startup"))
+    counted = (await http.get("/metrics")).text
+    assert 'callboard_http_requests_total{method="POST",route="/hooks/{agent}"' in counted
+
+
 async def test_events_in_the_words_of_the_board(http: httpx.AsyncClient, session: str):
     told = {"session_id": session, "project_path": "/home/ada/y"}
     statuses: list[str] = []

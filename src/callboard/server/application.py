@@ -5,6 +5,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from callboard.server import problems
+from callboard.server.hook_shortcut import HookShortcut
 from callboard.server.routes import (
     control,
     docs,
@@ -29,7 +30,7 @@ Everything needs a token: `Authorization: Bearer TOKEN`. Errors come as
 """
 
 ROUTERS = (
-    hooks.router,  # First, because it is looked for most often.
+    hooks.router,
     workflows.router,
     sessions.router,
     control.router,
@@ -55,9 +56,12 @@ def build(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         separate_input_output_schemas=False,
+        # Ours is in `tracing`; FastAPI's would look for a provider at every request.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.service = service
     problems.install(app)
+    app.add_middleware(HookShortcut)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)

@@ -57,13 +57,14 @@ def of_error(error: errors.CallboardError) -> Response:
 
 def install(app: FastAPI) -> None:
     """Answer every error in the one envelope."""
-    app.add_exception_handler(errors.CallboardError, _callboard)
+    app.add_exception_handler(errors.CallboardError, callboard_problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _callboard(request: Request, error: Exception) -> Response:
+async def callboard_problem(request: Request, error: Exception) -> Response:
+    """The answer to a request that met one of our own errors."""
     assert isinstance(error, errors.CallboardError)
     if status_of(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("%s %s: %s", request.method, request.url.path, error.message)

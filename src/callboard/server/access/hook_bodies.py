@@ -1,14 +1,19 @@
 """Bodies of hooks: whatever their size, they are answered. Only their beginning is kept."""
 
+from typing import Final
+
 from starlette.types import Receive
 
-_MOST: int = 256 * 1_048_576
+PREFIX: Final = "/hooks/"
+"""How the addresses of hooks begin."""
+
+_MOST: Final = 256 * 1_048_576
 """Bytes after which even a hook is cut off: nobody's payload is so large."""
 
 
 def is_hook(path: str) -> bool:
     """Whether a request brings the payload of a hook."""
-    return path.startswith("/hooks/")
+    return path.startswith(PREFIX)
 
 
 async def read_beginning(receive: Receive, limit: int) -> bytes | None:
