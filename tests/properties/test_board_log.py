@@ -82,6 +82,7 @@ def test_the_row_is_what_the_events_tell_and_what_a_rebuild_makes(
         for plate in await board.plates.all(dismissed=True):
             assert plate.status in STATUSES
             assert plate == await folded(board, plate.plate_id)
+            assert plate == await board.plates.get(plate.plate_id)  # As it is kept.
         before = await rows(board)
         await board.log.rebuild()
         assert await rows(board) == before

@@ -79,11 +79,11 @@ def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None
     if is_next:
         plate = _in_next_session(plate, moment.session_id)
     if _begins(signal):
-        plate = replace(plate, dismissed=False)
+        plate = plate.having(dismissed=False)
     folded = _dialogs(_told(plate, signal), signal, moment, asked)
-    if is_next or not _is_late(moment, plate.status_at):
-        folded = replace(folded, plate=_moved(folded.plate, signal, moment))
-    return replace(folded, closed=(*left, *folded.closed))
+    is_late = not is_next and _is_late(moment, plate.status_at)
+    moved = folded.plate if is_late else _moved(folded.plate, signal, moment)
+    return Folded(moved, (*left, *folded.closed))
 
 
 def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
@@ -134,21 +134,19 @@ def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
         subagent=_in_subagent(signal),
     )
     status = _while_asking(plate, transition(plate.status, happening))
-    seen = replace(
-        plate,
-        updated_at=max(plate.updated_at, moment.at_ms),
-        last_event=signal.name,
-        unseen=_unseen(plate, signal, status),
-    )
-    if happening.subagent or signal.name not in MOVES:
-        return seen
-    return replace(
-        seen,
-        status=status,
-        status_at=moment.at_ms,
-        interrupted=bool(details.get("interrupted")),
-        error=_clipped(details.get("error")) if status == "error" else None,
-    )
+    told: dict[str, Any] = {
+        "updated_at": max(plate.updated_at, moment.at_ms),
+        "last_event": signal.name,
+        "unseen": _unseen(plate, signal, status),
+    }
+    if not happening.subagent and signal.name in MOVES:
+        told |= {
+            "status": status,
+            "status_at": moment.at_ms,
+            "interrupted": bool(details.get("interrupted")),
+            "error": _clipped(details.get("error")) if status == "error" else None,
+        }
+    return plate.having(**told)
 
 
 def _while_asking(plate: Plate, status: Status) -> Status:
@@ -310,7 +308,7 @@ def _told(plate: Plate, signal: Signal) -> Plate:
     plate = _with_subagents(plate, signal)
     if "todos" in details or "todo" in details:
         plate = replace(plate, todos=_todos(plate.todos, details))
-    return plate if _in_subagent(signal) else replace(plate, **_facts(plate, signal))
+    return plate if _in_subagent(signal) else plate.having(**_facts(plate, signal))
 
 
 def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:

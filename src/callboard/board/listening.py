@@ -60,7 +60,8 @@ class Listener:
         report = self._report(agent, body)
         if report is None or report.delivery in self._deliveries:
             return None
-        return await self._tell(replace(report, hold=_hold(report) if holds else None))
+        hold = _hold(report) if holds else None
+        return await self._tell(report if report.hold == hold else replace(report, hold=hold))
 
     async def overhear(
         self, agent: str, body: bytes, at_ms: int, pid: int | None, *, again: bool = False

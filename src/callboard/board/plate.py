@@ -1,7 +1,8 @@
 """A plate: one coding-agent session as the board sees it, and a row of the view `plates`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any, Final, Self
 
 from callboard.board.transition import NEEDY, Status
@@ -99,6 +100,11 @@ class Plate:
         done = sum(todo.status == "completed" for todo in self.todos)
         return f"{done}/{len(self.todos)}"
 
+    def having(self, **told: Any) -> Self:
+        """The plate with these fields; itself when it has them already, as it mostly does."""
+        new = {name: value for name, value in told.items() if getattr(self, name) != value}
+        return replace(self, **new) if new else self
+
     def to_wire(self) -> dict[str, Any]:
         """The plate as JSON readers see it."""
         kept = {key: getattr(self, name) for name, key in _PLAIN.items()}
@@ -150,9 +156,9 @@ def changed(before: Plate | None, after: Plate) -> dict[str, Any]:
     if before is None:
         return after.to_json()
     return {
-        key: _told(name, value)
-        for name, key in _KEYS.items()
-        if (value := getattr(after, name)) != getattr(before, name)
+        _KEYS[name]: _told(name, now)
+        for name, was, now in zip(_KEYS, _values(before), _values(after), strict=True)
+        if was != now
     }
 
 
@@ -181,6 +187,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 _FLAGS: Final = ("pinned", "unseen", "interrupted", "dismissed")
 _TIMES: Final = ("created_at", "updated_at", "status_at")
 _KEYS: Final = {one.name: _camel(one.name) for one in fields(Plate)}
+_values: Final = attrgetter(*_KEYS)
 _PLAIN: Final = {
     name: key for name, key in _KEYS.items() if name not in _WRITERS and name not in _TIMES
 }

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from callboard.board.fold import Moment
 from callboard.board.identity import find_plate, of_session
+from callboard.board.keeping import Kept, Known
 from callboard.board.plate import Pending, Plate
 from callboard.board.recording import Recording, record
 from callboard.board.remembering import asks, has_heard, was_decided
@@ -42,12 +43,6 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    head: int
-    plate: Plate
-
-
-@dataclass(frozen=True, slots=True)
 class _Asked:
     """Whose question it is: a coding agent's, or another's, which is none of a hook's business."""
 
@@ -67,6 +62,7 @@ class Plates:
         self._log = log
         self._clock = clock
         self._recent: dict[str, str] = {}
+        self._kept = Kept()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def all(self, *, dismissed: bool = False) -> list[Plate]:
@@ -277,7 +273,7 @@ class Plates:
         if known is not None:
             recording = await self._write(known, report)
         elif (found := await find_plate(self._log, report)) is None:
-            known = _Known(0, _new(await self._id_for(report), report, self._moment(report)))
+            known = Known(0, _new(await self._id_for(report), report, self._moment(report)))
             recording = await self._write(known, report)
         else:
             known = await self._load(found.plate_id)
@@ -287,7 +283,7 @@ class Plates:
         asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
 
-    async def _usual(self, report: Report) -> _Known | None:
+    async def _usual(self, report: Report) -> Known | None:
         """The plate that this session was on just now, if nothing is new about it."""
         plate_id = self._recent.get(report.session_id)
         if plate_id is None:
@@ -320,7 +316,7 @@ class Plates:
         # One that was pruned is hidden, and its id cannot be given again.
         return short_id() if await self._log.lease(id) is not None else id
 
-    async def _write(self, known: _Known, report: Report, *, fresh: bool = False) -> Recording:
+    async def _write(self, known: Known, report: Report, *, fresh: bool = False) -> Recording:
         """Fold a report into a plate and append what came of it; PositionConflict if it moved."""
         asked = [one.id for one in known.plate.pending if one.id is not None]
         still_open = {id for id in asked if await self._is_open(id)}
@@ -356,18 +352,23 @@ class Plates:
 
     async def _append(self, plate_id: str, recording: Recording, head: int, at_ms: int) -> None:
         # Settled at once: a plate is nothing that a driver could carry forward.
-        await self._log.append(plate_id, recording.events(at_ms), Writing(expect=head, settle=True))
+        writing = Writing(expect=head, settle=True)
+        appended = await self._log.append(plate_id, recording.events(at_ms), writing)
+        self._kept.keep(Known(appended.head, recording.plate))
 
-    async def _load(self, plate_id: str) -> _Known:
+    async def _load(self, plate_id: str) -> Known:
         # In this order: what changes the plate after the row was read, moves the head.
         head = await self._log.head(plate_id)
+        kept = self._kept.at(plate_id, head)
+        if kept is not None:
+            return kept
         rows = await self._log.rows(Query("plates", {"id": plate_id}))
         if not rows:
             raise PlateNotFound(
                 f"There is no plate {plate_id!r}. See what there is with: callboard plates",
                 plate_id=plate_id,
             )
-        return _Known(head, Plate.from_row(rows[0]))
+        return Known(head, Plate.from_row(rows[0]))
 
     async def _asked(self, interaction_id: str) -> _Asked | None:
         """Who asked this; None when nobody did."""

@@ -1,7 +1,7 @@
 """A report becomes the events of a plate's stream: what happened, what was asked, what is over."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from callboard.board.fold import Closed, Moment, apply
@@ -123,4 +123,4 @@ def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:
         "pid": report.pid,
         "proc_start": report.proc_start,
     }
-    return replace(plate, **{key: value for key, value in told.items() if value is not None})
+    return plate.having(**{key: value for key, value in told.items() if value is not None})
