@@ -160,7 +160,7 @@ async def _serve(
     from callboard.server.hook_access import keep_hooks_in
     from callboard.server.notices import telling
     from callboard.server.presence import present
-    from callboard.server.running import bind, serve
+    from callboard.server.running import bind, serve, spare_collector
     from callboard.server.starting import prepare
     from callboard.server.tracing import traced
 
@@ -173,6 +173,7 @@ async def _serve(
             notices.link = address.page
             access = keep_hooks_in(prepared.tokens, database.path, address.host, address.port)
             prepared.service.rounds.also = access.check
+            spare_collector()
             if as_json:
                 names = sorted(board.workflows)
                 print_json([{"url": address.url, "port": address.port, "workflows": names}])
