@@ -47,8 +47,7 @@ class Worker:
         """Do the phase that the item names, and end with what it brought."""
         turn = Turn.model_validate(ctx.item)
         phase = planned(state, turn.id)
-        told = {"phase": turn.id, "title": phase.title, "agent": phase.agent}
-        await ctx.emit(BEGUN, {**told, "attempt": ctx.attempt})
+        await ctx.emit(BEGUN, f"{turn.id}  {phase.title}  ({phase.agent})")
         client = worker_client(state, turn)
         async with aclosing(client.stream(state, ctx)) as items:
             async for item in items:

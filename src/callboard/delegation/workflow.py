@@ -10,7 +10,9 @@ from callboard.delegation.state import Delegation, begin, next_turn
 from callboard.delegation.trouble import referee, take_ruling, troubles
 from callboard.delegation.worker import Worker, keep_result
 from callboard.engine.phase import Phase, Retry
+from callboard.engine.ports import Agent
 from callboard.engine.workflow import Workflow
+from callboard.interactions.questions import Duration
 
 NAME: Final = "delegate"
 AT_ONCE: Final = 4
@@ -35,49 +37,56 @@ def _after_work(state: Delegation) -> str:
     return WORK if next_turn(state) else "done"
 
 
-delegation = Workflow(
-    NAME,
-    state=Delegation,
-    start=begin,
-    phases=[
-        Phase(
-            "plan",
-            agent=Planner(),
-            update=keep_plan,
-            retry=Retry(attempts=ATTEMPTS, backoff=2.0),
-            timeout=_limit,
-            next=_after_plan,
-            to=["approve", WORK, "done"],
-        ),
-        Phase(
-            "approve",
-            human=plan_question,
-            on_answer=take_answer,
-            next=after_answer,
-            to=[WORK, "plan", "approve"],
-        ),
-        Phase(
-            WORK,
-            agent=Worker(),
-            for_each=next_turn,
-            parallel=AT_ONCE,
-            update=keep_result,
-            retry=Retry(attempts=ATTEMPTS, backoff=2.0),
-            timeout=_limit,
-            on_item_error="tell",
-            next=_after_work,
-            to=[WORK, "trouble", "done"],
-        ),
-        Phase(
-            "trouble",
-            agent=referee,
-            for_each=troubles,
-            parallel=MOST_PHASES,
-            update=take_ruling,
-            next=_after_work,
-            to=[WORK, "trouble", "done"],
-        ),
-        Phase("done", terminal=True),
-    ],
-)
-delegation.status_phases = status_phases
+def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workflow:
+    """The workflow, with whoever plans and whoever works; a failed attempt is repeated once."""
+    retry = Retry(attempts=ATTEMPTS, backoff=backoff)
+    workflow = Workflow(
+        NAME,
+        state=Delegation,
+        start=begin,
+        phases=[
+            Phase(
+                "plan",
+                agent=planner,
+                update=keep_plan,
+                retry=retry,
+                timeout=_limit,
+                next=_after_plan,
+                to=["approve", WORK, "done"],
+            ),
+            Phase(
+                "approve",
+                human=plan_question,
+                on_answer=take_answer,
+                next=after_answer,
+                to=[WORK, "plan", "approve"],
+            ),
+            Phase(
+                WORK,
+                agent=worker,
+                for_each=next_turn,
+                parallel=AT_ONCE,
+                update=keep_result,
+                retry=retry,
+                timeout=_limit,
+                on_item_error="tell",
+                next=_after_work,
+                to=[WORK, "trouble", "done"],
+            ),
+            Phase(
+                "trouble",
+                agent=referee,
+                for_each=troubles,
+                parallel=MOST_PHASES,
+                update=take_ruling,
+                next=_after_work,
+                to=[WORK, "trouble", "done"],
+            ),
+            Phase("done", terminal=True),
+        ],
+    )
+    workflow.status_phases = status_phases
+    return workflow
+
+
+delegation = delegating(Planner(), Worker())

@@ -30,8 +30,8 @@ Payload = Mapping[str, Any]
 def heard(payload: Payload, place: Place) -> dict[str, Any] | None:
     """Move what the payload tells of; gives what the hook has to print, if anything."""
     workflow = files.read(place.state)
-    if workflow is None:
-        return None
+    if workflow is None or "session_id" in workflow:
+        return None  # What a session publishes is moved by its log, and by nobody else.
     with remembering(place, workflow["id"]) as memory:
         Hearing(place, workflow, memory, payload).hear()
         now = files.read(place.state)

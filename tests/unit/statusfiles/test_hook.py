@@ -353,3 +353,12 @@ def test_every_recorded_payload_is_taken_without_a_word_of_trouble(project: Proj
         project.replay(scenario)
     assert project.statuses == ["pending"]
     assert not (project.root / ".claude/state/workflow_hooks_error.txt").exists()
+
+
+def test_what_a_session_publishes_is_moved_by_its_log_alone(project: Project):
+    project.begin(("Create", "maker"))
+    file = project.root / ".claude" / "state" / "workflow.json"
+    file.write_text(json.dumps({**project.workflow, "session_id": "s1"}), encoding="utf-8")
+    assert project.replay("agent") == [""] * len(list((RECORDED / "agent").glob("*.json")))
+    assert project.hook(call("PreToolUse", 1, "Phase ID: phase_0")) == ""
+    assert project.statuses == ["pending"]

@@ -1,0 +1,272 @@
+"""A delegated task: the real `callboard delegate`, the real Claude Code, a scripted model."""
+
+import asyncio
+import json
+import threading
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import pytest
+from tests.real_clients.board import Board
+from tests.real_clients.claude import Claude
+from tests.real_clients.home import CALLBOARD, Home
+from tests.real_clients.model import Model
+from tests.real_clients.patience import until, until_told
+from tests.real_clients.scenes import DATABASES
+from tests.real_clients.script import Call, Fail, Hold, Script, Turn
+
+from callboard import Callboard
+from callboard.events.envelope import Event
+
+LONG = 90.0
+"""Seconds for several clients after each other, on a busy machine."""
+
+TASK = "Create calculator.py with tests. play:plan"
+
+
+class Scene(Sequence[Turn]):
+    """A script that says the same, or what a function says, whatever turn it is."""
+
+    def __init__(self, turn: Callable[[], Turn]) -> None:
+        self._turn = turn
+
+    def __len__(self) -> int:
+        return 1000
+
+    @overload
+    def __getitem__(self, index: int) -> Turn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Turn]: ...
+    def __getitem__(self, index: int | slice) -> Turn | Sequence[Turn]:
+        return [self._turn()] if isinstance(index, slice) else self._turn()
+
+
+def report(made: str, context: str = "") -> Turn:
+    return [Call("StructuredOutput", {"deliverables": [made], "context_for_next": context})]
+
+
+def always(turn: Turn) -> Script:
+    return Scene(lambda: turn)
+
+
+def phase(title: str, agent: str, script: str, **more: Any) -> dict[str, Any]:
+    return {"title": title, "agent": agent, "instructions": f"play:{script}", **more}
+
+
+def planning(*phases: dict[str, Any]) -> Script:
+    return always([Call("StructuredOutput", {"phases": list(phases)})])
+
+
+PHASES = (
+    phase("Create the module", "maker", "make", deliverables=["calculator.py"]),
+    phase("Write tests", "tester", "test", depends_on=["phase_0"]),
+    phase("Describe it", "writer", "describe", depends_on=["phase_0"]),
+    phase("Check it", "nobody-knows", "check", depends_on=["phase_1", "phase_2"]),
+)
+
+
+def write_agents(project: Path) -> None:
+    folder = project / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    for name, more in {
+        "maker": "",
+        "tester": "tools: Read, Bash\n",
+        "writer": "model: haiku\n",
+    }.items():
+        head = f"name: {name}\ndescription: Use it: for what a {name} does\n{more}"
+        text = f"---\n{head}---\nYou are the {name}.\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    (folder / "broken.md").write_text("---\nname: [\n---\n", encoding="utf-8")
+
+
+@pytest.fixture
+def client(home: Home, model: Model) -> Claude:
+    prepared = Claude(home, model)
+    prepared.prepare()
+    write_agents(home.project)
+    return prepared
+
+
+Start = Callable[..., Awaitable[Process]]
+
+
+@pytest.fixture
+async def start(client: Claude) -> AsyncGenerator[Start]:
+    """Starts `callboard delegate`; what still runs at the end is ended."""
+    begun: list[Process] = []
+
+    async def start(*words: str) -> Process:
+        process = await asyncio.create_subprocess_exec(
+            *(CALLBOARD, "delegate", *words),
+            cwd=client.home.project,
+            env=client.env,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        begun.append(process)
+        return process
+
+    yield start
+    for process in begun:
+        if process.returncode is None:
+            process.terminate()
+            await process.communicate()
+
+
+async def ended(process: Process) -> tuple[int, str, str]:
+    async with asyncio.timeout(LONG):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+def workflow(client: Claude) -> dict[str, Any]:
+    file = client.home.project / ".claude" / "state" / "workflow.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"phases": []}
+
+
+def markdown(client: Claude) -> str:
+    file = client.home.project / ".claude" / "workflow_state_system.md"
+    return file.read_text(encoding="utf-8")
+
+
+def statuses(client: Claude) -> list[str]:
+    return [one["status"] for one in workflow(client)["phases"]]
+
+
+async def session(client: Claude) -> tuple[Any, Any, list[Event]]:
+    """The only session: how it stands, its state, and what happened."""
+    async with Callboard.open(client.home.database) as board:
+        [info] = await board.sessions()
+        view = await board.view(info.session_id)
+        return info, view.state, await board.events(info.session_id)
+
+
+async def asked(board: Board) -> dict[str, Any]:
+    """Wait for the only question that is open."""
+
+    async def look() -> Any:
+        return (await board.get("/interactions?status=pending"))["interactions"]
+
+    [question] = await until_told(look, lambda: "a question in the inbox", LONG)
+    return question
+
+
+def started(events: list[Event], phase: str) -> list[str]:
+    """The runs of agents in a phase, each as often as it was started."""
+    return [
+        e.payload["run"]
+        for e in events
+        if e.name == "agent:started" and e.payload["phase"] == phase
+    ]
+
+
+def asked_with(model: Model, cue: str) -> list[dict[str, Any]]:
+    """The requests whose first message had this cue as its own."""
+    heard = [json.loads(sent) for sent in model.heard]
+    return [
+        one
+        for one in heard
+        if f"Your phase:\\nplay:{cue}" in json.dumps(one.get("messages", [])[:1])
+    ]
+
+
+class TestWhole:
+    async def test_four_phases_two_at_once_one_fails_once_one_asks_and_a_kill_in_the_middle(
+        self, client: Claude, model: Model, board: Board, start: Start
+    ):
+        gate = threading.Event()
+
+        def testing() -> Turn:
+            # The client tries by itself again what failed, so all of its first attempt fails.
+            if not any("You were interrupted." in str(one) for one in asked_with(model, "test")):
+                return [Fail(400, "invalid_request_error")]
+            return [Hold(gate), *report("test_calculator.py", "All tests pass.")]
+
+        def describing() -> Turn:
+            if model.was_told('"Which database?"="Postgres"'):
+                return report("README.md", "It says Postgres.")
+            return [Call("AskUserQuestion", {"questions": [DATABASES]})]
+
+        model.scripts |= {
+            "plan": planning(*PHASES),
+            "make": always(report("calculator.py", "It adds and subtracts.")),
+            "test": Scene(testing),
+            "describe": Scene(describing),
+            "check": always(report("checked")),
+        }
+        first = await start(TASK, "--approve", "auto")
+
+        question = await asked(board)
+        await until(
+            lambda: (
+                statuses(client) == ["completed", "active", "active", "pending"]
+                and workflow(client)["phases"][1]["attempts"] == 2
+                and workflow(client)["questions"]
+            ),
+            "the tests are tried again, and the file tells it",
+            LONG,
+        )
+        first.kill()
+        await first.communicate()
+        assert workflow(client)["questions"][0]["id"] == question["id"]
+
+        info, _, _ = await session(client)
+        again = await start("--resume", info.session_id)
+        gate.set()
+        code, out, err = await ended(again)
+        assert code == 3, (out, err)
+        assert statuses(client) == ["completed", "completed", "active", "pending"]
+        await board.answer(question["id"], "Postgres")
+        code, out, err = await ended(await start("--resume", info.session_id))
+
+        assert code == 0, (out, err)
+        assert "4 of 4 phases" in out
+        info, state, events = await session(client)
+        assert info.status == "completed"
+        # Only what the kill caught in the middle was begun again.
+        runs = started(events, "work")
+        assert [runs.count(run) for run in ("work#1/0", "work#3/0")] == [1, 1]
+        assert len(asked_with(model, "make")) == 1
+        self.check_files(client, info, state)
+        assert model.was_told("What was done before you:\nphase_0, Create the module")
+        assert model.was_told("It adds and subtracts.")
+        assert model.was_told("phase_2, Describe it\nMade: README.md\nIt says Postgres.")
+        await self.check_board(client, board, question["id"])
+
+    def check_files(self, client: Claude, info: Any, state: Any) -> None:
+        file = workflow(client)
+        assert (file["status"], file["current_phase"]) == ("completed", None)
+        assert (file["session_id"], file["task"]) == (info.session_id, TASK)
+        assert [
+            (one["id"], one["title"], one["agent"], one["status"]) for one in file["phases"]
+        ] == [
+            ("phase_0", "Create the module", "maker", "completed"),
+            ("phase_1", "Write tests", "tester", "completed"),
+            ("phase_2", "Describe it", "writer", "completed"),
+            ("phase_3", "Check it", "general-purpose", "completed"),
+        ]
+        assert [one["wave"] for one in file["phases"]] == [0, 1, 1, 2]
+        assert [one["attempts"] for one in file["phases"]] == [1, 2, 1, 1]
+        recorded = {
+            one["id"]: {key: one[key] for key in ("deliverables", "context_for_next")}
+            for one in file["phases"]
+        }
+        assert recorded == state["results"]
+        assert file["questions"] == []
+        text = markdown(client)
+        assert "Status: completed | Current Phase: none" in text
+        assert "- [x] Phase 1: Write tests → test_calculator.py" in text
+
+    async def check_board(self, client: Claude, board: Board, question: str) -> None:
+        assert (await board.question(question))["status"] == "completed"
+        assert (await board.get("/interactions?status=pending"))["interactions"] == []
+        # The planner, and one client for each phase, whatever became of its process.
+        plates = await board.plates_like(5, projectPath=str(client.home.project))
+        transcripts = (client.home.folder / ".claude" / "projects").glob("*/*.jsonl")
+        assert {one["sessionId"] for one in plates} == {file.stem for file in transcripts}
+        closed = await board.plates_like(5, status="closed")
+        assert len(closed) == len(plates) == 5
