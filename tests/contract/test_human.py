@@ -419,6 +419,19 @@ class TestCallers:
         assert await recorded(interactive) != id
         await interactive.reset()
 
+    async def test_reset_before_there_is_a_record(self, board: Board):
+        before = await ids(board)
+        interactive = HumanInteractive[Any](board, standalone=True)
+        seen: list[tuple[str, str | None]] = []
+        interactive.on_change(lambda one: seen.append((one.status, one.session_id)))
+        interactive.request("Review")
+        await interactive.reset()
+        assert seen == [("pending", None), ("idle", None)]
+        assert await ids(board) == before, "it was taken back as soon as there was one"
+        interactive.request("Another")
+        await recorded(interactive)
+        await interactive.reset()
+
     async def test_a_response_becomes_the_result_type(self, board: Board):
         interactive = HumanInteractive(board, standalone=True, result_type=Decision)
         waiting = interactive.request_async("Review")

@@ -178,7 +178,8 @@ class HumanInteractive(Generic[T]):
     ) -> InteractiveSessionResult[T]:
         try:
             request.id.set_result(await asking)
-            self._show("pending", request)
+            if self._request is request:  # Else it was reset meanwhile.
+                self._show("pending", request)
             ended = await self._human.ended(request.id.result())
             data = _checked(ended, result_type)
         except Exception as error:
@@ -201,8 +202,6 @@ class HumanInteractive(Generic[T]):
         data: "InteractiveSessionResult[T] | None" = None,
         error: Exception | None = None,
     ) -> None:
-        if request is not None and self._request not in (None, request):
-            return  # It was reset meanwhile, and another was asked for.
         self._status, self._data, self._error = status, data, error
         self._id = request.known_id if request is not None else None
         for callback in tuple(self._callbacks):
