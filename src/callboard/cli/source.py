@@ -17,7 +17,9 @@ from callboard.errors import CallboardError, DefinitionError, WorkflowNotFound
 OURS: Final[Mapping[str, Mapping[str, str]]] = {
     "delegate": {"module": "callboard.delegation.workflow", "name": "delegation"}
 }
-"""Workflows of our own, by their names: a session remembers of them what stands here."""
+"""Workflows of our own, by their names: a session remembers of them what stands here.
+
+They are driven by their commands; no server knows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.scenes import Story
 
-from callboard.cli.source import load, load_again
+from callboard.cli.source import OURS, load, load_again
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import DefinitionError, WorkflowNotFound
 
@@ -138,3 +138,15 @@ def test_another_workflow_will_not_do(write: Write):
     path = write(ONE.replace('"trip"', '"other"'))
     with pytest.raises(WorkflowNotFound, match="runs workflow 'trip', which is not in"):
         load_again(session({"file": str(path), "name": "trip"}), None)
+
+
+def test_a_workflow_of_our_own_needs_no_file():
+    found = replace(session({**OURS["delegate"], "statusFiles": "/here"}), workflow="delegate")
+    assert load_again(found, None).name == "delegate"
+
+
+def test_nothing_else_is_imported_because_a_session_says_so():
+    for name in ("trip", "delegate"):
+        other = replace(session({"module": "antigravity", "name": "geohash"}), workflow=name)
+        with pytest.raises(WorkflowNotFound, match="was not begun from a file"):
+            load_again(other, None)
