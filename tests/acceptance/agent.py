@@ -50,27 +50,39 @@ def line() -> str:
     return typed.decode()
 
 
+def interrupted(*_: Any) -> None:
+    tell("interrupted")
+    sys.exit(0)
+
+
+def prepare(scene: str) -> None:
+    """Be as the scene wants it before anybody is told: what comes then must find it so."""
+    if scene in ("echo", "mess", "wait"):
+        tty.setraw(0)
+    elif scene == "size":
+        signal.signal(signal.SIGWINCH, lambda *_: tell(f"now {os.get_terminal_size(0).columns}"))
+    elif scene == "interrupt":
+        signal.signal(signal.SIGINT, interrupted)
+    elif scene == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
 def main() -> None:
     scene = os.environ["AGENT"]
     say(("user", sys.argv[-1]))
+    prepare(scene)
     tell(f"\x1b[32mready\x1b[0m pid={os.getpid()}")
     if scene == "echo":
-        tty.setraw(0)
         tell(f"typed {line().encode()!r}")
         tell(f"size {os.get_terminal_size(0).columns}x{os.get_terminal_size(0).lines}")
-    elif scene == "size":
-        signal.signal(signal.SIGWINCH, lambda *_: tell(f"now {os.get_terminal_size(0).columns}"))
+    elif scene in ("size", "wait"):
         line()
-    elif scene == "interrupt":
-        try:
-            time.sleep(60)
-        except KeyboardInterrupt:
-            tell("interrupted")
+    elif scene in ("interrupt", "stubborn"):
+        time.sleep(60)
     elif scene == "rest":
         os.kill(os.getpid(), signal.SIGSTOP)
         tell("goes on")
     elif scene == "mess":
-        tty.setraw(0)
         tell("\x1b[?25l\x1b[?2004h\x1b[>1umess")
         os.kill(os.getpid(), signal.SIGKILL)
     elif scene == "arguments":
@@ -79,12 +91,6 @@ def main() -> None:
             json.dumps({"argv": sys.argv[1:], "env": keys, "cwd": str(Path.cwd())}),
             encoding="utf-8",
         )
-    elif scene == "wait":
-        tty.setraw(0)
-        line()
-    elif scene == "stubborn":
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(60)
     elif scene.startswith("decide:"):
         decide(json.loads(scene.partition(":")[2]))
     elif scene.startswith("say:"):

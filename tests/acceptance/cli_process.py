@@ -216,7 +216,7 @@ class CallboardCommand:
             cwd=str(self.folder),
             env={**self.env, **env},
             encoding="utf-8",
-            timeout=20,
+            timeout=30,
             dimensions=(40, int(env.get("COLUMNS", "100"))),
         )
         self.children.append(child)
