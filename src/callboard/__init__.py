@@ -4,10 +4,10 @@ The names below are loaded when they are first used, so that importing this pack
 of it that needs little, stays quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
 if TYPE_CHECKING:
+    from typing import Any
+
     from callboard.agents.claude_code.agent import ClaudeCode
     from callboard.app import Callboard, run
     from callboard.client.client import Client
@@ -82,9 +82,11 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'callboard' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

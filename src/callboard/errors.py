@@ -43,13 +43,16 @@ is kept as attributes, so that no caller has to parse a sentence.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+
+TYPE_CHECKING = False  # To load `typing` takes longer than all of this, and hooks load this.
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class CallboardError(Exception):
     """Callboard could not do what was asked."""
 
-    code: ClassVar[str] = "ERROR"
+    code: "ClassVar[str]" = "ERROR"
 
     def __init__(self, message: str | None = None, **context: object) -> None:
         self.message = message or (type(self).__doc__ or "").split("\n")[0]

@@ -86,7 +86,7 @@ def command(task: str | None, session: str | None, database: Database, **given: 
     order = _order(task, database, given)
     if order.terms.plan_only:
         return _print_plan(database, order, as_json=given["as_json"])
-    root = find_place().root
+    root = Path(find_place().root)
     code = play(
         Stage(database, given["as_json"], False, _silent), [delegation], _begin(order, root)
     )
@@ -144,7 +144,7 @@ def _order(task: str, database: Database, given: dict[str, Any]) -> Order:
 
 def _agents(folder: Path | None) -> list[AgentFile]:
     """Those of the folder that was named come first, then the project's, then the person's."""
-    places = [find_place().root / ".claude" / "agents", home() / "agents"]
+    places = [Path(find_place().root) / ".claude" / "agents", home() / "agents"]
     found = find_agents([folder, *places] if folder else places)
     for warning in found.warnings:
         print(f"warning: {warning}", file=sys.stderr)
