@@ -43,11 +43,12 @@ def command(
     async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
         asked = await _find(board, place, meant_id)
         if is_from_board(asked.type):
-            ruling = ruled(asked, value, given["message"], given["always"])
-            return await board.answer(asked.id, ruling, by=by, via="cli"), None
-        _check_plain(given)
-        done = await board.answer(asked.id, meant(value, asked.options), by=by, via="cli")
-        return done, await board.session(done.session_id) if done.session_id else None
+            told = ruled(asked, value, given["message"], given["always"])
+        else:
+            _check_plain(given)
+            told = meant(value, asked.options)
+        done = await board.answer(asked.id, told, by=by, via="cli")
+        return done, await _session(board, done)
 
     stage = Stage(place, given["as_json"], auto_approve=False)
     meant_id = _confirmed(place, question, value) if given["always"] else question
@@ -58,10 +59,15 @@ def command(
         return resume_session(info, stage, by=by, file=given["file"])
     if stage.as_json:
         return print_json([done.to_wire()])
-    if is_from_board(done.type):
-        return tell(Screen(), done)
     _tell(Screen(), place, done, info)
     return None
+
+
+async def _session(board: Board, done: Interaction) -> SessionInfo | None:
+    """The session that asked; what hooks of coding agents ask is no session's."""
+    if done.session_id is None or (is_from_board(done.type) and not done.awaited):
+        return None
+    return await board.session(done.session_id)
 
 
 async def _find(board: Board, place: Place, given: str) -> Interaction:
@@ -108,7 +114,10 @@ def meant(value: str, options: list[str] | None) -> str:
 
 
 def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | None) -> None:
-    screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
+    if is_from_board(done.type):
+        tell(screen, done)
+    else:
+        screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
     if info is None or info.status in ("completed", "failed", "cancelled"):
         return
     if info.running and not place.served:

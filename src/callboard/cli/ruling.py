@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from callboard.agents.claude_code.leftovers import MARK
 from callboard.board.processes import ancestors, is_alive
 from callboard.cli.places import Board
 from callboard.cli.plates import wire
@@ -40,6 +41,9 @@ async def check_person(board: Board, asked: Interaction) -> None:
 
 async def _is_from_agent(board: Board, asked: Interaction) -> bool:
     """Whether the agent that asks has started us: it can make itself a terminal."""
+    if asked.awaited:
+        # Then it is an agent of a session, and each of its processes knows that.
+        return MARK in os.environ
     plate_id = plate_of(asked)
     if plate_id is None:
         return False

@@ -34,8 +34,7 @@ def received_payload(
     asked: Asked | Interaction, value: Any, approved: bool | None, **who: str | None
 ) -> dict[str, Any]:
     """The payload of `input:received` for a question that is open; AnswerInvalid if wrong."""
-    config = asked.config if isinstance(asked, Interaction) else None
-    answer = check(asked, value, approved, config)
+    answer = check(asked, value, approved, asked.config)
     payload: dict[str, Any] = {"id": asked.id, "value": answer.value}
     if answer.whole:
         payload["outcome"] = "completed"

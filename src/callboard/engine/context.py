@@ -60,6 +60,10 @@ class Desk(Ledger, Protocol):
         """All that is known of a question."""
         ...
 
+    async def take_back(self, key: str) -> None:
+        """Close the question of this key, if it is still open."""
+        ...
+
     async def narrate(self, place: Place, item: Item) -> None:
         """Record what the agent says or does."""
         ...
@@ -163,6 +167,14 @@ class Context:
         options.setdefault("cwd", folder())
         asked = await self._desk.ask(self._place, rendered(prompt, options, within), key)
         return result_of(await self._desk.found(asked), options.get("result_type"))
+
+    async def put(self, question: Rendered, key: str) -> Interaction:
+        """Put a question of any type, and wait for its end: for adapters of coding agents."""
+        return await self._desk.found(await self._desk.ask(self._place, question, key))
+
+    async def take_back(self, key: str) -> None:
+        """Take a question back that nobody waits for any more."""
+        await self._desk.take_back(key)
 
     def worktree(self, path: str | PathLike[str]) -> AbstractContextManager[Path]:
         """Work in this folder: interactive sessions asked for within begin there."""

@@ -14,6 +14,7 @@ from callboard.engine.narration import Narrator
 from callboard.engine.perform import Scene, ask
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import Agent, Item, Output
+from callboard.engine.tasks import close
 from callboard.errors import (
     AgentError,
     AgentTimedOut,
@@ -157,6 +158,17 @@ class RunDesk:
         """All that is known of a question: more than the fold keeps of it."""
         (row,) = await self._live.log.rows(Query("human_interactions", {"id": asked.id}))
         return interaction(row, self._live.clock.now_ms())
+
+    async def take_back(self, key: str) -> None:
+        """Close the question of this key, if it is still open."""
+
+        def build(scene: Scene) -> None:
+            for asked in scene.batch.view.pending():
+                if (asked.run, asked.key) == (self.place.run, key):
+                    reason = "the agent took it back"
+                    close(scene.batch, names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
+
+        await self._live.commit(build)
 
     def _put(self, scene: Scene, question: Rendered, key: str | None, nth: int) -> str:
         identity: dict[str, Any] = {"run": self.place.run, "attempt": self.place.attempt}

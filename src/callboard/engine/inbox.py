@@ -207,7 +207,7 @@ class Inbox:
         """
 
         def build(asked: Interaction) -> Told:
-            if is_from_board(asked.type):
+            if is_from_board(asked.type) and not asked.awaited:
                 raise ConflictError(
                     f"A coding agent asks question {asked.id}, and its own dialog is open too. "
                     "Answer it here or there.",

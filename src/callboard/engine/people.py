@@ -9,6 +9,7 @@ from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput, NoAnswer, Request
 from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, StoreError
 from callboard.events import names
+from callboard.interactions.kinds import is_from_board
 from callboard.state.session import Asked
 
 
@@ -83,7 +84,7 @@ class People:
 
 def _is_for(asked: Asked) -> bool:
     """Whether a handler can be asked this; other types come from outside, and go back there."""
-    return asked.type in ("approval", "choice")
+    return asked.type in ("approval", "choice") or is_from_board(asked.type)
 
 
 def _answer(scene: Scene, question: str, value: object) -> None:
@@ -117,4 +118,5 @@ def request_of(session_id: str, asked: Asked) -> Request:
         phase=asked.phase,
         run=asked.run,
         deadline=asked.deadline,
+        config=asked.config,
     )

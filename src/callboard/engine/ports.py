@@ -91,6 +91,8 @@ class Request:
     phase: str | None
     run: str | None
     deadline: int | None
+    config: Mapping[str, Any] | None = None
+    """What a coding agent tells with its question: the tool, its input, its questions."""
 
 
 class NoAnswer(Exception):

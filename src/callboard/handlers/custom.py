@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from callboard.engine.ports import HumanInput, Request
 from callboard.errors import DefinitionError
+from callboard.handlers.coding_agents import ask_plainly
 
 NAMES = ("approval", "choice")
 
@@ -23,6 +24,11 @@ class CustomHandler:
 
     async def answer(self, request: Request) -> Any:
         """What the function for this type of question says."""
+        if request.config is not None:
+            return await ask_plainly(self._ask, request, request.config)
+        return await self._ask(request)
+
+    async def _ask(self, request: Request) -> Any:
         kind = "choice" if request.options is not None else "approval"
         function = self._functions[kind]
         if function is None:

@@ -173,6 +173,9 @@ def _checkpoint(view: SessionView, payload: Payload, event: Event) -> None:
     restore(view, payload["state"], payload["control"])
 
 
+_BY_CODING_AGENTS = ("permission", "question", "plan")
+
+
 def _requested(view: SessionView, payload: Payload, event: Event) -> None:
     asked = Asked(
         id=payload["id"],
@@ -187,6 +190,7 @@ def _requested(view: SessionView, payload: Payload, event: Event) -> None:
         deadline=payload.get("deadline"),
         on_timeout=payload.get("onTimeout"),
         halts=_halts(payload.get("config")),
+        config=payload.get("config") if payload["type"] in _BY_CODING_AGENTS else None,
     )
     view.questions[asked.id] = asked
     if view.visit and payload.get("inline"):

@@ -53,6 +53,8 @@ class Asked:
     approved: bool | None = None
     halts: bool = False
     """The workflow does nothing before this is closed."""
+    config: dict[str, Any] | None = None
+    """What was said with it, where answers are checked by that: what a coding agent asks."""
     outcome: str | None = None
     """How an interactive session ended: completed, cancelled, timeout or failed."""
 

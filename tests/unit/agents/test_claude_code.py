@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from callboard import ClaudeCode, Phase, Retry, State, Workflow, run
+from callboard import Callboard, ClaudeCode, Phase, Retry, State, Workflow, run
 from callboard.agents.claude_code.leftovers import MARK, end_leftovers, mark
-from callboard.agents.claude_code.limits import Patience
 from callboard.agents.claude_code.messages import Ending, Hearing
 from callboard.agents.claude_code.sessions import run_id, session_of
 from callboard.engine.ports import Request, Text, Thinking, ToolCall, ToolResult
-from callboard.errors import DefinitionError, RateLimited
+from callboard.errors import DefinitionError
 from callboard.events.envelope import Event
 from callboard.testing.fake_clock import FakeClock
 
@@ -204,6 +203,12 @@ def _after(words: list[str], name: str) -> str:
     return words[words.index(name) + 1]
 
 
+def _wanted(tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    """A request for permission, as the client words it."""
+    request = {"subtype": "can_use_tool", "tool_name": tool, "input": given}
+    return {"type": "control_request", "request_id": "r1", "request": request}
+
+
 class TestPermissions:
     @pytest.mark.parametrize("allowed", [True, False])
     async def test_a_person_decides(self, played: Played, *, allowed: bool):
@@ -212,7 +217,7 @@ class TestPermissions:
         await run(job(played.agent("touch")), "x", human_input=person)
 
         [asked] = person.asked
-        assert asked.prompt == "May Claude Code use Bash?\n\ntouch made"
+        assert (asked.type, asked.prompt) == ("permission", "Run: touch made")
         response = played.heard[-1]["response"]
         assert response["subtype"] == "success"
         assert response["response"] == (
@@ -221,24 +226,102 @@ class TestPermissions:
                 "updatedInput": {"command": "touch made", "description": "Make a file"},
             }
             if allowed
-            else {"behavior": "deny", "message": "A person said no to this."}
+            else {
+                "behavior": "deny",
+                "message": "A person said no to this on the board.",
+                "interrupt": False,
+            }
         )
 
+    async def test_a_no_may_have_a_word_with_it(self, played: Played):
+        person = Person({"approved": False, "message": "Use the other file."})
+
+        await run(job(played.agent("touch")), "x", human_input=person)
+
+        assert played.heard[-1]["response"]["response"]["message"] == "Use the other file."
+
+    async def test_always_makes_the_rules_that_were_proposed_and_no_more(self, played: Played):
+        person = Person({"approved": True, "always": True})
+
+        await run(job(played.agent("touch")), "x", human_input=person)
+
+        verdict = played.heard[-1]["response"]["response"]
+        assert verdict["behavior"] == "allow"
+        made = [one["type"] for one in verdict["updatedPermissions"]]
+        assert made == ["addRules", "addDirectories"]
+
     async def test_answers_go_back_with_the_questions(self, played: Played):
-        person = Person("Postgres", "Monday, Tuesday")
+        answers = {"Which database?": "Postgres", "Which days?": ["Monday", "Tuesday"]}
+        person = Person({"answers": answers})
 
         await run(job(played.agent("ask")), "x", human_input=person)
 
-        database, days = person.asked
-        assert database.prompt == "Which database?\n- SQLite: in a file\n- Postgres: on a server"
-        assert database.other
-        assert days.prompt.startswith("Which days? Several are possible: put commas between them.")
+        [asked] = person.asked
+        assert (asked.type, asked.prompt) == ("question", "Which database? (and 1 more)")
         updated = played.heard[-1]["response"]["response"]["updatedInput"]
         assert len(updated["questions"]) == 2
         assert updated["answers"] == {
             "Which database?": "Postgres",
             "Which days?": "Monday, Tuesday",
         }
+
+    async def test_a_handler_that_knows_only_choices_is_given_each_question(self, played: Played):
+        asked: list[tuple[str, list[str]]] = []
+
+        def choice(prompt: str, options: list[str]) -> str:
+            asked.append((prompt, options))
+            return options[-1]
+
+        await run(job(played.agent("ask")), "x", human_input={"choice": choice})
+
+        [(database, labels), (days, _)] = asked
+        assert database == "Which database?\n- SQLite: in a file\n- Postgres: on a server"
+        assert labels == ["SQLite", "Postgres"]
+        assert days.startswith("Which days? Several are possible: put commas between them.")
+        updated = played.heard[-1]["response"]["response"]["updatedInput"]
+        assert updated["answers"] == {"Which database?": "Postgres", "Which days?": "Wednesday"}
+
+    async def test_a_handler_that_knows_only_approvals_sees_what_would_be_written(
+        self, played: Played
+    ):
+        asked: list[str] = []
+        given = {"file_path": "/a/b", "content": "one line"}
+        recording = played.recording(_wanted("Write", given), lines("touch")[-1])
+
+        def approval(prompt: str) -> bool:
+            asked.append(prompt)
+            return True
+
+        await run(job(played.agent(recording)), "x", human_input={"approval": approval})
+
+        assert asked[0].startswith("Write /a/b\n")
+        assert '"content": "one line"' in asked[0]
+        assert played.heard[-1]["response"]["response"]["behavior"] == "allow"
+
+    @pytest.mark.parametrize(
+        ("answer", "verdict"),
+        [
+            (True, {"behavior": "allow", "updatedInput": {"plan": "# Do\n\n1. It."}}),
+            (
+                {"approved": False, "feedback": "Do less."},
+                {"behavior": "deny", "message": "Do less.", "interrupt": False},
+            ),
+        ],
+    )
+    async def test_a_plan_is_approved_or_sent_back(
+        self, played: Played, answer: Any, verdict: dict[str, Any]
+    ):
+        plan = {"plan": "# Do\n\n1. It."}
+        person = Person(answer)
+        recording = played.recording(_wanted("ExitPlanMode", plan), lines("touch")[-1])
+
+        await run(job(played.agent(recording)), "x", human_input=person)
+
+        [asked] = person.asked
+        assert (asked.type, asked.prompt) == ("plan", "Approve the plan: Do")
+        assert asked.config is not None
+        assert asked.config["plan"] == plan["plan"]
+        assert played.heard[-1]["response"]["response"] == verdict
 
     async def test_a_request_of_another_kind_is_answered_with_an_error(self, played: Played):
         asked = {"type": "control_request", "request_id": "r1", "request": {"subtype": "hook"}}
@@ -261,36 +344,69 @@ class TestPermissions:
         answers = [one["response"]["response"] for one in played.heard if "response" in one]
         assert [one["behavior"] for one in answers] == ["allow", "deny"]
 
-    async def test_a_request_that_is_taken_back_needs_no_answer(self, played: Played):
+    async def test_a_request_that_is_taken_back_leaves_the_inbox(self, played: Played):
         asked = next(line for line in lines("touch") if line["type"] == "control_request")
-        program = played.folder / "claude"
-        told = [
-            asked,
-            {"type": "control_cancel_request", "request_id": asked["request_id"]},
-            lines("touch")[-1],
-        ]
-        recording = played.recording(*told)
-        program.write_text(f"#!/bin/sh\ncat '{recording}'\n", encoding="utf-8")
-        program.chmod(0o755)
+        back = {"type": "control_cancel_request", "request_id": asked["request_id"]}
+        recording = played.recording(asked, back, lines("touch")[-1])
+        gate = played.folder / "gate"
+        agent = ClaudeCode("x", program=_saying(played, recording, gate), cwd=played.folder)
+        work = job(agent)
 
-        done = await run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+        async with Callboard.open(None, [work]) as board:
+            execution = board.run(work, "x")
+            async for event in board.tail(execution.session_id):
+                if event.name == "input:requested":
+                    gate.touch()
+                elif event.name == "input:cancelled":
+                    assert event.payload["reason"] == "the agent took it back"
+                    assert await board.inbox() == []
+            done = await execution
 
         assert done.status == "completed"
         assert done.state.made == "It is made."
+        assert len(named(done.events, "input:cancelled")) == 1
+
+    async def test_what_a_client_asked_that_has_ended_leaves_the_inbox(self, played: Played):
+        asked = next(line for line in lines("touch") if line["type"] == "control_request")
+        recording = played.recording(asked)
+        gate = played.folder / "gate"
+        agent = ClaudeCode("x", program=_saying(played, recording, gate), cwd=played.folder)
+        work = job(agent, retry=Retry(attempts=2, backoff=3600))
+
+        async with Callboard.open(None, [work]) as board:
+            execution = board.run(work, "x")
+            async for event in board.tail(execution.session_id):
+                if event.name == "input:requested":
+                    gate.touch()
+                elif event.name == "phase:failed":
+                    break
+            assert await board.inbox() == []
+            await execution.abort()
+            await execution
 
     async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
-        request = {
-            "subtype": "can_use_tool",
-            "tool_name": "Bash",
-            "input": {"command": "x" * 20_007},
-        }
-        asked = {"type": "control_request", "request_id": "r1", "request": request}
         person = Person(False)
 
-        recording = played.recording(asked, lines("touch")[-1])
+        recording = played.recording(_wanted("Bash", {"command": "x" * 20_007}), lines("touch")[-1])
         await run(job(played.agent(recording)), "x", human_input=person)
 
-        assert person.asked[0].prompt.endswith("x\n… and 7 more characters.")
+        [asked] = person.asked
+        assert asked.prompt.endswith("x…")
+        assert asked.config is not None
+        assert asked.config["truncated"] is True
+
+
+def _saying(played: Played, recording: Path, gate: Path) -> str:
+    """A client that tells the first line, and the others when the gate is there."""
+    program = played.folder / "claude"
+    program.write_text(
+        f"#!/bin/sh\nhead -n 1 '{recording}'\n"
+        f"while [ ! -e '{gate}' ]; do sleep 0.02; done\n"
+        f"tail -n +2 '{recording}'\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    return str(program)
 
 
 class TestOutput:
@@ -407,21 +523,41 @@ def _write(folder: Path, id: str, *told: Any) -> None:
     file.write_text("".join(written), encoding="utf-8")
 
 
-class TestPatience:
-    def test_waits_until_the_limit_ends(self):
-        clock = FakeClock()
-        ending = Ending({"api_error_status": 429}, resets_at=clock.now_ms() // 1000 + 600)
+class TestLimits:
+    @pytest.mark.parametrize("ends", [True, False])
+    async def test_are_waited_for_without_a_failed_attempt(self, played: Played, *, ends: bool):
+        clock = FakeClock(autojump=True)
+        told = {"status": "rejected", "resetsAt": clock.now_ms() // 1000 + 600}
+        event = {"type": "rate_limit_event", "rate_limit_info": told}
+        recording = played.recording(*([event] if ends else []), lines("limited")[-1])
+        work = job(played.agent(recording, clock=clock))
 
-        assert Patience(clock, 3600).wait(ending) == pytest.approx(600, abs=1)
+        def lift(event: Event) -> None:
+            if event.name == "agent:interrupted":
+                played.recording(lines("touch")[-1])
 
-    def test_waits_longer_each_time_and_not_for_ever(self):
-        patience = Patience(FakeClock(), 60 + 120 + 240 + 480 + 900)
-        ending = Ending({"subtype": "success", "result": "Too many."})
+        async with Callboard.open(None, [work], clock=clock) as board:
+            done = await board.run(work, "x", on_event=lift)
 
-        assert [patience.wait(ending) for _ in range(5)] == [60, 120, 240, 480, 900]
-        with pytest.raises(RateLimited, match=r"900 s: .*Too many") as raised:
-            patience.wait(ending)
-        assert raised.value.retry_after == 900
+        assert done.state.made == "It is made."
+        assert named(done.events, "phase:failed") == []
+        [put_off] = named(done.events, "agent:interrupted")
+        assert put_off["reason"] == "postponed"
+        assert put_off["retryInMs"] == pytest.approx(600_000 if ends else 60_000, abs=1_000)
+        assert put_off["error"]["message"].startswith("Claude Code may not go on: api_error: ")
+
+    async def test_are_waited_for_longer_each_time_and_not_for_ever(self, played: Played):
+        clock = FakeClock(autojump=True)
+        limits = {"rate_limit_wait": 60 + 120 + 240 + 480 + 900, "clock": clock}
+        work = job(played.agent("limited", **limits), retry=Retry(1))
+
+        async with Callboard.open(None, [work], clock=clock) as board:
+            done = await board.run(work, "x")
+
+        waits = [one["retryInMs"] // 1000 for one in named(done.events, "agent:interrupted")]
+        assert waits == [60, 120, 240, 480, 900]
+        [failed] = named(done.events, "phase:failed")
+        assert (failed["error"]["code"], failed["error"]["retryAfter"]) == ("RATE_LIMITED", 900)
 
 
 @pytest.fixture

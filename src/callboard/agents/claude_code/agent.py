@@ -31,9 +31,6 @@ Given = str | Callable[..., str]
 
 Folder = str | PathLike[str] | Callable[..., str | PathLike[str]]
 
-RATE_LIMITED: Final = "rate_limited"
-"""The event that tells of a wait for a limit's end."""
-
 _SPEAKING: Final = (
     "-p",
     "--output-format=stream-json",
@@ -70,7 +67,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     rate_limit_wait: Duration
     """How long to wait in all for limits to end, six hours without it; more is a failure."""
     clock: Clock
-    """What those waits are measured by."""
+    """What tells how long it still is until a limit ends."""
 
 
 class ClaudeCode:
@@ -128,21 +125,19 @@ class ClaudeCode:
         return {"provider": "claude-code", **known}
 
     async def stream(self, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
-        """Run the client on the state, again after each limit, and end with its output."""
-        patience = Patience(self._clock, seconds(self._options.get("rate_limit_wait", _PATIENCE)))
-        while True:
-            hearing = Hearing()
-            async with aclosing(self._conversation(state, ctx, hearing)) as items:
-                async for item in items:
-                    yield item
-            assert hearing.ending is not None
-            if not hearing.ending.limited:
-                yield self._end(hearing.ending)
-                return
-            pause = patience.wait(hearing.ending)
-            until = self._clock.now_ms() + round(pause * 1000)
-            await ctx.emit(RATE_LIMITED, {"reason": hearing.ending.reason, "until": until})
-            await self._clock.sleep(pause)
+        """Run the client on the state, and end with its output.
+
+        RetryAfter when the model takes no more for now: the same session goes on after that.
+        """
+        hearing = Hearing()
+        async with aclosing(self._conversation(state, ctx, hearing)) as items:
+            async for item in items:
+                yield item
+        assert hearing.ending is not None
+        if hearing.ending.limited:
+            limit = seconds(self._options.get("rate_limit_wait", _PATIENCE))
+            raise await Patience(self._clock, limit).wait(hearing.ending, ctx)
+        yield self._end(hearing.ending)
 
     async def _conversation(
         self, state: Any, ctx: Context, hearing: Hearing
@@ -156,7 +151,7 @@ class ClaudeCode:
         await asyncio.to_thread(end_leftovers, run)
         session = await asyncio.to_thread(session_of, key, cwd, env)
         client = await Client.start(self._command(session, state, ctx), cwd, env)
-        permissions = Permissions(ctx, client.send)
+        permissions = Permissions(ctx, client.send, str(cwd))
         try:
             await client.send(_said(_GO_ON if session.exists else _given(self._prompt, state, ctx)))
             async with aclosing(client.messages(permissions.asking)) as messages:
@@ -164,12 +159,13 @@ class ClaudeCode:
                     permissions.check()
                     if message is None:
                         continue
-                    permissions.hear(message)
+                    await permissions.hear(message)
                     for item in hearing.items(message):
                         yield item
                     if hearing.is_over:
                         client.finish()
             if hearing.ending is None:
+                await permissions.take_all_back()
                 raise AgentError(f"Claude Code ended without a result: {await client.complaint()}")
             await client.left()
         finally:

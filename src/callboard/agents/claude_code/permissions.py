@@ -7,13 +7,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, cast
 
 from callboard.engine.context import Context
+from callboard.interactions.questions import Rendered
+from callboard.interactions.records import Interaction
+from callboard.vendors import asking
+from callboard.vendors.claude.decisions import decision
 
 Send = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
 
-_REFUSED: Final = "A person said no to this."
-_LONGEST: Final = 20_000
-_SHOWN_ALONE: Final = {"Bash": "command", "ExitPlanMode": "plan"}
-"""The part of a tool's input that says it all."""
+_UNANSWERED: Final = "Nobody has decided about this."
 
 
 class _Unused(Exception):
@@ -23,23 +24,27 @@ class _Unused(Exception):
 class Permissions:
     """Puts a client's requests to people and sends back what they answer; never says yes itself.
 
-    An answer holds for one request. If the process dies before the client has it, the same
-    request finds the answer again; once it was sent, the same request is a new question.
+    They are the same questions that a hook of the client puts on the board: permissions, plans
+    and questions of its own. An answer holds for one request. If the process dies before the
+    client has it, the same request finds the answer again; once it was sent, the same request is
+    a new question.
     """
 
-    def __init__(self, ctx: Context, send: Send) -> None:
+    def __init__(self, ctx: Context, send: Send, cwd: str) -> None:
         self.asking: dict[str, asyncio.Task[None]] = {}
         self._ctx = ctx
         self._send = send
+        self._cwd = cwd
+        self._keys: dict[str, str] = {}
         self._taken: set[str] = set()
 
-    def hear(self, message: Mapping[str, Any]) -> None:
+    async def hear(self, message: Mapping[str, Any]) -> None:
         """Take a message that may be a request, or take one back."""
         id = message.get("request_id", "")
         if message.get("type") == "control_request":
             self.asking[id] = asyncio.create_task(self._answer(id, message["request"]))
-        elif message.get("type") == "control_cancel_request" and id in self.asking:
-            self.asking.pop(id).cancel()
+        elif message.get("type") == "control_cancel_request":
+            await self._take_back(id)
 
     def check(self) -> None:
         """Raise what came instead of an answer, and forget who has been answered."""
@@ -49,10 +54,24 @@ class Permissions:
                 task.result()
 
     async def leave(self) -> None:
-        """Wait for no answer any more."""
+        """Wait for no answer any more; the questions stay open for the next attempt."""
         for task in self.asking.values():
             task.cancel()
         await asyncio.gather(*self.asking.values(), return_exceptions=True)
+
+    async def take_all_back(self) -> None:
+        """The client has ended by itself, and wants no answer any more."""
+        for id in list(self.asking):
+            await self._take_back(id)
+
+    async def _take_back(self, id: str) -> None:
+        task = self.asking.pop(id, None)
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        if id in self._keys:
+            await self._ctx.take_back(self._keys[id])
 
     async def _answer(self, id: str, request: Mapping[str, Any]) -> None:
         if request.get("subtype") != "can_use_tool":
@@ -60,31 +79,18 @@ class Permissions:
             await self._reply({"subtype": "error", "request_id": id, "error": error})
             return
         tool, given = str(request["tool_name"]), cast("dict[str, Any]", request["input"])
-        key = await self._key(tool, given)
-        verdict = await self._verdict(tool, given, key)
+        key = self._keys[id] = await self._key(tool, given)
+        asked = asking.request(tool, given, self._cwd, request.get("permission_suggestions"))
+        options = list(asked.options) or None
+        config = dict(asked.config)
+        question = Rendered(asked.type, asked.prompt, options, options is not None, config=config)
+        verdict = _verdict(await self._ctx.put(question, key), given)
         # Before it is sent: a yes may be lost and asked for again, but never used twice.
         await self._ctx.once(_used(key), lambda: True)
         await self._reply({"subtype": "success", "request_id": id, "response": verdict})
 
     async def _reply(self, response: Mapping[str, Any]) -> None:
         await self._send({"type": "control_response", "response": response})
-
-    async def _verdict(self, tool: str, given: dict[str, Any], key: str) -> dict[str, Any]:
-        if tool == "AskUserQuestion":
-            answers = await self._answers(given.get("questions") or [], key)
-            return {"behavior": "allow", "updatedInput": {**given, "answers": answers}}
-        if await self._ctx.ask(_wording(tool, given), key=key):
-            return {"behavior": "allow", "updatedInput": given}
-        return {"behavior": "deny", "message": _REFUSED}
-
-    async def _answers(self, questions: list[Any], key: str) -> dict[str, str]:
-        answers: dict[str, str] = {}
-        for number, question in enumerate(questions):
-            labels = list(dict.fromkeys(str(one["label"]) for one in question["options"]))
-            answers[question["question"]] = await self._ctx.choose(
-                _question(question), labels, other=True, key=f"{key}.{number}"
-            )
-        return answers
 
     async def _key(self, tool: str, given: Mapping[str, Any]) -> str:
         """The first key for this very request whose answer was not used up."""
@@ -111,22 +117,10 @@ def _not_used() -> None:
     raise _Unused
 
 
-def _wording(tool: str, given: Mapping[str, Any]) -> str:
-    alone = given.get(_SHOWN_ALONE.get(tool, ""))
-    shown = alone if isinstance(alone, str) else json.dumps(given, indent=2, ensure_ascii=False)
-    if len(shown) > _LONGEST:
-        shown = f"{shown[:_LONGEST]}\n… and {len(shown) - _LONGEST} more characters."
-    asked = "Is this plan good?" if tool == "ExitPlanMode" else f"May Claude Code use {tool}?"
-    return f"{asked}\n\n{shown}"
-
-
-def _question(question: Mapping[str, Any]) -> str:
-    several = (
-        " Several are possible: put commas between them." if question.get("multiSelect") else ""
-    )
-    options = [
-        f"- {one['label']}: {one['description']}"
-        for one in question["options"]
-        if one.get("description")
-    ]
-    return "\n".join([f"{question['question']}{several}", *options])
+def _verdict(answered: Interaction, given: dict[str, Any]) -> dict[str, Any]:
+    """The answer as the client's protocol has it: as a hook prints it, and the input with a yes."""
+    printed = decision(answered).get("hookSpecificOutput", {})
+    verdict: dict[str, Any] = printed.get("decision", {"behavior": "deny", "message": _UNANSWERED})
+    if verdict["behavior"] == "allow" and answered.type != "question":
+        return {**verdict, "updatedInput": given}
+    return verdict
