@@ -36,15 +36,25 @@ def hear(known: dict[str, Todo], workflow: Workflow, payload: Mapping[str, Any])
 
     known: the list so far, each item with `phase`, `content` and `status`; it is changed.
     """
-    before = {id: todo.get("status") for id, todo in known.items()}
+    # Only a task keeps its id; an item of the older list is where it is, and may move.
+    moves = payload.get("tool_name") == "TodoWrite"
+    before = _said(known, moves)
     _take_in(known, payload)
-    told: dict[str, str] = {}
-    for id, todo in known.items():
+    for todo in known.values():
         todo["phase"] = todo.get("phase") or _phase_of(workflow, str(todo.get("content") or ""))
-        status = _STATUSES.get(str(todo.get("status")))
-        if todo["phase"] and status and before.get(id) != todo.get("status"):
-            told[todo["phase"]] = status
-    return told
+    return {
+        phase: _STATUSES[status]
+        for id, phase, status in _said(known, moves)
+        if phase and status in _STATUSES and (id, phase, status) not in before
+    }
+
+
+def _said(known: Mapping[str, Todo], moves: bool) -> list[tuple[str, str | None, str]]:
+    """What the list says: an item's id if it keeps one, its phase and its status."""
+    return [
+        ("" if moves else id, todo.get("phase"), str(todo.get("status")))
+        for id, todo in known.items()
+    ]
 
 
 def _take_in(known: dict[str, Todo], payload: Mapping[str, Any]) -> None:
@@ -73,7 +83,6 @@ def _replace(known: dict[str, Todo], listed: dict[str, Todo], content: str) -> N
     phases = {id: todo.get("phase") for id, todo in known.items()}
     known.clear()
     for id, todo in listed.items():
-        # Only a task keeps its id; an item of the older list is where it is.
         phase = phases.get(id) if content == "subject" else None
         _note(known, id, todo.get(content), todo.get("status"), phase)
 

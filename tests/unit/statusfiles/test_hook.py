@@ -278,6 +278,23 @@ def test_todos_that_are_titles_move_their_phases(project: Project):
     assert project.statuses == ["completed", "active"]
 
 
+def test_a_list_that_was_shortened_and_reordered_is_heard(project: Project):
+    project.begin(("A", "maker"), ("B", "maker"), ("C", "verifier"))
+    project.hook(todo_write(("A", "completed"), ("B", "in_progress"), ("C", "pending")))
+    project.hook(todo_write(("B", "completed"), ("C", "in_progress")))
+    assert project.statuses == ["completed", "completed", "active"]
+    project.hook(todo_write(("Buy milk", "in_progress"), ("C", "completed"), ("B", "completed")))
+    assert project.statuses == ["completed", "completed", "completed"]
+
+
+def test_an_item_that_only_moved_says_nothing_new(project: Project):
+    id = project.begin(("A", "maker"), ("B", "maker"))
+    project.hook(todo_write(("A", "in_progress"), ("B", "pending")))
+    update_phase_status(id, "phase_0", "failed", error="mine", path=project.root)
+    project.hook(todo_write(("B", "pending"), ("A", "in_progress")))
+    assert project.statuses == ["failed", "pending"]
+
+
 def test_tasks_move_the_phases_that_they_name(project: Project):
     project.begin(("Something else", "maker"), ("Test", "verifier"))
     project.replay("tasks")
