@@ -137,7 +137,7 @@ test: check system test-python test-web ## Check, then every quick test
 test-python: python $(CLIENTS)
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and not dashboard"
 
-test-web: python $(UI)
+test-web: python $(UI) $(CLIENTS)
 	npm run --silent test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard"
 

@@ -41,7 +41,7 @@ def served(folder: Path) -> Generator[str]:
         thread.join()
 
 
-def address(origin: str, example: str, server: Server) -> str:
+def address(origin: str, example: str, server: Server, **more: str) -> str:
     """Where an example is; the fragment tells it the server, and goes nowhere else."""
-    told = urlencode({"example": example, "server": server.url, "token": TOKEN})
+    told = urlencode({"example": example, "server": server.url, "token": TOKEN, **more})
     return f"{origin}/index.html#{told}"

@@ -14,6 +14,22 @@ from tests.servers import TOKEN
 TOOL = "mcp__callboard-decision__submit_decision"
 DIALOG = "Do you want to proceed?"
 APPROVAL = {"type": "approval"}
+DECISIONS: dict[str, tuple[dict[str, Any], Any]] = {
+    "approval": (APPROVAL, "rejected"),
+    "selection": ({"type": "selection", "options": ["staging", "production"]}, "staging"),
+    "freeform": ({"type": "freeform"}, "Use the second index."),
+    "structured": (
+        {
+            "type": "structured",
+            "jsonSchema": {
+                "type": "object",
+                "properties": {"approved": {"type": "boolean"}, "notes": {"type": "string"}},
+                "required": ["approved", "notes"],
+            },
+        },
+        {"approved": False, "notes": "two keys clash"},
+    ),
+}
 PATIENT = 60.0
 
 

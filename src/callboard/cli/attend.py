@@ -12,6 +12,7 @@ from callboard.cli import options
 from callboard.cli.attend_keyboard import Keyboard
 from callboard.cli.attend_place import folders_of, plan_of
 from callboard.cli.attend_screen import AttendScreen
+from callboard.cli.attend_window import Handover, take_token
 from callboard.cli.exits import DONE, FAILED
 from callboard.cli.lookup import find_session
 from callboard.cli.places import Board, Place
@@ -37,7 +38,7 @@ _LOOK_AGAIN = 1.0
 @click.option("--once", is_flag=True, help="Attend to one session, and leave.")
 @click.option("--session", metavar="ID", default="*", help="Only those of one workflow session.")
 @click.option("--agent", type=click.Choice(["claude"]), default="claude", show_default=True)
-@click.option("--tmux", is_flag=True, help="Open a window of tmux, and wait for its end.")
+@click.option("--tmux", is_flag=True, help="Open a window of tmux, which needs nobody here.")
 @click.option("--yes", is_flag=True, help="Take the oldest, and open it without asking.")
 @click.option(
     "--grace",
@@ -46,6 +47,9 @@ _LOOK_AGAIN = 1.0
     show_default=True,
     help="Seconds between the warning that a session's time is up and its end.",
 )
+@click.option("--question", hidden=True, help="This one, which a harness hands over.")
+@click.option("--from", "giver", hidden=True, help="The harness that has claimed it.")
+@click.option("--token-from", type=click.Path(path_type=Path), hidden=True)
 @options.by
 @options.anywhere
 def command(place: Place, **given: Any) -> int:
@@ -54,6 +58,8 @@ def command(place: Place, **given: Any) -> int:
     Shows the interactive sessions that wait, and opens a coding agent for the one that you choose,
     in this terminal. When you leave it, what you decided is recorded, and the list is back.
     """
+    if given["token_from"] is not None:
+        take_token(given["token_from"])
     if given["tmux"]:
         Window.check()
     elif not PersonsTerminal().is_there:
@@ -74,6 +80,9 @@ class Attending:
         self._yes: bool = given["yes"]
         self._session: str = given["session"]
         self._as_json: bool = given["as_json"]
+        self._in_tmux: bool = given["tmux"]
+        self._question: str | None = given["question"]
+        self._giver: str | None = given["giver"]
         self._keyboard = Keyboard()
         self._screen = AttendScreen(place)
         self._office = Office(
@@ -81,7 +90,7 @@ class Attending:
             folders=folders_of(place),
             me=Harness.here(given["by"]),
             clock=board.clock,
-            means=Means(plan_of(place), given["grace"], given["tmux"]),
+            means=Means(plan_of(place), given["grace"]),
         )
 
     async def run(self) -> int:
@@ -90,8 +99,10 @@ class Attending:
             info = await find_session(self._board, self._place, self._session)
             self._session = info.session_id
         while True:
-            await self._clear_up()
-            asked = await self._choose()
+            asked = await self._handed()
+            if asked is None:
+                await self._clear_up()
+                asked = await self._choose()
             if asked is None:
                 return DONE
             done = await self._attend(asked)
@@ -107,6 +118,16 @@ class Attending:
             self._tell(one)
 
     # ------------------------------------------------------------------ choosing
+
+    async def _handed(self) -> Interaction | None:
+        """What another harness has claimed for this one."""
+        if self._question is None:
+            return None
+        desk = self._office.desk
+        if self._giver is not None:
+            with suppress(ConflictError):
+                return await desk.release(self._question, by=self._giver)
+        return await desk.get(self._question)
 
     async def _choose(self) -> Interaction | None:
         """What the person picks from the list, which is shown again when it changes."""
@@ -157,6 +178,8 @@ class Attending:
     async def _open(self, asked: Interaction, ready: Prepared) -> Interaction:
         office = self._office
         try:
+            if self._in_tmux:
+                return await self._in_window(asked)
             attendance = Attendance(office, ready)
             done = await attendance.attend(self._confirm, self._screen.note)
         except OSError as error:
@@ -170,6 +193,14 @@ class Attending:
         if done.status == "pending":
             await give_back(office.desk, asked, office.me)  # Others have to decide it too.
         return done
+
+    async def _in_window(self, asked: Interaction) -> Interaction:
+        """Let a window attend to it, and wait for that; the window needs nobody to wait."""
+        office = self._office
+        self._screen.note("It opens in a window of tmux, which records what you decide there.")
+        await Handover(self._place, office.folders, office.me, office.means.grace).give(asked.id)
+        await give_back(office.desk, asked, office.me)  # Unless the window has taken it.
+        return await office.desk.get(asked.id)
 
     async def _fail(self, asked: Interaction, error: CallboardError) -> Interaction:
         record = Record("failed", error=error.message, by=self._office.me.person)

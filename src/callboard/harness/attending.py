@@ -1,13 +1,12 @@
 """One session, from the claim to its end: opened, watched over, judged, recorded."""
 
 import asyncio
-import os
 import signal
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
@@ -20,7 +19,6 @@ from callboard.harness.preparing import Prepared, words_for
 from callboard.harness.recording import Record, recorded
 from callboard.harness.terminals import PersonsTerminal
 from callboard.harness.transcripts import kept
-from callboard.harness.windows import Window, unwanted
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken, spoken
@@ -36,35 +34,12 @@ Confirm = Callable[[Any], Awaitable[bool]]
 """Asks the person about a decision that was only read from the conversation."""
 
 
-class Stage(Protocol):
-    """Where an agent runs: a terminal, or a window."""
-
-    pid: int
-
-    def notify(self, text: str) -> None:
-        """Show a line to the person."""
-        ...
-
-    def ring(self) -> None:
-        """Call for attention."""
-        ...
-
-    def resize(self) -> None:
-        """The person's terminal has another size."""
-        ...
-
-    def send(self, number: signal.Signals, *, to_all: bool = False) -> None:
-        """Send the agent a signal."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Means:
     """How sessions are opened here. plan: the hooks that put a session on the board."""
 
     plan: Plan | None = None
     grace: float = GRACE
-    in_tmux: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +114,10 @@ class Attendance:
         )
 
     async def _run(self, words: list[str], attempt: Attempt, session: str) -> Exit:
-        stage: Passthrough | Window
-        env = launching.environment()
-        if self._office.means.in_tmux:
-            stage = Window()
-            gone = unwanted(os.environ, env)
-            stage.start(self._ready.asked.id, words, self._ready.cwd, gone)
-            ended = stage.ended()
-        else:
-            stage = Passthrough(PersonsTerminal())
-            stage.start(words, self._ready.cwd, env)
-            ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
-        pane = stage.pane if isinstance(stage, Window) else None
-        told = {"pid": stage.pid, "start": started_at(stage.pid), "session": session, "pane": pane}
+        stage = Passthrough(PersonsTerminal())
+        stage.start(words, self._ready.cwd, launching.environment())
+        ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
+        told = {"pid": stage.pid, "start": started_at(stage.pid), "session": session}
         attempt.write_json("agent.json", told)
         watching = [asyncio.create_task(one) for one in self._watching(stage)]
         try:
@@ -162,7 +128,7 @@ class Attendance:
                 one.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
 
-    def _watching(self, stage: Stage) -> list[Any]:
+    def _watching(self, stage: Passthrough) -> list[Any]:
         office, asks = self._office, self._ready.wanted
 
         def on_loss(why: str) -> None:
@@ -176,7 +142,7 @@ class Attendance:
         ]
         return watching if asks.timeout is None else [*watching, self._time(stage, asks.timeout)]
 
-    async def _time(self, stage: Stage, timeout: float) -> None:
+    async def _time(self, stage: Passthrough, timeout: float) -> None:
         """The session's time: a warning when it is up, some grace, and the end."""
         clock = self._office.clock
         await clock.sleep(timeout)
@@ -187,7 +153,7 @@ class Attendance:
             await clock.sleep(min(1.0, left))
         self._leave("timeout")
 
-    async def _end(self, stage: Stage) -> None:
+    async def _end(self, stage: Passthrough) -> None:
         """Once it is to end: ask the agent to, and then make it."""
         await self._over.wait()
         stage.notify("")
@@ -205,7 +171,7 @@ class Attendance:
         return lambda: loop.call_soon_threadsafe(self._leave, why) and None
 
     @contextmanager
-    def _signals(self, stage: Stage) -> Generator[None]:
+    def _signals(self, stage: Passthrough) -> Generator[None]:
         """What happens to us happens to the session."""
         loop = asyncio.get_running_loop()
         heard: dict[signal.Signals, Callable[[], None]] = {

@@ -9,7 +9,6 @@ from callboard.harness.claims import Harness
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.ports import Desk
 from callboard.harness.recording import Record, recorded
-from callboard.harness.windows import close
 from callboard.interactions.records import Interaction
 
 
@@ -21,7 +20,6 @@ async def record_leftovers(
     for attempt in list(folders.all()):
         if is_in_use(attempt):
             continue
-        _close_window(attempt)
         record, asked = _left(attempt), attempt.asked
         if record is not None and asked is not None:
             try:
@@ -34,7 +32,7 @@ async def record_leftovers(
 
 
 def is_in_use(attempt: Attempt) -> bool:
-    """Whether its harness or its agent lives; in a window, an agent may outlive its harness."""
+    """Whether its harness or its agent lives: one may outlive the other for a moment."""
     told = attempt.read_json("harness.json")
     if told is None:
         return False
@@ -52,9 +50,3 @@ def _left(attempt: Attempt) -> Record | None:
     if ending is not None:
         return Record.from_json(ending)
     return None if decision is None else Record("completed", decision["decision"])
-
-
-def _close_window(attempt: Attempt) -> None:
-    pane = (attempt.read_json("agent.json") or {}).get("pane")
-    if isinstance(pane, str):
-        close(pane)

@@ -5,10 +5,12 @@ import { createRoot } from 'react-dom/client'
 import { WorkflowClientProvider } from '../../src/index'
 import { Awaited, Consultation, Reactive, Structured } from './interactive'
 import { Remembered } from './Remembered'
-
-const EXAMPLES = { Awaited, Reactive, Structured, Remembered } as const
+import { Watched } from './Watched'
 
 const asked = new URLSearchParams(location.hash.slice(1))
+const Watching = () => <Watched id={asked.get('id')} />
+const EXAMPLES = { Awaited, Reactive, Structured, Remembered, Watched: Watching } as const
+
 const name = asked.get('example') ?? 'Awaited'
 const Example = EXAMPLES[name as keyof typeof EXAMPLES]
 

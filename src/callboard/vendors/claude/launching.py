@@ -21,6 +21,8 @@ SERVER: Final = "callboard-decision"
 """The name of our MCP server in a session."""
 TOOL: Final = f"mcp__{SERVER}__submit_decision"
 
+_PATIENCE: Final = "MCP_CONNECT_TIMEOUT_MS"
+"""How long the client's first turn waits for its servers: 5 s unless told, too short when busy."""
 _LARGEST_CONFIG: Final = 1_000_000
 _SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -156,5 +158,5 @@ def _started(server: Any) -> str:
 
 
 def environment() -> dict[str, str]:
-    """This process's own environment, cleaned."""
-    return clean(os.environ)
+    """This process's own environment, cleaned; the first turn waits for the tool to decide with."""
+    return {_PATIENCE: "30000", **clean(os.environ)}
