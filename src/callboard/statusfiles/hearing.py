@@ -52,14 +52,21 @@ class Hearing:
     def hear(self) -> None:
         """Do what the event asks for."""
         event, tool = self._payload.get("hook_event_name"), self._payload.get("tool_name")
-        if event in ("UserPromptSubmit", "SessionStart"):
-            self._memory.forget(self._session, agents=event == "SessionStart")
+        if event == "UserPromptSubmit":
+            self._memory.forget(self._session, agents=False)
+        elif event == "SessionStart":
+            self._started()
         elif event == "SubagentStop":
             self._stopped()
         elif event == "TaskCompleted" or (event == "PostToolUse" and tool in todos.TOOLS):
             self._listed()
         elif tool in AGENT_TOOLS:
             self._called(str(event))
+
+    def _started(self) -> None:
+        # A session that is compacted or cleared goes on, and so do its agents.
+        if self._payload.get("source") not in ("compact", "clear"):
+            self._memory.forget(self._session, agents=True)
 
     def _called(self, event: str) -> None:
         if event == "PreToolUse":

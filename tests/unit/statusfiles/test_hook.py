@@ -166,6 +166,25 @@ def test_a_background_agent_keeps_its_phase_active_until_it_stops(project: Proje
     assert project.statuses == ["completed", "active"]
 
 
+@pytest.mark.parametrize(
+    ("source", "then"),
+    [
+        ("compact", ["completed", "active"]),
+        ("clear", ["completed", "active"]),
+        ("resume", ["active", "pending"]),
+        ("startup", ["active", "pending"]),
+    ],
+)
+def test_a_background_agent_outlives_what_its_session_forgets(
+    project: Project, source: str, then: list[str]
+):
+    project.begin(("a", "maker"), ("b", "verifier"))
+    project.hook(launched(1, agent="maker"))
+    project.hook({"hook_event_name": "SessionStart", "session_id": "s1", "source": source})
+    project.hook(stopped(1))
+    assert project.statuses == then
+
+
 def test_an_agent_that_stops_before_its_launch_is_told(project: Project):
     project.begin(("a", "maker"), ("b", "verifier"))
     project.hook(stopped(1, "quick"))
