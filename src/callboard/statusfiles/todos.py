@@ -40,8 +40,10 @@ def hear(known: dict[str, Todo], workflow: Workflow, payload: Mapping[str, Any])
     moves = payload.get("tool_name") == "TodoWrite"
     before = _said(known, moves)
     _take_in(known, payload)
+    phases = [phase["id"] for phase in phases_of(workflow)]
     for todo in known.values():
-        todo["phase"] = todo.get("phase") or _phase_of(workflow, str(todo.get("content") or ""))
+        if todo.get("phase") not in phases:  # None yet, or what somebody else calls a phase.
+            todo["phase"] = _phase_of(workflow, str(todo.get("content") or ""))
     return {
         phase: _STATUSES[status]
         for id, phase, status in _said(known, moves)

@@ -320,6 +320,24 @@ def test_tasks_move_the_phases_that_they_name(project: Project):
     assert project.statuses == ["completed", "active"], "its metadata names phase_0"
 
 
+@pytest.mark.parametrize("named", ["1", "phase_9", "", 0, ["phase_1"]])
+def test_a_task_that_names_no_phase_of_ours_is_known_by_its_title(project: Project, named: Any):
+    project.begin(("Build it", "maker"), ("Test", "verifier"))
+    created = {"subject": "Build it", "metadata": {"phase": named}}
+    base = {"session_id": "s1", "hook_event_name": "PostToolUse"}
+    project.hook(
+        {
+            **base,
+            "tool_name": "TaskCreate",
+            "tool_input": created,
+            "tool_response": {"task": {"id": "1"}},
+        }
+    )
+    done = {"taskId": "1", "status": "completed"}
+    project.hook({**base, "tool_name": "TaskUpdate", "tool_input": done, "tool_response": {}})
+    assert project.statuses == ["completed", "active"]
+
+
 def test_a_todo_does_not_end_what_an_agent_still_works_on(project: Project):
     project.begin(("Write code", "maker"))
     project.hook(launched(1, agent="maker"))
