@@ -16,6 +16,7 @@ from tests.real_clients.model import Model
 from tests.real_clients.patience import until, until_told
 from tests.real_clients.scenes import DATABASES
 from tests.real_clients.script import Call, Fail, Hold, Script, Turn
+from tests.real_clients.terminal import Terminal
 
 from callboard import Callboard
 from callboard.events.envelope import Event
@@ -270,3 +271,108 @@ class TestWhole:
         assert {one["sessionId"] for one in plates} == {file.stem for file in transcripts}
         closed = await board.plates_like(5, status="closed")
         assert len(closed) == len(plates) == 5
+
+
+class TestPlan:
+    async def test_alone_changes_nothing(self, client: Claude, model: Model, start: Start):
+        model.scripts["plan"] = planning(*PHASES)
+
+        code, out, err = await ended(await start(TASK, "--plan-only", "--json"))
+
+        assert code == 0, err
+        plan = json.loads(out)
+        assert [one["agent"] for one in plan["phases"]] == [
+            *("maker", "tester", "writer"),
+            "general-purpose",
+        ]
+        assert plan["notes"] == [
+            "phase_3: there is no agent 'nobody-knows', so general-purpose does it."
+        ]
+        assert "broken.md:2: " in err
+        assert not (client.home.project / ".claude" / "state").exists()
+        [sent] = [json.loads(one) for one in model.heard if "You make the plan" in one]
+        offered = {one["name"] for one in sent["tools"]}
+        assert {"Read", "Grep", "StructuredOutput"} <= offered
+        assert not offered & {"Bash", "Write", "Edit"}
+        assert "- writer: Use it: for what a writer does" in str(sent["messages"][0])
+
+    async def test_in_a_terminal_is_approved_there(self, client: Claude, model: Model):
+        model.scripts |= {
+            "plan": planning(PHASES[0], PHASES[1]),
+            "make": always(report("calculator.py", "It adds.")),
+            "test": always(report("test_calculator.py")),
+        }
+        with Terminal([CALLBOARD, "delegate", TASK], client.home.project, client.env) as terminal:
+            await terminal.shows("Is this plan good?", "phase_1  Write tests  (tester)")
+            await terminal.shows("Approve", "Stop", "Other…")
+            terminal.press("Enter")
+            await until(lambda: terminal.is_over, "it is done", LONG)
+            assert terminal.ended_by[0] == "0"
+            await terminal.shows("2 of 2 phases", "→ calculator.py", "→ test_calculator.py")
+        [sent, *_] = asked_with(model, "test")
+        offered = {one["name"] for one in sent["tools"]}
+        assert {"Read", "Bash", "AskUserQuestion", "StructuredOutput"} <= offered
+        assert "Write" not in offered
+        assert "You are the tester." in json.dumps(sent["system"])
+
+    async def test_is_answered_elsewhere_with_words_and_with_another(
+        self, client: Claude, model: Model, start: Start
+    ):
+        model.scripts |= {
+            "plan": planning(*PHASES),
+            "check": always(report("checked")),
+        }
+        code, out, err = await ended(await start(TASK, "--approve", "ask"))
+        assert code == 3, (out, err)
+        assert statuses(client) == ["pending"] * 4
+        info, _, _ = await session(client)
+
+        said = await client.home.run(
+            CALLBOARD, "answer", info.session_id, "Fewer phases", "--resume", env=client.env
+        )
+        assert said.code == 3, said
+        assert model.was_told("A person did not agree. Make another:\n- Fewer phases")
+
+        own = json.dumps([phase("Check it", "ghost", "check")])
+        said = await client.home.run(
+            CALLBOARD, "answer", info.session_id, own, "--resume", env=client.env
+        )
+        assert said.code == 3, said
+        assert "phases[0].agent: there is no agent 'ghost'. There are: general-purpose" in said.out
+
+        own = json.dumps([phase("Check it", "maker", "check")])
+        said = await client.home.run(
+            CALLBOARD, "answer", info.session_id, own, "--resume", env=client.env
+        )
+        assert said.code == 0, said
+        assert [(one["title"], one["status"]) for one in workflow(client)["phases"]] == [
+            ("Check it", "completed")
+        ]
+
+
+class TestTrouble:
+    async def test_stands_in_the_inbox_and_is_tried_again_in_a_fresh_conversation(
+        self, client: Claude, model: Model, start: Start
+    ):
+        refused = {"deliverables": [], "context_for_next": "", "failure": "There is no compiler."}
+        model.scripts |= {
+            "plan": planning(PHASES[0]),
+            "make": always([Call("StructuredOutput", refused)]),
+        }
+        code, out, err = await ended(await start(TASK, "--approve", "auto"))
+        assert code == 3, (out, err)
+        [failed] = workflow(client)["phases"]
+        assert (failed["status"], failed["attempts"]) == ("failed", 2)
+        assert failed["error"] == "phase_0 could not be done: There is no compiler."
+        [question] = workflow(client)["questions"]
+        assert "There is no compiler." in question["prompt"]
+
+        model.scripts["make"] = always(report("calculator.py"))
+        said = await client.home.run(
+            CALLBOARD, "answer", question["id"], "Retry", "--resume", env=client.env
+        )
+
+        assert said.code == 0, said
+        assert model.was_told("An earlier attempt failed.")
+        [done] = workflow(client)["phases"]
+        assert (done["status"], done["error"], done["attempts"]) == ("completed", None, 3)

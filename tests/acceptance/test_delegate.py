@@ -1,0 +1,90 @@
+"""`callboard delegate` as people call it wrongly, and what it says then."""
+
+from pathlib import Path
+
+import pytest
+from tests.acceptance.cli_process import SCRIPT, CallboardCommand
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def callboard(tmp_path: Path) -> CallboardCommand:
+    command = CallboardCommand(tmp_path)
+    command.env.pop("CLAUDE_PROJECT_DIR", None)
+    command.env["PATH"] = f"{tmp_path}/bin:{Path(SCRIPT).parent}:/usr/bin:/bin"
+    (tmp_path / ".claude").mkdir()
+    return command
+
+
+def test_without_a_task(callboard: CallboardCommand):
+    for words in ((), ("  ",)):
+        said = callboard.here("delegate", *words, code=2).err
+        assert 'Say what is to be done: callboard delegate "TASK"' in said
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--agents", "nowhere"), "'nowhere' does not exist"),
+        (("--agents", "flows.py"), "is a file"),
+        (("--approve", "maybe"), "'maybe' is not one of 'auto', 'ask'"),
+        (("--timeout", "soon"), "'soon' is no period"),
+        (("--permission-mode", "none"), "is not one of"),
+    ],
+)
+def test_wrong_options(callboard: CallboardCommand, words: tuple[str, ...], what: str):
+    assert what in callboard.here("delegate", "Build it", *words, code=2).err
+
+
+def test_without_claude_code(callboard: CallboardCommand):
+    said = callboard.here("delegate", "Build it", code=2).err
+    assert "there is no 'claude' in PATH. Install it: npm install" in said
+    assert not (callboard.folder / "t.db").exists()
+    assert not (callboard.folder / ".claude" / "state").exists()
+
+
+def test_on_a_server(callboard: CallboardCommand):
+    said = callboard.here("--server", "http://127.0.0.1:1", "delegate", "Build it", code=2).err
+    assert "delegate works on a database of this machine" in said
+
+
+class TestResume:
+    def test_takes_no_task(self, callboard: CallboardCommand):
+        said = callboard.here("delegate", "Build it", "--resume", "abcd", code=2).err
+        assert "Leave TASK out" in said
+
+    def test_of_what_there_is_not(self, callboard: CallboardCommand):
+        callboard.here("run", "flows.py:trip", "--input", "Rome", code=3)
+        said = callboard.here("delegate", "--resume", "nope", code=2).err
+        assert "There is no session 'nope'" in said
+
+    def test_of_another_workflow(self, callboard: CallboardCommand):
+        callboard.here("run", "flows.py:trip", "--input", "Rome", code=3)
+        [listed] = callboard.here("sessions", "--json").json
+        id = listed["sessionId"]
+        said = callboard.here("delegate", "--resume", id, code=2).err
+        assert f"Session {id} is no delegated task, but 'trip'." in said
+        assert f"callboard resume {id}" in said
+
+
+def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: CallboardCommand):
+    program = callboard.folder / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho no such option >&2; exit 1\n")
+    program.chmod(0o755)
+    agents = callboard.folder / ".claude" / "agents"
+    agents.mkdir()
+    (agents / "bad.md").write_text("You do things.\n", encoding="utf-8")
+
+    done = callboard("delegate", "Build it", code=1)
+
+    assert "no such option" in done.err
+    assert "Try again: callboard retry" in done.err
+    assert f"warning: {agents}/bad.md:1: it does not begin with ---" in done.err
+    assert "✗ phase_0  Plan the work  planner" in done.out
+    [listed] = callboard.here("sessions", "--json").json
+    assert listed["status"] == "failed"
+    planned = callboard("delegate", "Build it", "--plan-only", "--json", code=1)
+    assert "There is no plan: Claude Code ended without a result" in planned.err
+    assert planned.out == ""
