@@ -6,6 +6,7 @@ answers only to what it asked itself.
 """
 
 import hmac
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Final, Protocol
 from callboard.clock import Clock
 from callboard.errors import InteractionNotFound
 from callboard.harness.protocol import Failed, Tool
+from callboard.interactions.configs import LONGEST_TIMEOUT_MS
 from callboard.interactions.records import Interaction
 from callboard.vendors.fields import as_object
 
@@ -99,7 +101,7 @@ class Asking:
         named = {"systemPrompt": "system_prompt", "context": "context", "model": "model"}
         config |= {key: given[name] for key, name in named.items() if given.get(name) is not None}
         if given.get("timeout_seconds") is not None:
-            config["timeout"] = _number(given["timeout_seconds"], "timeout_seconds") * 1000
+            config["timeout"] = _millis(given["timeout_seconds"], "timeout_seconds")
         return await self._ask(given, "interactive_session", config=config)
 
     async def check_answer(self, given: Given) -> dict[str, Any]:
@@ -150,9 +152,15 @@ def _wait(given: Given) -> float:
 
 
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise Failed(f"{name} must be a number.")
     return value
+
+
+def _millis(seconds: Any, name: str) -> int:
+    if not 0 < _number(seconds, name) <= LONGEST_TIMEOUT_MS / 1000:
+        raise Failed(f"{name} must be more than 0, and at most a year.")
+    return max(1, round(seconds * 1000))
 
 
 # ---------------------------------------------------------------------- what the model reads

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from callboard.errors import ValidationError
+from callboard.interactions.configs import LONGEST_TIMEOUT_MS
 from callboard.interactions.records import Interaction
 
 DEFAULT_MODEL: Final = "sonnet"
-
-_LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def _seconds(given: Any) -> float | None:
     if given is None:
         return None
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or not 0 < given <= _LONGEST_TIMEOUT_MS:
+    if not is_number or not 0 < given <= LONGEST_TIMEOUT_MS:
         raise ValidationError(
             "config.timeout must be a number of milliseconds, more than 0 and at most a year.",
             field="timeout",

@@ -11,6 +11,8 @@ from callboard.interactions.fields import as_json, as_text, as_texts
 from callboard.interactions.outcomes import check_schema
 
 KIND: Final = "interactive_session"
+LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
+"""A year. What should take longer was meant in another unit."""
 _LONGEST_TITLE: Final = 50
 
 
@@ -40,6 +42,12 @@ def _millis(value: Any, field: str) -> None:
         raise ValidationError(f"{field} must be a number of milliseconds, from 1.", field=field)
 
 
+def _timeout(value: Any, field: str) -> None:
+    _millis(value, field)
+    if value > LONGEST_TIMEOUT_MS:
+        raise ValidationError(f"{field} must be milliseconds, at most a year.", field=field)
+
+
 def _mapping(value: Any, field: str) -> None:
     if not isinstance(value, Mapping):
         raise ValidationError(f"{field} must be an object.", field=field)
@@ -51,7 +59,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "model": as_text,
     "cwd": as_text,
     "mcpConfig": as_text,
-    "timeout": _millis,
+    "timeout": _timeout,
     "captureTranscript": _flag,
     "blockOrchestration": _flag,
     "notify": _mapping,

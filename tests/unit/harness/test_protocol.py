@@ -204,12 +204,23 @@ async def test_a_client_gets_no_answers_of_others(tmp_path: Path, other: dict[st
         assert "You have asked no question" in await refused(session, "check_answer", id=id)
 
 
+@pytest.mark.parametrize(("seconds", "millis"), [(90.5, 90_500), (1800.0, 1_800_000), (1e-9, 1)])
+async def test_a_timeout_may_have_a_fraction(tmp_path: Path, seconds: float, millis: int):
+    db = str(tmp_path / "t.db")
+    async with Callboard.open(db) as board, client("mcp", f"--db={db}", cwd=tmp_path) as session:
+        told = await call(session, "request_interactive", prompt="x", timeout_seconds=seconds)
+        assert (await board.interaction(told["id"])).config["timeout"] == millis
+
+
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ask_human", {"prompt": ""}, "prompt must be a text"),
     ("ask_human", {"prompt": "x", "options": ["a", "a"]}, "options must differ"),
     ("ask_human", {"prompt": "x", "wait_seconds": "long"}, "wait_seconds must be a number"),
     ("request_interactive", {"prompt": "x", "outcome": "poem"}, "outcome must be one of"),
     ("request_interactive", {"prompt": "x", "outcome": "selection"}, "options"),
+    ("request_interactive", {"prompt": "x", "timeout_seconds": 0}, "timeout_seconds must be more"),
+    ("request_interactive", {"prompt": "x", "timeout_seconds": 10**9}, "timeout_seconds must be"),
+    ("request_interactive", {"prompt": "x", "timeout_seconds": "1"}, "timeout_seconds must be a"),
     ("check_answer", {}, "id must be"),
     ("none_such", {}, "There is no tool"),
 ]

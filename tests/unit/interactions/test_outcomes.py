@@ -135,6 +135,16 @@ async def test_a_duration_is_a_number_of_milliseconds(millis: Any):
         assert caught.value.field == "durationMs"
 
 
+@pytest.mark.parametrize("timeout", [0, -1, 1.5, True, "1", 10**12])
+async def test_a_timeout_is_milliseconds_and_at_most_a_year(timeout: Any):
+    async with Callboard.open() as board:
+        with pytest.raises(ValidationError) as caught:
+            await board.people.ask(
+                type="interactive_session", prompt="x", config={"timeout": timeout}
+            )
+        assert caught.value.field == "config.timeout"
+
+
 @pytest.mark.parametrize("error", ["", " ", 5, {"code": "X"}])
 async def test_an_error_is_told_in_words(error: Any):
     async with Callboard.open() as board:
