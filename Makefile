@@ -141,7 +141,7 @@ test-web: python $(UI) $(CLIENTS)
 	npm run --silent test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard"
 
-test-long: python ## The long soaks
+test-long: python $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
 	$(BIN)/pytest -m long --timeout 3600
 
 screenshots: python $(UI) ## Make the pictures in docs/images again

@@ -38,9 +38,15 @@ async def board(home: Home) -> AsyncGenerator[Board]:
 
 
 @pytest.fixture
-async def claude(home: Home, model: Model) -> Claude:
-    """Claude Code with our hooks, as `callboard hooks install` leaves it."""
+def plain_claude(home: Home, model: Model) -> Claude:
+    """Claude Code as a person has it who has never heard of us."""
     client = Claude(home, model)
     client.prepare()
-    await home.install_hooks("claude")
     return client
+
+
+@pytest.fixture
+async def claude(plain_claude: Claude) -> Claude:
+    """Claude Code with our hooks, as `callboard hooks install` leaves it."""
+    await plain_claude.home.install_hooks("claude")
+    return plain_claude

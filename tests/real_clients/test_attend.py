@@ -33,9 +33,9 @@ from callboard.app import Callboard
 
 
 @pytest.fixture
-async def harness(claude: Claude, board: Board) -> Attendance:
-    claude.settings.unlink()  # Only what the harness itself gives the session.
-    return Attendance(claude, board)
+async def harness(plain_claude: Claude, board: Board) -> Attendance:
+    """Only what the harness itself gives the session."""
+    return Attendance(plain_claude, board)
 
 
 async def test_a_decision_that_does_not_fit_is_told_to_the_model(harness: Attendance, model: Model):
@@ -52,6 +52,7 @@ async def test_a_decision_that_does_not_fit_is_told_to_the_model(harness: Attend
     assert model.was_told("'notes' is a required property")
 
 
+@pytest.mark.long
 async def test_the_last_decision_counts(harness: Attendance, model: Model):
     model.scripts |= {"first": deciding("approved"), "second": deciding("rejected", then="Again.")}
     id = await harness.ask("Review it. play:first", outcomeSchema=APPROVAL)
@@ -122,6 +123,7 @@ async def _told_once(terminal: Terminal, hint: str) -> None:
     await terminal.shows(hint)
 
 
+@pytest.mark.long
 async def test_the_terminal_is_closed_after_a_decision(
     harness: Attendance, model: Model, board: Board
 ):
@@ -173,7 +175,10 @@ async def test_an_agent_that_is_killed(harness: Attendance, model: Model, board:
 # ---------------------------------------------------------------------- read from the conversation
 
 
-@pytest.mark.parametrize(("answer", "expected"), [("y", "completed"), ("n", "cancelled")])
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("y", "completed"), pytest.param("n", "cancelled", marks=pytest.mark.long)],
+)
 async def test_a_decision_that_was_only_spoken_is_confirmed(
     harness: Attendance, model: Model, answer: str, expected: str
 ):
@@ -197,6 +202,7 @@ async def test_a_decision_that_was_only_spoken_is_confirmed(
 # ---------------------------------------------------------------------- crashes
 
 
+@pytest.mark.long
 async def test_the_harness_is_killed_before_a_decision(
     harness: Attendance, model: Model, board: Board
 ):
@@ -248,6 +254,7 @@ async def test_a_transcript_is_kept_where_it_was_asked_for(harness: Attendance, 
     assert printed.out.splitlines() == kept.splitlines()
 
 
+@pytest.mark.long
 async def test_a_context_of_ten_megabytes(harness: Attendance, model: Model):
     model.scripts["decide"] = deciding("approved")
     context = {"lines": ["x" * 1000] * 10_000}
@@ -275,6 +282,7 @@ async def test_system_prompt_model_and_servers_reach_the_agent(
     server = {"command": CALLBOARD, "args": ["mcp"]}
     config.write_text(json.dumps({"mcpServers": {"asker": server}}), encoding="utf-8")
     allowed = {"permissions": {"allow": ["mcp__asker__request_approval"]}}
+    harness.claude.settings.parent.mkdir()
     harness.claude.settings.write_text(json.dumps(allowed), encoding="utf-8")
     ask = Call("mcp__asker__request_approval", {"prompt": "Is it safe?"})
     model.scripts["ask"] = [
