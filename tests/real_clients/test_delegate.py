@@ -269,6 +269,10 @@ class TestWhole:
         plates = await board.plates_like(5, projectPath=str(client.home.project))
         transcripts = (client.home.folder / ".claude" / "projects").glob("*/*.jsonl")
         assert {one["sessionId"] for one in plates} == {file.stem for file in transcripts}
+        assert sorted(one["name"] for one in plates) == [
+            *(f"phase_{number} {one['title']}" for number, one in enumerate(PHASES)),
+            "planner",
+        ]
         closed = await board.plates_like(5, status="closed")
         assert len(closed) == len(plates) == 5
 

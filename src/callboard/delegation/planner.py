@@ -46,7 +46,11 @@ def _client(state: Delegation) -> ClaudeCode:
         cwd=state.cwd,
         allowed_tools=_TOOLS,
         output=Plan,
-        arguments=["--tools", ",".join((*_TOOLS, "AskUserQuestion")), *board_arguments(state)],
+        arguments=[
+            "--tools",
+            ",".join((*_TOOLS, "AskUserQuestion")),
+            *board_arguments(state, NAME),
+        ],
     )
 
 

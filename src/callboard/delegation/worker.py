@@ -77,7 +77,7 @@ def worker_client(state: Delegation, turn: Turn) -> ClaudeCode:
         allowed_tools=terms.allow,
         output=Report,
         permission_mode=terms.permission_mode,
-        arguments=[*_tools(agent), *board_arguments(state)],
+        arguments=[*_tools(agent), *board_arguments(state, f"{turn.id} {phase.title}")],
         **more,
     )
 
