@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from callboard.handlers.terminal import visible
 from callboard.harness.escapes import Output
 from callboard.harness.terminals import PersonsTerminal
 
@@ -123,7 +124,7 @@ class Passthrough:
 
     def notify(self, text: str) -> None:
         """Show a line at the bottom, over what the agent shows there; none when it is empty."""
-        self._notice = text
+        self._notice = visible(text, keep="")  # It may name others, who chose their names.
 
     def ring(self) -> None:
         """Make the terminal call for attention."""
