@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.errors import NotFound
+from callboard.handlers.terminal import visible
 
 _LOOK_AGAIN: Final = 0.3
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "CLAUDE_CONFIG_DIR", "CALLBOARD_DB")
@@ -33,9 +34,10 @@ class Window:
     def open(self, name: str, words: Sequence[str], cwd: Path) -> None:
         """Run a command in it; an OSError when that cannot be done."""
         given = [f"-e{key}={os.environ[key]}" for key in _PASSED_ON if key in os.environ]
-        told = _tmux(
-            "new-window", "-P", "-F", "#{pane_id}", "-n", name, "-c", str(cwd), *given, "--", *words
-        )  # fmt: skip
+        where = ["-n", _plain(visible(name, keep="")), "-c", _plain(str(cwd))]
+        # tmux's own token may be of another server. The one that is meant comes in a file.
+        without = [shutil.which("env") or "env", "-u", "CALLBOARD_TOKEN"]
+        told = _tmux("new-window", "-P", "-F", "#{pane_id}", *where, *given, "--", *without, *words)
         self.pane = told.strip()
 
     async def ended(self) -> None:
@@ -55,8 +57,15 @@ def _lives(pane: str) -> bool:
     return told.strip() == f"0,{pane}"
 
 
+def _plain(text: str) -> str:
+    """Text where tmux takes a format, in which `#(…)` would be run by a shell."""
+    return text.replace("#", "##")
+
+
 def _tmux(*words: str) -> str:
-    done = subprocess.run(["tmux", *words], capture_output=True, text=True, check=False)
+    # At the end of a word, a semicolon would be the end of tmux's own command.
+    whole = [word[:-1] + "\\;" if word.endswith(";") else word for word in words]
+    done = subprocess.run(["tmux", *whole], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise OSError(done.returncode, done.stderr.strip() or "tmux failed")
     return done.stdout
