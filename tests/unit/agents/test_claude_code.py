@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -608,6 +609,45 @@ class TestLeftovers:
         assert end_leftovers("run-3") == 0
         assert others.poll() is None
         assert another.poll() is None
+
+
+LEAVES_SOMETHING = """\
+#!{python}
+import os, signal, subprocess, sys
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True, stdout=subprocess.DEVNULL)
+open({here!r}, "w").write(str(child.pid))
+sys.stdin.readline()
+{then}
+"""
+RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "done"}
+
+
+async def _left_behind(played: Played, then: str) -> tuple[str, Path]:
+    """How a session ended, and the process that its client had started."""
+    here, program = played.folder / "pid", played.folder / "claude"
+    text = LEAVES_SOMETHING.format(python=sys.executable, here=str(here), then=then)
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
+    done = await run(job(ClaudeCode("x", program=str(program), cwd=played.folder)), "x")
+    return done.status, Path("/proc") / here.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("then", ["os.kill(os.getpid(), signal.SIGKILL)", "sys.exit(0)"])
+async def test_what_a_client_started_that_died_is_ended(played: Played, then: str):
+    status, left = await _left_behind(played, then)
+
+    assert status == "failed"
+    while left.exists() and "State:\tZ" not in (left / "status").read_text(encoding="utf-8"):
+        await asyncio.sleep(0.01)
+
+
+async def test_what_a_client_left_that_was_done_stays(played: Played):
+    then = f"print({json.dumps(RESULT)!r}, flush=True); sys.stdin.read()"
+    status, left = await _left_behind(played, then)
+
+    assert status == "completed"
+    assert (left / "comm").read_text(encoding="utf-8") == "sleep\n"
+    os.kill(int(left.name), signal.SIGKILL)
 
 
 async def test_cancelling_ends_one_that_does_not_want_to_leave(played: Played):

@@ -102,24 +102,29 @@ class Client:
         return f"exit code {code}" + (f": {told[-2000:]}" if told else "")
 
     async def stop(self, run: str) -> None:
-        """End it if it still runs, and then all that it started: nothing survives this."""
+        """End it if it still runs, and all that it started unless it was done and left by itself.
+
+        What runs on after a good end was meant to: the client ends its own background work.
+        """
+        left_by_itself = self._patience is not None and self._process.returncode == 0
         try:
             if self._process.returncode is None:
-                await self._end(run)
+                await self._end()
         finally:
+            # Also when the wait is cancelled. Its tools run in groups of their own.
+            if not left_by_itself:
+                end_leftovers(run)
             self._complaints.close()
 
-    async def _end(self, run: str) -> None:
+    async def _end(self) -> None:
         self._signal(signal.SIGTERM)
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GRACE):
                     await self._process.wait()
         finally:
-            # Also when the wait is cancelled. Its tools run in groups of their own.
             if self._process.returncode is None:
                 self._signal(signal.SIGKILL)
-            end_leftovers(run)
         await self._process.wait()
 
     def _signal(self, number: int) -> None:
