@@ -1,14 +1,14 @@
 """What holds of every session, whatever workflow it ran and whatever happened to it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.faults.laws import check_laws
-from tests.properties.random_flows import SESSION, Spec, flows, history, moves
+from tests.properties.random_flows import SESSION, Play, Spec, flows, history, moves
 
 from callboard.engine.forking import Forking
 from callboard.engine.loading import load
@@ -23,6 +23,8 @@ from callboard.state.control import control, restore
 from callboard.state.fold import fold
 from callboard.state.rows import project
 from callboard.state.session import SessionView
+
+SOME_FORKS = 12
 
 
 def check_folds(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
@@ -103,19 +105,29 @@ async def _wakeups_agree(log: EventLog, view: SessionView) -> None:
 
 
 def check_forks(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
-    """Every position is a place to stand: a fork there runs to an end of its own."""
+    """Every position is a place to stand: a fork there runs to an end of its own.
+
+    Of a long history only some are tried, others in the next one: each fork is a session to run.
+    """
     play, events = history(phases, ahead)
+    step = 1 + len(events) // SOME_FORKS
+    asyncio.run(_fork_at(play, events, range(1 + len(events) % step, len(events) + 1, step)))
 
-    async def fork_everywhere() -> None:
-        for position in range(1, len(events) + 1):
-            forked = await play.outside.operations.fork(SESSION, Forking(position=position))
-            own = await play.finish(forked.session_id)
-            assert [e.id for e in own[:position]] == [e.id for e in events[:position]]
-            check_laws(own)
-            check_end(own, events)
-        await _rebuilds_alike(play.outside.log)
 
-    asyncio.run(fork_everywhere())
+def check_all_forks(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
+    """The same, at every position."""
+    play, events = history(phases, ahead)
+    asyncio.run(_fork_at(play, events, range(1, len(events) + 1)))
+
+
+async def _fork_at(play: Play, events: Sequence[Event], positions: Iterable[int]) -> None:
+    for position in positions:
+        forked = await play.outside.operations.fork(SESSION, Forking(position=position))
+        own = await play.finish(forked.session_id)
+        assert [e.id for e in own[:position]] == [e.id for e in events[:position]]
+        check_laws(own)
+        check_end(own, events)
+    await _rebuilds_alike(play.outside.log)
 
 
 def check_end(own: Sequence[Event], parents: Sequence[Event]) -> None:
@@ -134,11 +146,11 @@ async def _rebuilds_alike(log: EventLog) -> None:
     assert {table: await log.rows(Query(table)) for table in KEYS} == before
 
 
-CHECKS = [check_folds, check_checkpoints, check_rows, check_forks]
-each_law = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def each(*checks: Any) -> Any:
+    return pytest.mark.parametrize("check", checks, ids=lambda check: check.__name__)
 
 
-@each_law
+@each(check_folds, check_checkpoints, check_rows, check_forks)
 @settings(max_examples=15)
 @given(phases=flows, ahead=moves)
 def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):
@@ -146,7 +158,7 @@ def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str])
 
 
 @pytest.mark.long
-@each_law
+@each(check_folds, check_checkpoints, check_rows, check_all_forks)
 @settings(max_examples=2000)
 @given(phases=flows, ahead=moves)
 def test_many_sessions(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):

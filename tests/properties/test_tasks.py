@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.faults.laws import check_laws
@@ -147,7 +148,17 @@ class Play:
             await self.process(log).drive(SESSION)
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(moves, max_size=12))
+plays = given(st.lists(moves, max_size=12))
+
+
+@settings(max_examples=40)
+@plays
 def test_a_workflow_completes_when_the_last_task_is_closed(ahead: list[tuple[Any, ...]]):
+    asyncio.run(Play().run(ahead))
+
+
+@pytest.mark.long
+@settings(max_examples=1000)
+@plays
+def test_a_workflow_completes_in_many_more_plays(ahead: list[tuple[Any, ...]]):
     asyncio.run(Play().run(ahead))
