@@ -85,6 +85,8 @@ def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: C
     assert "✗ phase_0  Plan the work  planner" in done.out
     [listed] = callboard.here("sessions", "--json").json
     assert listed["status"] == "failed"
+    again = callboard("retry", listed["sessionId"], code=1)
+    assert "no such option" in again.err
     planned = callboard("delegate", "Build it", "--plan-only", "--json", code=1)
     assert "There is no plan: Claude Code ended without a result" in planned.err
     assert planned.out == ""

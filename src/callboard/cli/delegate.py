@@ -3,10 +3,10 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -37,7 +37,32 @@ from callboard.statusfiles.publishing import with_status_files
 from callboard.vendors.claude.launching import PROGRAM
 from callboard.vendors.claude.settings import home
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 _MODES: Final = ("default", "acceptEdits", "bypassPermissions")
+
+
+def _terms(function: Command) -> Command:
+    """Add how the work is to be done."""
+    allow = click.option(
+        "--allow", multiple=True, metavar="RULE", help="What agents may use without asking."
+    )
+    mode = click.option(
+        "--permission-mode",
+        type=click.Choice(_MODES),
+        default=_MODES[0],
+        help="The agents' mode. Default: they ask before they change anything.",
+    )
+    model = click.option(
+        "--model", metavar="NAME", help="The model, where an agent does not name its own."
+    )
+    timeout = click.option(
+        "--timeout",
+        type=PERIOD,
+        default="1h",
+        help="How long an attempt at a phase may work; waiting for a person does not count.",
+    )
+    return allow(mode(model(timeout(function))))
 
 
 @click.command("delegate")
@@ -55,20 +80,7 @@ _MODES: Final = ("default", "acceptEdits", "bypassPermissions")
     type=click.Choice(["auto", "ask"]),
     help="Whether a person has to agree to the plan. Default: ask at a terminal, else auto.",
 )
-@click.option("--allow", multiple=True, metavar="RULE", help="What agents may use without asking.")
-@click.option(
-    "--permission-mode",
-    type=click.Choice(_MODES),
-    default=_MODES[0],
-    help="The agents' mode. Default: they ask before they change anything.",
-)
-@click.option("--model", metavar="NAME", help="The model, where an agent does not name its own.")
-@click.option(
-    "--timeout",
-    type=PERIOD,
-    default="1h",
-    help="How long an attempt at a phase may work; waiting for a person does not count.",
-)
+@_terms
 @click.option("--resume", "session", metavar="SESSION", help="Go on with a task that was begun.")
 @options.common
 def command(task: str | None, session: str | None, database: Database, **given: Any) -> int:
