@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -108,6 +109,37 @@ class TestTrip:
 
         assert way(result).count("plan") == 4
         assert len(result.state.plan) == 3
+
+
+class TestStatusFiles:
+    async def test_they_tell_how_far_it_is_and_how_it_ended(
+        self, example: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        report = tmp_path / ".claude/workflow_state_system.md"
+        monkeypatch.chdir(tmp_path)
+        seen: list[str] = []
+
+        async def approval(prompt: str) -> bool:
+            while f"- {prompt}" not in _text(report):
+                await asyncio.sleep(0.01)
+            seen.append(_text(report))
+            return len(seen) == 2
+
+        book = example("status_files").book
+        await run(book, "Sailing", human_input={"approval": approval}, status_files=tmp_path)
+
+        first, second = seen
+        assert "# Workflow Status: Sailing\n" in first
+        assert "Status: active | Current Phase: draft\n" in first
+        assert "- [x] Phase 0: outline → outline.md\n" in first
+        assert "draft: 3 of 3 items\n" in second
+        assert "Progress: 3/3 phases\n" in _text(report)
+        [_, draft, _] = json.loads((tmp_path / ".claude/state/workflow.json").read_text())["phases"]
+        assert draft["attempts"] == 2
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 class TestPlannedCheckpoint:
@@ -431,7 +463,7 @@ class TestClaudeCode:
 
         result = await play(example("claude_code").claude_code, person, "the errors")
 
-        permission = "May Claude Code use Bash?\n\ntouch made"
+        permission = "Run: touch made"
         assert person.asked == [permission, "Mend this?\nIt is made.", permission]
         assert way(result) == ["review", "mend"]
         assert result.state.changes == "It is made."

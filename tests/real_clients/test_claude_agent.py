@@ -1,6 +1,8 @@
 """Claude Code as an agent of a workflow: the real program, with a scripted model behind it."""
 
 import asyncio
+import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -155,11 +157,33 @@ class TestPermissions:
         done = await run(job(worker(client)), "touch", human_input=person)
 
         assert done.status == "completed"
-        assert [one.prompt for one in person.asked] == ["May Claude Code use Bash?\n\ntouch made"]
+        [asked] = person.asked
+        assert (asked.type, asked.prompt) == ("permission", "Run: touch made")
         assert (client.home.project / "made").exists() is allowed
         [result] = named(done.events, "tool:result")
         assert result["isError"] is not allowed
-        assert model.was_told("A person said no to this.") is not allowed
+        assert model.was_told("A person said no to this on the board.") is not allowed
+
+    async def test_a_no_may_tell_the_model_why(self, client: Claude, model: Model):
+        model.scripts["touch"] = TOUCH
+        person = Person({"approved": False, "message": "Write into the other folder."})
+
+        await run(job(worker(client)), "touch", human_input=person)
+
+        assert not (client.home.project / "made").exists()
+        assert model.was_told("Write into the other folder.")
+
+    async def test_always_is_a_rule_from_then_on(self, client: Claude, model: Model):
+        model.scripts["twice"] = [*TOUCH[:1], *TOUCH]
+        person = Person({"approved": True, "always": True})
+
+        done = await run(job(worker(client)), "twice", human_input=person)
+
+        assert done.status == "completed"
+        assert len(person.asked) == 1
+        assert [one["isError"] for one in named(done.events, "tool:result")] == [False, False]
+        written = client.home.project / ".claude" / "settings.local.json"
+        assert "Bash(touch made *)" in written.read_text(encoding="utf-8")
 
     async def test_the_same_again_is_asked_again(self, client: Claude, model: Model):
         model.scripts["twice"] = [*TOUCH[:1], *TOUCH]
@@ -172,26 +196,41 @@ class TestPermissions:
 
     async def test_questions_of_its_own(self, client: Claude, model: Model):
         model.scripts["ask"] = ASK
-        person = Person("Postgres", "Monday, Tuesday")
+        person = Person({"Which database?": "Postgres", "Which days?": ["Monday", "Tuesday"]})
 
         await run(job(worker(client)), "ask", human_input=person)
 
-        assert [one.options for one in person.asked] == [
-            ["SQLite", "Postgres"],
-            ["Monday", "Tuesday", "Wednesday"],
-        ]
+        assert [one.type for one in person.asked] == ["question"]
         assert model.was_told('"Which database?"="Postgres", "Which days?"="Monday, Tuesday"')
 
-    async def test_a_plan(self, client: Claude, model: Model):
-        model.scripts["plan"] = PLAN
-        person = Person(True)
+    async def test_a_plan_is_sent_back_and_then_approved(self, client: Claude, model: Model):
+        model.scripts["plan"] = [*PLAN[:2], PLAN[1], PLAN[2]]
+        person = Person({"approved": False, "feedback": "Do it twice."}, True)
 
         done = await run(job(worker(client, permission_mode="plan")), "plan", human_input=person)
 
-        assert [one.prompt for one in person.asked] == [
-            "Is this plan good?\n\n# The plan\n\n1. Do it.\n"
-        ]
+        assert [one.type for one in person.asked] == ["plan", "plan"]
+        assert [(one.config or {})["plan"] for one in person.asked] == [
+            "# The plan\n\n1. Do it.\n"
+        ] * 2
+        assert model.was_told("Do it twice.")
         assert done.state.made == "So much for the plan."
+
+    async def test_what_a_killed_client_asked_leaves_the_inbox(self, client: Claude, model: Model):
+        model.scripts["touch"] = TOUCH
+
+        class Killer:
+            async def answer(self, request: Request) -> Any:
+                for pid in running(client):
+                    os.kill(pid, signal.SIGKILL)
+                await asyncio.Event().wait()
+
+        done = await run(job(worker(client)), "touch", human_input=Killer())
+
+        assert done.status == "failed"
+        told = [one.name for one in done.events]
+        assert told.index("input:requested") < told.index("input:cancelled")
+        assert told.index("input:cancelled") < told.index("phase:failed")
 
     async def test_the_answer_may_come_when_the_client_is_gone(self, client: Claude, model: Model):
         # The client writes down two turns for the one that it was stopped in.
@@ -338,20 +377,21 @@ class TestLimits:
     async def test_are_waited_for_and_are_no_failed_attempt(self, client: Claude, model: Model):
         clock = FakeClock(autojump=True)
         model.scripts["limited"] = [[Fail(429, "rate_limit_error")]]
-        agent = worker(client, clock=clock, env={"CLAUDE_CODE_MAX_RETRIES": "0"})
+        work = job(worker(client, clock=clock, env={"CLAUDE_CODE_MAX_RETRIES": "0"}))
 
         def lift(event: Event) -> None:
-            if event.name == "agent:emitted":
+            if event.name == "agent:interrupted":
                 model.scripts["limited"] = [[Say("At last.")]] * 3
 
-        done = await run(job(agent), "limited", on_event=lift)
+        async with Callboard.open(None, [work], clock=clock) as board:
+            done = await board.run(work, "limited", on_event=lift)
 
         assert done.status == "completed"
         assert done.state.made == "At last."
         assert named(done.events, "phase:failed") == []
-        [told] = named(done.events, "agent:emitted")
-        assert told["name"] == "rate_limited"
-        assert clock.monotonic() >= 60
+        [told] = named(done.events, "agent:interrupted")
+        assert (told["reason"], told["retryInMs"]) == ("postponed", 60_000)
+        assert len(_transcripts(client)) == 1
 
     async def test_that_last_too_long_are_an_error(self, client: Claude, model: Model):
         model.scripts["limited"] = [[Fail(429, "rate_limit_error")]]

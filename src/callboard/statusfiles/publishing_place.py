@@ -42,7 +42,8 @@ class PublishingPlace:
         if self._is_current() or (not takes_place and self._archived()):
             return
         before = self._archived()
-        made = create_workflow_state(told["task"], told["phases"], path=self._place.root)
+        task, phases, root = told["task"], told["phases"], self._place.root
+        made = create_workflow_state(task, phases, path=root, details=True)
         with files.locked(self._place.state):
             now = files.read(self._place.state)
             if now is not None and now["id"] == made:
