@@ -380,10 +380,10 @@ async def test_what_is_kept_is_for_nobody_else_and_goes_in_the_end(attend: Atten
     await attend.ask()
     screen = attend.attend("wait", "--yes")
     screen.expect("ready")
-    kept = list((attend.folder / "t.db.attend").rglob("*"))
+    kept = list((attend.folder / "attend-t.db").rglob("*"))
     modes = {stat.S_IMODE(one.stat().st_mode) for one in kept}
     assert modes == {0o700, 0o600}
     assert {"settings.json", "mcp.json", "request.json"} <= {one.name for one in kept}
     screen.send(".")
     ended(screen)
-    assert list((attend.folder / "t.db.attend").iterdir()) == []
+    assert list((attend.folder / "attend-t.db").iterdir()) == []

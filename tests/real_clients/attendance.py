@@ -81,7 +81,7 @@ class Attendance:
     def kept(self) -> list[Path]:
         """What harnesses have left beside the database."""
         folder = self.claude.home.database
-        return list(folder.with_name(folder.name + ".attend").glob("*/*"))
+        return list(folder.with_name(f"attend-{folder.name}").glob("*/*"))
 
 
 async def agree(terminal: ClaudeTerminal) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.real_clients import scenes
@@ -256,8 +258,12 @@ async def test_a_transcript_is_kept_where_it_was_asked_for(harness: Attendance, 
 
 @pytest.mark.long
 async def test_a_context_of_ten_megabytes(harness: Attendance, model: Model):
-    model.scripts["decide"] = deciding("approved")
-    context = {"lines": ["x" * 1000] * 10_000}
+    def beginning(sent: str) -> dict[str, Any]:
+        [path] = set(re.findall(r"in the file (/[^ ]+/context\.json)\.", sent))
+        return {"file_path": path, "limit": 3}
+
+    model.scripts["decide"] = [[Call("Read", beginning)], *deciding("approved")]
+    context = {"first": "The third index is missing.", "lines": ["x" * 1000] * 10_000}
     config = {
         "outcomeSchema": APPROVAL,
         "context": context,
@@ -270,7 +276,7 @@ async def test_a_context_of_ten_megabytes(harness: Attendance, model: Model):
     with harness.terminal() as terminal:
         await agree(terminal)
         await terminal.shows("It is kept.")
-        assert model.was_told("/context.json. Read what you need of it.")
+        assert model.was_told("The third index is missing.")
         await leave(terminal)
     assert (await harness.question(asked.id))["status"] == "completed"
 

@@ -21,7 +21,8 @@ from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.private import make_private_folder, open_private
 
-SUFFIX: Final = ".attend"
+PREFIX: Final = "attend-"
+"""In front: the agent may read none of what is called like the database and goes on from there."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}")
 
@@ -134,7 +135,7 @@ class Folders:
 
 def beside(database: Path) -> Folders:
     """Those of a database."""
-    return Folders(database.absolute().with_name(database.name + SUFFIX))
+    return Folders(database.absolute().with_name(PREFIX + database.name))
 
 
 def of_server(url: str) -> Folders:

@@ -147,7 +147,7 @@ def test_folders_have_safe_names(tmp_path: Path):
     attempt = folders.begin("../../evil", {})
     assert attempt.folder.parent.parent == folders.root
     assert folders.tries("../../evil") == [attempt]
-    assert beside(tmp_path / "t.db").root == tmp_path / "t.db.attend"
+    assert beside(tmp_path / "t.db").root == tmp_path / "attend-t.db"
     assert of_server("http://a:1").root != of_server("http://a:2").root
 
 

@@ -1,13 +1,14 @@
 """How a session of Claude Code is opened, and what is read of it afterwards."""
 
 import json
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callboard.errors import ValidationError
-from callboard.harness.folders import Folders
+from callboard.harness.folders import Folders, beside
 from callboard.harness.wanted import Wanted, wanted
 from callboard.harness.wording import first_prompt, system_prompt, title
 from callboard.interactions.records import Interaction
@@ -106,6 +107,18 @@ def test_a_session_has_our_hooks_and_is_always_asked_about_the_decision(tmp_path
     assert told["permissions"]["ask"] == ["mcp__callboard-decision__submit_decision"]
     assert told["permissions"]["allow"] == ["Read(//kept/1/context.json)"]
     assert "Edit(//kept/1/**)" in told["permissions"]["deny"]
+
+
+def test_no_rule_keeps_the_agent_from_what_it_is_given(tmp_path: Path):
+    database = tmp_path / "t.db"
+    attempt = beside(database).begin("q", {})
+    context = attempt.write("context.json", b"{}")
+    told = launching.session_settings(
+        attempt.folder, [context], Plan(tmp_path / "t.db.hooks", database)
+    )
+    read = [one for one in told["permissions"]["deny"] if one.startswith("Read(/")]
+    assert f"Read(/{database}*)" in read
+    assert [one for one in read if fnmatch(str(context), one[len("Read(/") : -1])] == []
 
 
 def test_hooks_that_are_installed_already_are_not_doubled(tmp_path: Path, home: Path):

@@ -168,6 +168,7 @@ def test_claude_is_kept_away_from_our_files_and_commands(home, plan):
     assert "Bash(callboard answer:*)" in deny
     assert f"Read(/{plan.database}*)" in deny
     assert f"Edit(/{plan.folder}/**)" in deny
+    assert f"Edit(/{plan.database.with_name('attend-x.db')}/**)" in deny
     # What was there before us is not ours, though we would have put it there too.
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     uninstall(CLAUDE, path, plan.folder)

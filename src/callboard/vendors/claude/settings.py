@@ -99,7 +99,9 @@ def denied(plan: Plan) -> list[str]:
     # Not the whole folder of the database: that may be the project.
     paths = (f"/{database}*", f"/{_absolute(plan.folder)}/**")
     files = [f"{tool}({path})" for path in paths for tool in ("Read", "Edit")]
-    return [*_denied_commands(), *files]
+    # What is kept of interactive sessions: an agent is given some of it to read.
+    attended = f"Edit(/{database.with_name('attend-' + database.name)}/**)"
+    return [*_denied_commands(), *files, attended]
 
 
 def obstacles(text: str, managed: Sequence[Path] = MANAGED) -> Iterator[str]:
@@ -171,7 +173,8 @@ def _denies(rule: str, folder: Path) -> bool:
     """Whether a rule is about a hooks folder or the database beside it."""
     beside = re.escape(f"/{_absolute(folder).parent}")
     own = re.escape(f"/{_absolute(folder)}")
-    return re.fullmatch(rf"(Read|Edit)\(({own}/\*\*|{beside}/[^/]+\*)\)", rule) is not None
+    paths = rf"{own}/\*\*|{beside}/[^/]+\*|{beside}/attend-[^/]+/\*\*"
+    return re.fullmatch(rf"(Read|Edit)\(({paths})\)", rule) is not None
 
 
 def _absolute(path: Path) -> Path:
