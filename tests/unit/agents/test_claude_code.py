@@ -184,10 +184,12 @@ class TestCommand:
         assert words[-1] == "--strict-mcp-config"
         assert prompt["message"]["content"] == [{"type": "text", "text": "this"}]
 
-    async def test_does_not_take_itself_for_a_part_of_another(
+    async def test_is_no_part_of_another_and_has_no_token_of_ours(
         self, played: Played, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setenv("CLAUDECODE", "1")
+        not_for_it = {"CLAUDECODE", "CLAUDE_PROJECT_DIR", "CALLBOARD_TOKEN"}
+        for name in not_for_it:
+            monkeypatch.setenv(name, "1")
         seen = played.folder / "env"
         program = played.folder / "claude"
         program.write_text(f'#!/bin/sh\nenv > "{seen}"\n', encoding="utf-8")
@@ -197,7 +199,7 @@ class TestCommand:
 
         names = [line.partition("=")[0] for line in seen.read_text(encoding="utf-8").splitlines()]
         assert MARK in names
-        assert "CLAUDECODE" not in names
+        assert not_for_it.isdisjoint(names)
 
 
 def _after(words: list[str], name: str) -> str:

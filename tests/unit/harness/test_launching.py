@@ -13,6 +13,7 @@ from callboard.harness.wanted import Wanted, wanted
 from callboard.harness.wording import first_prompt, system_prompt, title
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
+from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.extraction import Spoken, spoken, working_directory
 from callboard.vendors.claude.settings import settings
 from callboard.vendors.settings import Plan
@@ -135,7 +136,7 @@ def test_an_agents_session_leaves_nothing_in_the_environment():
     theirs = {"CLAUDECODE": "1", "CLAUDE_PID": "5", "CLAUDE_CODE_SESSION_ID": "x",
               "CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_SESSION_ATTENDED": "0",
               "CALLBOARD_TOKEN": "secret"}  # fmt: skip
-    assert launching.clean({**ours, **theirs}) == ours
+    assert clean({**ours, **theirs}) == ours
 
 
 # ---------------------------------------------------------------------- transcripts of the client

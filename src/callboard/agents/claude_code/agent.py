@@ -25,6 +25,7 @@ from callboard.engine.ports import Item, Output
 from callboard.errors import AgentError, DefinitionError
 from callboard.ids import short_id
 from callboard.interactions.questions import Duration, seconds
+from callboard.vendors.claude.environment import clean
 
 Given = str | Callable[..., str]
 """A text, or a function of the state, or of state and context, that gives one."""
@@ -42,10 +43,6 @@ _SPEAKING: Final = (
 _GO_ON: Final = (
     "You were interrupted. Go on with the task where you left off, and do not repeat what is done. "
     "Where a tool call was interrupted, look whether it ran; if it did not, make it again."
-)
-# A client that was started by another takes these for its own.
-_NOT_INHERITED: Final = frozenset(
-    {"CLAUDECODE", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ATTENDED"}
 )
 _SALT: Final = "claude:salt"
 _PATIENCE: Final = 6 * 3600.0
@@ -188,8 +185,8 @@ class ClaudeCode:
         return [program, *allowed, *_SPEAKING, *told, *session.arguments, *more]
 
     def _env(self, run: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in os.environ if name not in _NOT_INHERITED}
-        return {**kept, **self._options.get("env", {}), MARK: mark(run)}
+        # With our token it could answer its own requests.
+        return {**clean(os.environ), **self._options.get("env", {}), MARK: mark(run)}
 
     def _end(self, ending: Ending) -> Output:
         if not ending.succeeded:

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 import orjson
 
 from callboard.errors import ValidationError
+from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.settings import ClaudeSettings, home, settings
 from callboard.vendors.settings import Plan
 
@@ -26,12 +27,6 @@ _PATIENCE: Final = "MCP_CONNECT_TIMEOUT_MS"
 _LARGEST_CONFIG: Final = 1_000_000
 _SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-
-# What one session of the client tells its children. Ours is not a child of it.
-_INHERITED: Final = re.compile(
-    r"CLAUDECODE|CLAUDE_(PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_\w+)"
-    r"|CLAUDE_CODE_(SESSION_\w+|ENTRYPOINT|EXECPATH|SSE_PORT|CHILD_\w+|MESSAGING_\w+)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +65,6 @@ def command(program: str, launch: Launch) -> list[str]:
         "--",
         launch.prompt,
     ]
-
-
-def clean(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what an agent's session left in it, and without our token."""
-    return {
-        name: value
-        for name, value in env.items()
-        if not _INHERITED.fullmatch(name) and name != "CALLBOARD_TOKEN"
-    }
 
 
 def session_id(question: str, attempt: int) -> str:
