@@ -362,7 +362,8 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
         workflow: What to run.
         input: What `start` receives; anything that JSON can hold.
         human_input: Whom to ask: cli_prompt(), auto_approve(), or an object or mapping with
-            `approval` and `choice`. Without one, the run stops at the first question.
+            `approval`, `choice` and `interactive`. Without one, the run stops at the first
+            question.
         db: Where to keep it: `sqlite:///path`, a path, or None for memory only.
         session_id: An id of your own choosing.
         observer: An object with any of `on_event`, `on_started`, `on_phase_changed`, ….

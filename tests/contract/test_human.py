@@ -14,7 +14,16 @@ import pytest
 from pydantic import BaseModel
 from tests.servers import TOKEN
 
-from callboard import Approval, Callboard, Client, HumanInteractive, Phase, State, Workflow
+from callboard import (
+    Approval,
+    Callboard,
+    Client,
+    HumanInteractive,
+    Interactive,
+    Phase,
+    State,
+    Workflow,
+)
 from callboard.errors import (
     AlreadyAnswered,
     Claimed,
@@ -31,11 +40,15 @@ from callboard.errors import (
 Board = Callboard | Client
 
 FLOW = """
-from callboard import Approval, Phase, State, Workflow
+from callboard import Approval, Interactive, Phase, State, Workflow
 
 flow = Workflow("flow", state=State, phases=[Phase("a", human=Approval("On?"), terminal=True)])
+review = Interactive("Review it.", outcome_schema={"type": "freeform"})
+decided = Workflow("decided", state=State, phases=[Phase("a", human=review, terminal=True)])
 """
 flow = Workflow("flow", state=State, phases=[Phase("a", human=Approval("On?"), terminal=True)])
+review = Interactive("Review it.", outcome_schema={"type": "freeform"})
+decided = Workflow("decided", state=State, phases=[Phase("a", human=review, terminal=True)])
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +76,7 @@ async def board(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             yield client
         return
     db = None if request.param == "memory" else tmp_path / "cb.db"
-    async with Callboard.open(db, [flow]) as opened:
+    async with Callboard.open(db, [flow, decided]) as opened:
         yield opened
 
 
@@ -300,6 +313,13 @@ class TestSimpleQuestions:
 class Decision(BaseModel):
     approved: bool
     notes: str
+
+    async def test_people_of_a_run_are_asked_too(self, board: Board):
+        ended = await board.run(decided, human_input={"interactive": lambda prompt: "as it is"})
+        state = await board.state(ended.session_id)
+        assert state["humanResponse"] == {"value": "as it is", "outcome": "completed"}
+        [asked] = await board.people.find(session_id=ended.session_id)
+        assert (asked.status, asked.response, asked.via) == ("completed", "as it is", "handler")
 
     async def test_context_of_ten_megabytes_comes_whole(self, board: Board):
         context = {"lines": ["x" * 1000] * 10_000}

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -17,13 +18,16 @@ from callboard.clock import SystemClock
 from callboard.engine.human import Human
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked
+from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.engine.workflow import Workflow
 from callboard.errors import ConflictError, ValidationError
 from callboard.events.envelope import Event
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
+from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
+from callboard.interactions.results import completion_of
 from callboard.log.protocol import Lease
 from callboard.state import patch
 from callboard.state.fold import apply
@@ -130,11 +134,15 @@ class Client:
         The server carries it forward. `on_event` hears it from its beginning.
         """
 
-        async def answer(question: str, value: Any) -> None:
-            await self.answer(question, value, via="handler")
+        async def answer(asked: Request, value: Any) -> None:
+            if asked.type != KIND:
+                await self.answer(asked.id, value, via="handler")
+                return
+            told = asdict(completion_of(asked.config, value))
+            await self.people.complete(asked.id, **told, via="handler")
 
         observation = Observation(None, on_event)
-        questions = Questions(as_handler(human_input), answer)
+        questions = Questions(as_handler(human_input), answer, self.people.get)
 
         def tell(event: Event) -> None:
             if observation.wanted:

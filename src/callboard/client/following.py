@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-from callboard.engine.people import handler_failed, request_of
-from callboard.engine.ports import HumanInput, NoAnswer
+from callboard.engine.people import handler_failed, is_for_handler, request_of, session_request
+from callboard.engine.ports import HumanInput, NoAnswer, Request
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import (
     AlreadyAnswered,
@@ -14,6 +14,8 @@ from callboard.errors import (
     ServerUnreachable,
 )
 from callboard.events.envelope import Event
+from callboard.interactions.configs import KIND
+from callboard.interactions.records import Interaction
 from callboard.state.fold import apply
 from callboard.state.session import Asked, SessionView
 
@@ -33,8 +35,10 @@ class Server(Protocol):
         ...
 
 
-Answer = Callable[[str, Any], Awaitable[Any]]
-"""Sends an answer to the question with this id."""
+Answer = Callable[[Request, Any], Awaitable[Any]]
+"""Sends an answer to a question."""
+Look = Callable[[str], Awaitable[Interaction]]
+"""Looks at the question with this id."""
 
 
 class Following:
@@ -122,11 +126,12 @@ class Following:
 class Questions:
     """Puts each open question to whoever is here, once, and sends what they answer."""
 
-    def __init__(self, handler: HumanInput | None, answer: Answer) -> None:
+    def __init__(self, handler: HumanInput | None, answer: Answer, look: Look) -> None:
         self.done: Callable[[], None] = lambda: None
         self.error: Exception | None = None
         self._handler = handler
         self._answer = answer
+        self._look = look
         self._declined: set[str] = set()
         self._sent: set[str] = set()
         self._asking: dict[str, asyncio.Task[None]] = {}
@@ -135,14 +140,16 @@ class Questions:
         """Whether a question may still be answered from here."""
         if self._handler is None:
             return False
-        return any(asked.id not in self._declined for asked in view.pending())
+        pending = filter(is_for_handler, view.pending())
+        return any(asked.id not in self._declined for asked in pending)
 
     def ask(self, view: SessionView) -> None:
         """Put what is new to the handler, and take back what is no longer asked."""
         if self._handler is None:
             return
         stopping = view.paused or view.pausing is not None
-        pending = {} if stopping else {asked.id: asked for asked in view.pending()}
+        asked_here = filter(is_for_handler, view.pending())
+        pending = {} if stopping else {asked.id: asked for asked in asked_here}
         for question, task in self._asking.items():
             if question not in pending and question not in self._sent:
                 task.cancel()
@@ -153,9 +160,12 @@ class Questions:
 
     async def _ask(self, handler: HumanInput, session_id: str, asked: Asked) -> None:
         try:
-            value = await handler.answer(request_of(session_id, asked))
+            request = request_of(session_id, asked)
+            if asked.type == KIND:
+                request = session_request(request, await self._look(asked.id))
+            value = await handler.answer(request)
             self._sent.add(asked.id)
-            await self._answer(asked.id, value)
+            await self._answer(request, value)
         except NoAnswer:
             self._declined.add(asked.id)
         except (AlreadyAnswered, InteractionClosed):

@@ -7,10 +7,12 @@ from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.loading import Loaded, load
 from callboard.engine.perform import Scene
+from callboard.engine.resolving import Questions
 from callboard.engine.workflow import Workflow
 from callboard.errors import PositionConflict
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.interactions.records import Interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.control import control
 from callboard.state.fold import apply
@@ -151,6 +153,10 @@ class LiveSession:
                 "control": control(self.view),
             }
             batch.add(names.CHECKPOINT, payload)
+
+    async def question(self, question: str) -> Interaction:
+        """A question with all that was said with it, which a view does not keep."""
+        return await Questions(self.log, self.clock).find(question)
 
     async def answer_to(self, question: str) -> Asked:
         """Wait until a question is closed."""

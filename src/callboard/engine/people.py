@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from callboard.engine.answering import answer_payload
 from callboard.engine.live import LiveSession
 from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput, NoAnswer, Request
+from callboard.engine.tasks import close
 from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, StoreError
 from callboard.events import names
+from callboard.interactions.configs import KIND, participants
 from callboard.interactions.kinds import is_from_board
+from callboard.interactions.outcomes import completion_event
+from callboard.interactions.records import Interaction
+from callboard.interactions.results import completion_of
 from callboard.state.session import Asked
 
 
@@ -38,7 +44,7 @@ class People:
     def will_answer(self) -> bool:
         """Whether a pending question may still be answered from here."""
         pending = self._live.view.pending() if self._handler else ()
-        return any(asked.id not in self.declined and _is_for(asked) for asked in pending)
+        return any(asked.id not in self.declined and is_for_handler(asked) for asked in pending)
 
     def ask(self) -> None:
         """Put what is new to the handler, and take back what is no longer asked."""
@@ -52,14 +58,17 @@ class People:
             return
         for question, asked in pending.items():
             known = question in self._asking or question in self.declined
-            if not known and _is_for(asked):
+            if not known and is_for_handler(asked):
                 self._asking[question] = asyncio.create_task(self._ask(self._handler, asked))
 
     async def _ask(self, handler: HumanInput, asked: Asked) -> None:
         try:
-            value = await handler.answer(request_of(self._live.session_id, asked))
+            request = request_of(self._live.session_id, asked)
+            if asked.type == KIND:
+                request = session_request(request, await self._live.question(asked.id))
+            value = await handler.answer(request)
             self._answering.add(asked.id)
-            await self._live.commit(lambda scene: _answer(scene, asked.id, value))
+            await self._live.commit(lambda scene: _answer(scene, request, value))
         except NoAnswer:
             self.declined.add(asked.id)
         except asyncio.CancelledError:
@@ -82,17 +91,28 @@ class People:
         return tasks
 
 
-def _is_for(asked: Asked) -> bool:
+def is_for_handler(asked: Asked) -> bool:
     """Whether a handler can be asked this; other types come from outside, and go back there."""
-    return asked.type in ("approval", "choice") or is_from_board(asked.type)
+    return asked.type in ("approval", "choice", KIND) or is_from_board(asked.type)
 
 
-def _answer(scene: Scene, question: str, value: object) -> None:
+def session_request(request: Request, asked: Interaction) -> Request:
+    """The same with how the session is to be held; NoAnswer when several have to decide it."""
+    if participants(asked.config):
+        raise NoAnswer
+    return replace(request, config=asked.config)
+
+
+def _answer(scene: Scene, request: Request, value: object) -> None:
     view = scene.batch.view
-    asked = view.questions.get(question)
+    asked = view.questions.get(request.id)
     if view.ended or asked is None or asked.status != "pending":
         return  # Somebody else was quicker; the first answer counts.
-    scene.batch.add(names.RECEIVED, answer_payload(view, question, value, None, via="handler"))
+    if request.type == KIND:
+        name, ended = completion_event(request, completion_of(request.config, value))
+        close(scene.batch, name, ended | {"via": "handler"})
+        return
+    scene.batch.add(names.RECEIVED, answer_payload(view, asked.id, value, None, via="handler"))
 
 
 def handler_failed(asked: Asked, error: Exception) -> HandlerFailed:

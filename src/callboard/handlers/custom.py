@@ -1,4 +1,4 @@
-"""A caller's own handler: an object or a mapping with `approval` and `choice`."""
+"""A caller's own handler: an object or a mapping with `approval`, `choice`, `interactive`."""
 
 import asyncio
 import contextvars
@@ -9,11 +9,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
-from callboard.engine.ports import HumanInput, Request
+from callboard.engine.ports import HumanInput, NoAnswer, Request
 from callboard.errors import DefinitionError
 from callboard.handlers.coding_agents import ask_plainly
+from callboard.handlers.interactive import plainly
+from callboard.interactions.configs import KIND
 
-NAMES = ("approval", "choice")
+NAMES = ("approval", "choice", "interactive")
 
 
 class CustomHandler:
@@ -24,16 +26,30 @@ class CustomHandler:
 
     async def answer(self, request: Request) -> Any:
         """What the function for this type of question says."""
+        if request.type == KIND:
+            return await self._decide(request)
         if request.config is not None:
             return await ask_plainly(self._ask, request, request.config)
         return await self._ask(request)
 
+    async def _decide(self, request: Request) -> Any:
+        """A decision; where no function is for those, a yes, a no or an option will do."""
+        if self._functions["interactive"] is not None:
+            return await self._call(self._functions["interactive"], request)
+        plain = plainly(request)
+        if self._functions[_kind(plain)] is None:
+            raise NoAnswer
+        return await self._ask(plain)
+
     async def _ask(self, request: Request) -> Any:
-        kind = "choice" if request.options is not None else "approval"
+        kind = _kind(request)
         function = self._functions[kind]
         if function is None:
             shown = "choice(prompt, options)" if kind == "choice" else "approval(prompt)"
             raise DefinitionError(f"human_input has no {kind!r}; add {shown}.")
+        return await self._call(function, request)
+
+    async def _call(self, function: Callable[..., Any], request: Request) -> Any:
         call = partial(function, request.prompt)
         if request.options is not None:
             call = partial(call, list(request.options))
@@ -45,6 +61,10 @@ class CustomHandler:
         return await result if inspect.isawaitable(result) else result
 
 
+def _kind(request: Request) -> str:
+    return "choice" if request.options is not None else "approval"
+
+
 def as_handler(given: object) -> HumanInput | None:
     """Whatever a caller gives as `human_input`, as the engine wants it."""
     if given is None:
@@ -54,8 +74,8 @@ def as_handler(given: object) -> HumanInput | None:
     if callable(getattr(given, "answer", None)):
         return cast("HumanInput", given)
     raise DefinitionError(
-        "human_input must have approval(prompt) and choice(prompt, options): use cli_prompt(), "
-        "auto_approve(), or an object or mapping of your own."
+        "human_input must have approval(prompt), choice(prompt, options) or interactive(prompt): "
+        "use cli_prompt(), auto_approve(), or an object or mapping of your own."
     )
 
 

@@ -3,16 +3,23 @@
 import asyncio
 import sys
 import unicodedata
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from json import loads
 from typing import TYPE_CHECKING, Any
 
 from callboard.engine.ports import NoAnswer, Request
+from callboard.errors import CallboardError
+from callboard.handlers.interactive import schema_of
+from callboard.interactions.outcomes import form_of, json_schema_of
+from callboard.interactions.schemas import check_fits
 
 if TYPE_CHECKING:
     from questionary import Question
 
 OTHER = "Other…"
+LATER = "Later"
 _OTHER = object()
+_LATER = object()
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Joiners only shape letters and emoji, and some scripts cannot be written without them.
@@ -36,6 +43,10 @@ class TerminalPrompt:
         """One of the options, or the person's own words where any text will do."""
         other = request is not None and request.other
         return await self._in_turn(lambda: _select(prompt, options, other=other))
+
+    async def interactive(self, prompt: str, request: Request) -> Any:
+        """A decision of the form that is wanted; whoever wants an agent for it is told how."""
+        return await self._in_turn(lambda: _decide(prompt, request))
 
     async def _in_turn(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         async with self._turn:
@@ -69,6 +80,53 @@ async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
     if picked is _OTHER:
         return await _shown(questionary.text("Your answer:", validate=_some_text))
     return picked
+
+
+async def _decide(prompt: str, request: Request) -> Any:
+    schema = schema_of(request)
+    shown = f"{prompt}\n(With an agent: callboard attend --session {request.session_id})"
+    match form_of(schema):
+        case "approval":
+            return await _pick(shown, {"Approve": "approved", "Reject": "rejected"})
+        case "selection":
+            return await _pick(shown, {visible(one, keep=""): one for one in schema["options"]})
+        case "freeform":
+            return await _written(f"{shown}\nYour decision, or Enter to leave it:")
+        case _ if schema is None:
+            return await _written(f"{shown}\nYour decision, or Enter to leave it:")
+        case _:
+            fits = json_schema_of(schema)
+            return await _written(f"{shown}\nYour decision as JSON, or Enter to leave it:", fits)
+
+
+async def _pick(shown: str, decisions: Mapping[str, str]) -> str:
+    """One of the decisions; none when the person leaves it for later."""
+    import questionary
+
+    choices = [questionary.Choice(name, decision) for name, decision in decisions.items()]
+    choices.append(questionary.Choice(LATER, _LATER))
+    picked = await _shown(questionary.select(_message(shown), choices))
+    if picked is _LATER:
+        raise NoAnswer
+    return picked
+
+
+async def _written(shown: str, schema: Any = None) -> Any:
+    """A text, or JSON that fits the schema; none when the person writes nothing."""
+    import questionary
+
+    def fits(text: str) -> bool | str:
+        try:
+            if text.strip() and schema is not None:
+                check_fits(schema, loads(text), "decision")
+        except (ValueError, CallboardError) as error:
+            return str(error)
+        return True
+
+    said = await _shown(questionary.text(_message(shown), validate=fits))
+    if not said.strip():
+        raise NoAnswer
+    return said if schema is None else loads(said)
 
 
 def _message(prompt: str) -> str:

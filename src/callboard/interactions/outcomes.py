@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from callboard.errors import ValidationError
 from callboard.events import names
 from callboard.interactions.fields import as_json, as_text, as_texts
-from callboard.interactions.records import Interaction
 from callboard.interactions.schemas import check_fits, check_json_schema
 
 VERDICTS: Final = {"approved": True, "rejected": False}
@@ -40,6 +39,20 @@ class Completion:
     error: str | None = None
 
 
+class Asking(Protocol):
+    """What an end has to know of the question that it ends."""
+
+    @property
+    def id(self) -> str:
+        """The question."""
+        ...
+
+    @property
+    def config(self) -> Mapping[str, Any] | None:
+        """What was said with it."""
+        ...
+
+
 def check_outcome(outcome: str) -> None:
     """Refuse a word that is no outcome."""
     if outcome not in _EVENTS:
@@ -51,10 +64,10 @@ def check_schema(config: Mapping[str, Any]) -> None:
     """Refuse a question whose outcome could never be checked."""
     schema = config.get("outcomeSchema")
     if schema is not None:
-        check_json_schema(_json_schema(schema), _SCHEMA)
+        check_json_schema(json_schema_of(schema), _SCHEMA)
 
 
-def completion_event(asked: Interaction, given: Completion) -> tuple[str, dict[str, Any]]:
+def completion_event(asked: Asking, given: Completion) -> tuple[str, dict[str, Any]]:
     """The event, as name and payload, by which the session ends."""
     check_outcome(given.outcome)
     name = _EVENTS[given.outcome]
@@ -84,8 +97,8 @@ def _response(given: Completion, schema: Any) -> dict[str, Any]:
     if verdict is not None and response is None:
         response = given.outcome
     if schema is not None:
-        check_fits(_json_schema(schema), response, "response")
-    if verdict is None and _form(schema) == "approval":
+        check_fits(json_schema_of(schema), response, "response")
+    if verdict is None and form_of(schema) == "approval":
         verdict = told
     return {"value": response, **({} if verdict is None else {"approved": verdict})}
 
@@ -108,15 +121,15 @@ def _duration(millis: Any) -> int:
     return millis
 
 
-def _form(schema: Any) -> str | None:
+def form_of(schema: Any) -> str | None:
     """The word for a simple outcome, as callers who need no JSON Schema write it."""
     word = cast("Mapping[str, Any]", schema).get("type") if isinstance(schema, Mapping) else None
     return word if word in ("approval", "selection", "freeform", "structured") else None
 
 
-def _json_schema(schema: Any) -> Any:
+def json_schema_of(schema: Any) -> Any:
     """The JSON Schema that a response has to fit."""
-    match _form(schema):
+    match form_of(schema):
         case "approval":
             return {"enum": list(VERDICTS)}
         case "selection":

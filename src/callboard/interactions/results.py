@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, cast
 
 from callboard.errors import ResponseInvalid
 from callboard.interactions.configs import participants
-from callboard.interactions.outcomes import VERDICTS
+from callboard.interactions.outcomes import VERDICTS, Completion, form_of
 from callboard.interactions.records import Interaction
 
 T = TypeVar("T")
@@ -36,6 +36,20 @@ class InteractiveSessionResult(Generic[T]):
     duration: float = 0.0
     error: str | None = None
     approved: bool | None = None
+
+
+def completion_of(config: Mapping[str, Any] | None, said: Any) -> Completion:
+    """The end that somebody's words make: a decision, or a result that says how it ended.
+
+    A yes or no is a verdict, where that was the question.
+    """
+    if isinstance(said, InteractiveSessionResult):
+        ended = cast("InteractiveSessionResult[Any]", said)
+        took = round(ended.duration * 1000) or None
+        return Completion(ended.outcome, ended.response, ended.transcript, took, ended.error)
+    if isinstance(said, bool) and form_of((config or {}).get("outcomeSchema")) == "approval":
+        said = "approved" if said else "rejected"
+    return Completion("completed", said)
 
 
 def result_of(ended: Interaction, result_type: Any = None) -> InteractiveSessionResult[Any]:

@@ -58,6 +58,24 @@ def answer(
     return do
 
 
+def complete(
+    response: Any = None,
+    *,
+    outcome: str = "completed",
+    error: str | None = None,
+    prompt: str | None = None,
+    by: str | None = None,
+) -> Command:
+    """Somebody ends the interactive session; with several pending, the one with this prompt."""
+
+    def do(stage: Stage) -> None:
+        question = _pending(stage, prompt)
+        ended = stage.inbox.complete(question.id, outcome, response=response, error=error, by=by)
+        now(ended)
+
+    return do
+
+
 def pause(*, interrupt: bool = False) -> Command:
     """Somebody pauses the session; with `interrupt`, running agents are taken off at once."""
 

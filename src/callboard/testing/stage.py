@@ -4,6 +4,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from callboard.engine import decide as d
+from callboard.engine.inbox import Inbox
 from callboard.engine.live import Build, LiveSession
 from callboard.engine.operations import Operations, begin
 from callboard.engine.perform import Scene, perform, start
@@ -28,6 +29,7 @@ class Stage:
         self.clock = FakeClock()
         self.log = MemoryLog(project, self.clock)
         self.operations = Operations(self.log, self.clock)
+        self.inbox = Inbox(self.log, self.clock)
         self.live = LiveSession(self.log, workflow, SESSION, self.clock)
 
     @property

@@ -1,5 +1,6 @@
 """cli_prompt at a real terminal: a script in a pseudo-terminal, and keys that are pressed."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ DOWN, ENTER, CTRL_C = "\x1b[B", "\r", "\x03"
 
 SETUP = """
 import asyncio
-from callboard import Approval, Callboard, Choice, Context, Phase, State, Workflow
+from callboard import Approval, Callboard, Choice, Context, Interactive, Phase, State, Workflow
 from callboard import agent, cli_prompt, run
 
 class Told(State):
@@ -71,6 +72,55 @@ def test_an_approval(terminal: Spawn, key: str, answer: str):
 
     child.expect(f"END completed \\['{answer}'\\]")
     child.expect(pexpect.EOF)
+
+
+DECISIONS = {
+    "approve": ({"type": "approval"}, ENTER, "'approved'"),
+    "reject": ({"type": "approval"}, DOWN + ENTER, "'rejected'"),
+    "select": ({"type": "selection", "options": ["left", "right"]}, DOWN + ENTER, "'right'"),
+    "write": ({"type": "freeform"}, "as it is" + ENTER, "'as it is'"),
+    "structure": (
+        {"type": "structured", "json_schema": {"required": ["n"]}},
+        '{"n": 1}\r',
+        "{'n': 1}",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", DECISIONS)
+def test_a_session_is_decided(terminal: Spawn, form: str):
+    schema, keys, value = DECISIONS[form]
+    child = terminal(
+        f"    question = Interactive('Review it.', outcome_schema={schema!r})\n"
+        "    show(await run(asking(question), human_input=cli_prompt()))"
+    )
+    child.expect("Review it\\.")
+    child.expect("callboard attend --session ")
+    child.send(keys)
+    child.expect(f"END completed \\[{re.escape(value)}\\]")
+
+
+def test_a_decision_that_does_not_fit_is_told_at_once_and_may_be_left(terminal: Spawn):
+    schema = {"type": "structured", "json_schema": {"required": ["n"]}}
+    child = terminal(
+        f"    question = Interactive('Review it.', outcome_schema={schema!r})\n"
+        "    show(await run(asking(question), human_input=cli_prompt()))"
+    )
+    child.expect("as JSON")
+    child.send("{}\r")
+    child.expect("'n' is a required property")
+    child.send("\x08\x08\r")
+    child.expect("END waiting \\[\\]")
+
+
+def test_a_session_is_left_for_later(terminal: Spawn):
+    child = terminal(
+        "    question = Interactive('Review it.', outcome_schema={'type': 'approval'})\n"
+        "    show(await run(asking(question), human_input=cli_prompt()))"
+    )
+    child.expect("Later")
+    child.send(DOWN + DOWN + ENTER)
+    child.expect("END waiting \\[\\]")
 
 
 def test_a_choice_with_arrow_keys(terminal: Spawn):

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from callboard import Approval, Choice, Phase, Retry, State, Workflow, agent
-from callboard.errors import AlreadyAnswered, AnswerInvalid, NotResumable
+from callboard import Approval, Choice, Interactive, Phase, Retry, State, Workflow, agent
+from callboard.errors import AlreadyAnswered, AnswerInvalid, NotResumable, ValidationError
 from callboard.testing.commands import (
     answer,
     cancel,
+    complete,
     crash,
     failure,
     output,
@@ -274,3 +275,16 @@ def test_every_claim_can_fail():
     expect("hotel should be 'small'", lambda: REVIEWING.then_state(hotel="small"))
     expect("should be failed; it is waiting", lambda: REVIEWING.then_status("failed"))
     expect("a function", lambda: REVIEWING.then(("agent:completed", {"output": str.isdigit})))
+
+
+def test_an_interactive_session_is_completed_or_ends_otherwise():
+    asks = Interactive("Review it.", outcome_schema={"type": "approval"})
+    flow = Workflow("w", state=Trip, phases=[Phase("p", human=asks, terminal=True)])
+    waiting = given(flow).when().then(..., "input:requested", "task:started")
+    waiting.when(complete("approved", by="ann")).then(
+        ("input:received", {"value": "approved", "by": "ann"}), "task:completed", ...
+    ).then_status("completed").then_state(approved=True)
+    waiting.when(complete(outcome="failed", error="It broke.", prompt="Review it.")).then(
+        ("input:failed", {"error": "It broke."}), "task:completed", ...
+    ).then_state(approved=None)
+    waiting.when(complete("perhaps")).then_refused(ValidationError, "response")
