@@ -102,7 +102,25 @@ HELD: dict[str, Any] = {
 }
 
 
-async def test_a_held_permission_is_allowed_from_the_board(tmp_path: Path):
+QUESTION: dict[str, Any] = {
+    "question": "Which?",
+    "header": "W",
+    "multiSelect": False,
+    "options": [{"label": "Left"}, {"label": "Right"}],
+}
+ASKED: dict[str, Any] = {
+    "tool_name": "AskUserQuestion",
+    "tool_input": {"questions": [QUESTION]},
+    "callboard": {"hold": "hold-3"},
+}
+
+
+async def decided(held: "asyncio.Task[httpx.Response]") -> dict[str, Any]:
+    """What the agent is told."""
+    return (await held).json()["hookSpecificOutput"]["decision"]
+
+
+async def test_what_is_held_is_allowed_refused_and_answered_from_the_board(tmp_path: Path):
     async with staged(tmp_path) as stage:
         await begin(stage)
         held = asyncio.create_task(stage.hook("PermissionRequest", **HELD))
@@ -110,40 +128,21 @@ async def test_a_held_permission_is_allowed_from_the_board(tmp_path: Path):
         await stage.press("y")
         await stage.shows("Allow?", "$ make clean")
         await stage.press("enter")
-        decision = (await held).json()["hookSpecificOutput"]["decision"]
-        assert decision["behavior"] == "allow"
+        assert (await decided(held))["behavior"] == "allow"
         await stage.shows("● running")
-
-
-async def test_a_held_permission_is_refused_with_a_reason(tmp_path: Path):
-    async with staged(tmp_path) as stage:
-        await begin(stage)
-        held = asyncio.create_task(stage.hook("PermissionRequest", **HELD))
+        again = HELD | {"callboard": {"hold": "hold-2"}}
+        held = asyncio.create_task(stage.hook("PermissionRequest", **again))
         await stage.shows("! approve")
         await stage.press("n")
         await stage.press(*"no")
         await stage.press("enter")
-        decision = (await held).json()["hookSpecificOutput"]["decision"]
-        assert (decision["behavior"], decision["message"]) == ("deny", "no")
-
-
-async def test_a_question_is_answered_by_number(tmp_path: Path):
-    questions = [
-        {
-            "question": "Which?",
-            "header": "W",
-            "multiSelect": False,
-            "options": [{"label": "Left"}, {"label": "Right"}],
-        }
-    ]
-    asked: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": questions}}
-    async with staged(tmp_path) as stage:
-        await begin(stage)
-        held = asyncio.create_task(stage.hook("PermissionRequest", **{**HELD, **asked}))
+        refused = await decided(held)
+        assert (refused["behavior"], refused["message"]) == ("deny", "no")
+        await stage.shows("● running")
+        held = asyncio.create_task(stage.hook("PermissionRequest", **ASKED))
         await stage.shows("? asks", "2 Right")
         await stage.press("enter", "2")
-        decision = (await held).json()["hookSpecificOutput"]["decision"]
-        assert decision["updatedInput"]["answers"] == {"Which?": "Right"}
+        assert (await decided(held))["updatedInput"]["answers"] == {"Which?": "Right"}
 
 
 async def test_the_first_answer_wins_and_the_second_is_told(tmp_path: Path):
@@ -158,8 +157,7 @@ async def test_the_first_answer_wins_and_the_second_is_told(tmp_path: Path):
         # By the stream, or by the server's refusal: whichever is first, the person is told.
         await stage.press("enter")
         await stage.shows("Somebody was first")
-        decision = (await held).json()["hookSpecificOutput"]["decision"]
-        assert decision["behavior"] == "deny"
+        assert (await decided(held))["behavior"] == "deny"
 
 
 async def test_a_workflow_that_asks_stands_beside_the_agents(tmp_path: Path):

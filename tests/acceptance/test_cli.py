@@ -61,7 +61,7 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
     assert "▸ end\n✓ completed  " in ended.out
     assert '  plan: ["see Rome","eat"]\n' in ended.out
 
-    again = callboard("resume", session, code=2)
+    again = callboard.here("resume", session, code=2)
     assert again.err == (
         f"error: Session {session} has completed and cannot go on. "
         f"Fork it: callboard fork {session} --phase end --db t.db\n"
@@ -173,7 +173,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
     shown = callboard.here("inbox", "--session", session[:6]).out
     assert f"    callboard answer {how} Slow --db t.db\n" in shown
 
-    several = callboard("answer", session, "yes", code=2).err
+    several = callboard.here("answer", session, "yes", code=2).err
     assert several.startswith(f"error: Session {session} asks 2 questions.")
     assert f"callboard answer {sure} yes --db t.db" in several
 
@@ -218,7 +218,7 @@ def test_ids_may_be_short_but_not_ambiguous(callboard: CallboardCommand):
     )
     python = str(Path(SCRIPT).with_name("python"))
     subprocess.run([python, "-c", script], cwd=callboard.folder, env=callboard.env, check=True)
-    ambiguous = callboard("show", "abcd", code=2).err
+    ambiguous = callboard.here("show", "abcd", code=2).err
     assert ambiguous == (
         "error: 'abcd' begins more than one id. Which session?\n  abcd-1\n  abcd-2\n"
     )
@@ -232,9 +232,9 @@ def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
     assert failed.out.endswith("  ✗ ValueError: boom \\x1b[31m\n✗ failed\n")
     assert "in phase 'second': ValueError: boom \\x1b[31m\n" in failed.err
     assert failed.err.endswith(f"Try again: callboard retry {session} --db t.db\n")
-    assert f"callboard retry {session} --db t.db" in callboard("why", session).out
-    assert f"callboard retry {session}" in callboard("resume", session, code=2).err
-    assert "✗ second" in callboard("show", session).out
+    assert f"callboard retry {session} --db t.db" in callboard.here("why", session).out
+    assert f"callboard retry {session}" in callboard.here("resume", session, code=2).err
+    assert "✗ second" in callboard.here("show", session).out
 
     again = callboard.here("run", "flows.py:broken", "--json", code=1)
     error = orjson.loads(again.err)["error"]
@@ -247,9 +247,9 @@ def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
     assert f"forked from {session} at position" in retried.out
     assert "▸ first" not in retried.out
     assert "✓ completed" in retried.out
-    refused = callboard("retry", child, code=2)
+    refused = callboard.here("retry", child, code=2)
     assert "has not failed: it is completed" in refused.err
-    (shown,) = callboard("show", session, "--json").json
+    (shown,) = callboard.here("show", session, "--json").json
     assert shown["forks"] == [child]
 
 
@@ -348,7 +348,7 @@ def test_a_session_whose_phase_is_gone_is_held_not_failed(callboard: CallboardCo
     assert "It is held: Workflow 'trip' no longer has the phase 'plan'" in held
     assert callboard.here("why", session, "--json").json[0]["kind"] == "held"
     callboard.flows.write_text(as_it_was, encoding="utf-8")
-    assert "▸ book" in callboard("resume", session, code=3).out
+    assert "▸ book" in callboard.here("resume", session, code=3).out
 
 
 def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
@@ -356,8 +356,8 @@ def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
     (folder,) = [callboard.folder / "share" / "callboard"]
     assert not folder.exists()
     before = callboard("--db", "sqlite:///t.db", "sessions", "--json", CALLBOARD_DB="x.db")
-    assert before.json == callboard("sessions", "--json").json
-    assert "There is no database" in callboard("sessions", "--db", "typo.db", code=2).err
+    assert before.json == callboard.here("sessions", "--json").json
+    assert "There is no database" in callboard.here("sessions", "--db", "typo.db", code=2).err
     assert not (callboard.folder / "typo.db").exists()
 
     del callboard.env["CALLBOARD_DB"]
@@ -368,9 +368,9 @@ def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
     assert stat.S_IMODE((folder / "callboard.db").stat().st_mode) == 0o600
 
     (callboard.folder / "notes.db").write_text("no database " * 100, encoding="utf-8")
-    damaged = callboard("sessions", "--db", "notes.db", "--json", code=2)
+    damaged = callboard.here("sessions", "--db", "notes.db", "--json", code=2)
     assert orjson.loads(damaged.err)["error"]["code"] == "STORE_CORRUPT"
-    unknown = callboard("sessions", "--db", "mysql://x", code=2)
+    unknown = callboard.here("sessions", "--db", "mysql://x", code=2)
     assert "is no database that Callboard knows" in unknown.err
 
 

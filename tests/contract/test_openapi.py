@@ -53,7 +53,8 @@ async def test_every_route_of_the_design_is_described(tmp_path: Path):
 
 
 @pytest.mark.timeout(300)
-async def test_schemathesis_finds_nothing(tmp_path: Path):
+@pytest.mark.parametrize("examples", [8, pytest.param(100, marks=pytest.mark.long)])
+async def test_schemathesis_finds_nothing(tmp_path: Path, examples: int):
     limits = ["--wrong-tokens=1000000"]
     async with serving(tmp_path / "x.db", FLOWS, options=limits) as server:
         process = await asyncio.create_subprocess_exec(
@@ -65,7 +66,7 @@ async def test_schemathesis_finds_nothing(tmp_path: Path):
             # What a workflow takes as input, or a question as an answer, no schema can say.
             "--exclude-checks=positive_data_acceptance",
             "--phases=examples,coverage,fuzzing,stateful",
-            "--max-examples=15",
+            f"--max-examples={examples}",
             "--seed=1",
             "--continue-on-failure",
             "--warnings=off",
