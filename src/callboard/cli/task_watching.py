@@ -9,11 +9,14 @@ from rich.text import Text
 
 from callboard.cli.screen import Screen
 from callboard.cli.task_drawing import draw, lines
+from callboard.errors import StoreCorrupt
 from callboard.statusfiles import files
 from callboard.statusfiles.location import Place
 from callboard.statusfiles.phases import Workflow
 
 _LOOK_AGAIN: Final = 0.1
+_LOOKS: Final = 30
+"""How often a broken file is looked at before it counts as broken."""
 
 
 def follow(place: Place, screen: Screen, *, as_json: bool) -> Workflow:
@@ -45,5 +48,15 @@ def _changes(place: Place) -> Iterator[Workflow]:
         now = before
         while now == before:
             time.sleep(_LOOK_AGAIN)
-            now = files.read(place.state)
+            now = _read(place)
         before = now if now and first and now["id"] == first["id"] else None
+
+
+def _read(place: Place) -> Workflow | None:
+    """The workflow as it stands. Not everybody writes it at once: half of it is looked at again."""
+    for _ in range(_LOOKS - 1):
+        try:
+            return files.read(place.state)
+        except StoreCorrupt:
+            time.sleep(_LOOK_AGAIN)
+    return files.read(place.state)
