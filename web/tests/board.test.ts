@@ -54,16 +54,30 @@ group('what an agent asks', () => {
   }
 
   it('is read whatever is missing', () => {
-    expect(askOf({ config })).toMatchObject({ plateId: 'p1', toolName: 'Bash', suggestions: [] })
-    expect(askOf({ config: null })).toBeNull()
-    expect(askOf({ config: { plateId: 7 } })).toBeNull()
-    const odd = askOf({ config: { plateId: 'p', questions: [null, { options: ['a', {}] }] } })
+    expect(askOf({ type: 'permission', config })).toMatchObject({
+      plateId: 'p1',
+      toolName: 'Bash',
+      suggestions: [],
+    })
+    expect(askOf({ type: 'approval', config: null })).toBeNull()
+    expect(askOf({ type: 'approval', config: { plateId: 7 } })).toBeNull()
+    const asked = { plateId: 'p', questions: [null, { options: ['a', {}] }] }
+    const odd = askOf({ type: 'question', config: asked })
     expect(odd?.questions).toHaveLength(2)
     expect(odd?.questions[1]?.options.map((one) => one.label)).toEqual(['a', ''])
   })
 
+  it('may come from an agent of a session, which is on no plate', () => {
+    const asked = { agent: 'claude', toolName: 'Bash', toolInput: { command: 'ls' } }
+    expect(askOf({ type: 'permission', config: asked })).toMatchObject({
+      plateId: null,
+      agent: 'claude',
+      toolName: 'Bash',
+    })
+  })
+
   it('has a headline', () => {
-    const ask = askOf({ config })
+    const ask = askOf({ type: 'permission', config })
     if (!ask) throw new Error('no ask')
     expect(headlineOf({ type: 'permission', prompt: 'Run: ls' }, ask)).toBe('Allow Bash?')
   })

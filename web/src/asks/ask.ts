@@ -10,7 +10,8 @@ export interface AgentQuestion {
 
 /** What a coding agent asks, as far as it is told. */
 export interface Ask {
-  readonly plateId: string
+  /** Whose it is on the board; null for an agent of a session. */
+  readonly plateId: string | null
   readonly agent: string
   readonly toolName: string
   readonly toolInput: Readonly<Record<string, unknown>>
@@ -24,13 +25,16 @@ export interface Ask {
 
 type Told = Readonly<Record<string, unknown>>
 
-/** What a coding agent asks with this question; null for questions of sessions and of programs. */
-export function askOf(question: Pick<Interaction, 'config'>): Ask | null {
+const BY_AGENTS = ['permission', 'plan', 'question']
+
+/** What a coding agent asks with this question; null for what workflows and programs ask. */
+export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | null {
   const config = objectOf(question.config)
-  if (typeof config.plateId !== 'string') return null
+  const plateId = textOf(config.plateId)
+  if (plateId === null && !BY_AGENTS.includes(question.type)) return null
   const toolInput = objectOf(config.toolInput)
   return {
-    plateId: config.plateId,
+    plateId,
     agent: textOr(config.agent, 'An agent'),
     toolName: textOr(config.toolName, ''),
     toolInput,

@@ -10,10 +10,10 @@ import { useStateAt } from '../server/useStateAt'
 
 /** What a person needs to know to answer: what was said, what changed, and the state. */
 export function QuestionContext({ question }: { readonly question: Interaction }) {
-  // A coding agent's question is shown whole above, and its session is no session of ours.
-  if (askOf(question)) return <AllOfIt config={question.config} />
+  // A coding agent's question is shown whole above; the board's are of no session of ours.
+  if (askOf(question)?.plateId) return <AllOfIt config={question.config} />
   // What an interactive session is about stands above, too.
-  const isShown = wantedOf(question) !== null
+  const isShown = wantedOf(question) !== null || askOf(question) !== null
   return (
     <div className="context">
       {!isShown && question.config !== null && question.config !== undefined && (

@@ -83,11 +83,19 @@ function About({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
   )
 }
 
+/** Where whoever asks can be looked at: a plate, or a session. */
+function placeOf({ sessionId }: Interaction, ask: Ask | null): string | null {
+  if (ask?.plateId) return to.plate(ask.plateId)
+  return sessionId && to.session(sessionId)
+}
+
 function Asker({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask | null }) {
   if (ask) {
+    const where = placeOf(question, ask)
+    const name = agentName(ask.agent)
     return (
       <span>
-        asked by <Link to={to.plate(ask.plateId)}>{agentName(ask.agent)}</Link>
+        asked by {where ? <Link to={where}>{name}</Link> : name}
         {ask.cwd && (
           <>
             {' in '}
@@ -175,8 +183,7 @@ function Closed({ question, onNext }: Props) {
 }
 
 function GoOn({ question }: Pick<Props, 'question'>) {
-  const ask = askOf(question)
-  const where = ask ? to.plate(ask.plateId) : question.sessionId && to.session(question.sessionId)
+  const where = placeOf(question, askOf(question))
   if (!where) return null
   return (
     <Link className="button" to={where}>

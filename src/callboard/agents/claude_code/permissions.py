@@ -82,7 +82,7 @@ class Permissions:
         key = self._keys[id] = await self._key(tool, given)
         asked = asking.request(tool, given, self._cwd, request.get("permission_suggestions"))
         options = list(asked.options) or None
-        config = dict(asked.config)
+        config = {**asked.config, "agent": "claude"}
         question = Rendered(asked.type, asked.prompt, options, options is not None, config=config)
         verdict = _verdict(await self._ctx.put(question, key), given)
         # Before it is sent: a yes may be lost and asked for again, but never used twice.
