@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -17,6 +18,7 @@ from tests.real_clients.patience import until, until_told
 from tests.real_clients.scenes import DATABASES
 from tests.real_clients.script import Call, Fail, Hold, Script, Turn
 from tests.real_clients.terminal import Terminal
+from tests.real_clients.test_claude_agent import running
 
 from callboard import Callboard
 from callboard.events.envelope import Event
@@ -352,6 +354,31 @@ class TestPlan:
         assert [(one["title"], one["status"]) for one in workflow(client)["phases"]] == [
             ("Check it", "completed")
         ]
+
+
+class TestStopping:
+    async def test_an_interrupt_ends_the_agents_and_another_start_goes_on(
+        self, client: Claude, model: Model, start: Start
+    ):
+        gate = threading.Event()
+        model.scripts |= {
+            "plan": planning(PHASES[0]),
+            "make": always([Hold(gate), *report("calculator.py")]),
+        }
+        first = await start(TASK, "--approve", "auto")
+        await until(lambda: asked_with(model, "make"), "the phase is at work", LONG)
+
+        first.send_signal(signal.SIGINT)
+        code, out, err = await ended(first)
+
+        assert code == 130, err
+        assert running(client) == []
+        gate.set()
+        info, _, _ = await session(client)
+        assert f"callboard resume {info.session_id}" in out
+        said = await client.home.run(CALLBOARD, "resume", info.session_id, env=client.env)
+        assert said.code == 0, said
+        assert statuses(client) == ["completed"]
 
 
 class TestTrouble:

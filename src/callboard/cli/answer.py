@@ -13,6 +13,7 @@ from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session, watch_session
 from callboard.cli.ruling import check_person, confirm_rules, ruled, tell
 from callboard.cli.screen import Screen
+from callboard.cli.source import OURS
 from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import ValidationError
@@ -120,13 +121,14 @@ def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | N
         screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
     if info is None or info.status in ("completed", "failed", "cancelled"):
         return
-    if info.running and not place.served:
+    served = place.served and info.workflow not in OURS
+    if info.running and not served:
         return
     if info.status == "waiting":
         screen.line(
             "The session still waits for a person: " + place.command("why", info.session_id)
         )
-    elif place.served and info.status != "paused":
+    elif served and info.status != "paused":
         watch = place.command("resume" if place.watched else "show", info.session_id)
         screen.line("The session goes on there. Watch it: ", (watch, "command"))
     else:

@@ -14,8 +14,8 @@ from callboard.cli import options
 from callboard.cli.attend_place import plan_of
 from callboard.cli.audience import Audience
 from callboard.cli.database import Database
-from callboard.cli.exits import DONE
-from callboard.cli.foreground import Stage, play
+from callboard.cli.exits import DONE, INTERRUPTED
+from callboard.cli.foreground import Begin, Stage, play
 from callboard.cli.lookup import find_session
 from callboard.cli.periods import PERIOD
 from callboard.cli.places import Board
@@ -31,9 +31,9 @@ from callboard.delegation.wording import outline
 from callboard.delegation.workflow import NAME, delegation
 from callboard.drivers.execution import Result
 from callboard.errors import AgentError, CallboardError, NotFound, ValidationError
-from callboard.statusfiles import get_workflow_state
 from callboard.statusfiles.location import find_place
-from callboard.statusfiles.publishing import with_status_files
+from callboard.statusfiles.publishing import published_in, with_status_files
+from callboard.statusfiles.shelf import all_workflows
 from callboard.vendors.claude.launching import PROGRAM
 from callboard.vendors.claude.settings import home
 
@@ -98,13 +98,10 @@ def command(task: str | None, session: str | None, database: Database, **given: 
     order = _order(task, database, given)
     if order.terms.plan_only:
         return _print_plan(database, order, as_json=given["as_json"])
-    root = Path(find_place().root)
-    code = play(
-        Stage(database, given["as_json"], False, _silent), [delegation], _begin(order, root)
-    )
-    if not given["as_json"]:
-        _draw(root)
-    return code
+    root, begun = Path(find_place().root), list[str]()
+    stage = Stage(database, given["as_json"], False, _silent)
+    code = play(stage, [delegation], _begin(order, root, begun.append))
+    return _drawn(code, stage, root, *begun)
 
 
 def _resume(task: str | None, given: str, database: Database, as_json: bool) -> int:
@@ -119,12 +116,11 @@ def _resume(task: str | None, given: str, database: Database, as_json: bool) -> 
         )
     stage = Stage(database, as_json, False, _silent)
     code = resume_session(info, stage, by=options.user_name())
-    if not as_json and info.source and info.source.get("statusFiles"):
-        _draw(Path(info.source["statusFiles"]))
-    return code
+    root = published_in(info.source)
+    return code if root is None else _drawn(code, stage, root, info.session_id)
 
 
-def _begin(order: Order, root: Path | None) -> Any:
+def _begin(order: Order, root: Path | None, tell: Callable[[str], object] = str) -> Begin:
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[Any]]:
         execution = board.run(
             delegation,
@@ -133,6 +129,7 @@ def _begin(order: Order, root: Path | None) -> Any:
             on_event=audience.tell,
             source=with_status_files(OURS[NAME], root),
         )
+        tell(execution.session_id)
         return execution.session_id, execution
 
     return begin
@@ -197,13 +194,15 @@ def _silent(screen: Screen, state: Any) -> None:
     """What there is to tell is drawn from the files."""
 
 
-def _draw(root: Path) -> None:
-    try:
-        workflow = get_workflow_state(path=root)
-    except CallboardError:
-        return  # Said already, by whoever could not write it.
-    if workflow is not None:
-        draw(Screen(), workflow, as_json=False)
+def _drawn(code: int, stage: Stage, root: Path, session: str) -> int:
+    """Draw how far the phases are, unless nobody looks; gives the exit code back."""
+    if stage.as_json or code == INTERRUPTED:
+        return code
+    for shelved in all_workflows(find_place(root)):
+        if shelved.workflow and shelved.workflow.get("session_id") == session:
+            draw(Screen(), shelved.workflow, as_json=False)
+            break
+    return code
 
 
 def _check_program() -> None:
