@@ -95,24 +95,20 @@ async def test_two_permissions_at_once_answered_in_any_order(
 # ---------------------------------------------------------------------- questions
 
 
-async def test_questions_answered_on_the_board(claude: Claude, model: Model, board: Board):
-    model.scripts["ask"] = scenes.ASK
+async def test_questions_answered_on_the_board_and_in_the_terminal(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts |= {"it": scenes.ASK, "one": scenes.ASK_ONE}
     answers = {"Which database?": "Neither, a file", "Which days?": ["Monday", "Wednesday"]}
-    with claude.terminal() as terminal:
-        await terminal.is_ready()
-        await terminal.type("play:ask")
-        asked = await board.asked("question")
+    async with asking(claude, board, "question") as (terminal, asked):
         await board.plate(status="awaiting_input", interactionId=asked["id"])
         await board.answer(asked["id"], {"answers": answers})
         await terminal.shows("I shall use that.")
         await board.plate(status="idle", interactionId=None)
-    assert model.was_told('"Which database?"="Neither, a file"')
-    assert model.was_told('"Which days?"="Monday, Wednesday"')
-
-
-async def test_a_question_answered_in_the_terminal(claude: Claude, model: Model, board: Board):
-    model.scripts["it"] = scenes.ASK_ONE
-    async with asking(claude, board, "question") as (terminal, asked):
+        assert model.was_told('"Which database?"="Neither, a file"')
+        assert model.was_told('"Which days?"="Monday, Wednesday"')
+        await terminal.type("play:one")
+        asked = await board.asked("question")
         await terminal.leaves("Enter to select", "2")
         found = await board.closed(asked["id"])
         await board.plate(status="idle", interactionId=None)
@@ -123,25 +119,24 @@ async def test_a_question_answered_in_the_terminal(claude: Claude, model: Model,
 # ---------------------------------------------------------------------- plans
 
 
-async def test_a_plan_approved_on_the_board(claude: Claude, model: Model, board: Board):
-    model.scripts["it"] = scenes.PLAN
-    async with asking(claude, board, "plan", "--permission-mode", "plan") as (terminal, asked):
-        await terminal.shows(GO_AHEAD)
-        assert "Do it." in asked["config"]["plan"]
-        await board.plate(status="awaiting_approval", interactionId=asked["id"])
-        await board.answer(asked["id"], "yes")
-        await terminal.shows("So much for the plan.", "manual mode on")
-        await board.plate(status="idle", interactionId=None)
-    assert model.was_told("User has approved your plan.")
-
-
-async def test_a_plan_sent_back_from_the_board(claude: Claude, model: Model, board: Board):
+async def test_a_plan_is_sent_back_and_approved_on_the_board(
+    claude: Claude, model: Model, board: Board
+):
     model.scripts["it"] = scenes.PLAN
     async with asking(claude, board, "plan", "--permission-mode", "plan") as (terminal, asked):
         await board.answer(asked["id"], {"approved": False, "feedback": "tests come first"})
         await terminal.shows("So much for the plan.", "plan mode on")
         await board.plate(status="idle", interactionId=None)
-    assert model.was_told("tests come first")
+        assert model.was_told("tests come first")
+        await terminal.type("play:it again")
+        asked = await board.asked("plan")
+        await terminal.shows(GO_AHEAD)
+        assert "Do it." in asked["config"]["plan"]
+        await board.plate(status="awaiting_approval", interactionId=asked["id"])
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("manual mode on")
+        await board.plate(status="idle", interactionId=None)
+    assert model.was_told("User has approved your plan.")
 
 
 # ---------------------------------------------------------------------- Esc, and others
@@ -170,6 +165,7 @@ async def test_esc_in_the_terminal_withdraws_what_was_asked(
     assert plate["interrupted"] is True
 
 
+@pytest.mark.long
 async def test_a_no_with_words_in_the_terminal_ends_the_question(
     claude: Claude, model: Model, board: Board
 ):
@@ -200,7 +196,7 @@ async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board
 async def test_the_server_is_killed_while_a_permission_is_asked(
     claude: Claude, model: Model, board: Board
 ):
-    model.scripts["it"] = scenes.TOUCH
+    model.scripts |= {"it": scenes.TOUCH, "more": scenes.TOUCH}
     async with asking(claude, board, "permission") as (terminal, asked):
         await board.server.kill()
         await terminal.shows(PROCEED)
@@ -210,18 +206,15 @@ async def test_the_server_is_killed_while_a_permission_is_asked(
         await board.answer(asked["id"], "yes")
         await terminal.shows("It is made.")
         plate = await board.plate(status="idle", interactionId=None)
-    assert made(claude).exists()
-    assert (await board.told(plate)).count("permission_request") == 1
-
-
-async def test_answered_in_the_terminal_while_the_server_was_down(
-    claude: Claude, model: Model, board: Board
-):
-    model.scripts["it"] = scenes.TOUCH
-    async with asking(claude, board, "permission") as (terminal, asked):
+        # A hook that finds no server for long tells the spool as well, and yet is asked once.
+        assert (await board.told(plate)).count("input:requested") == 1
+        made(claude).unlink()
+        # The next one is answered in the terminal, while no server runs.
+        await terminal.type("play:more")
+        asked = await board.asked("permission")
         await board.server.kill()
         await terminal.leaves(PROCEED, "1")
-        await terminal.shows("It is made.")
+        await until(lambda: made(claude).exists(), "the file")
         await board.server.restart()
         found = await board.closed(asked["id"])
         await board.plate(status="idle", interactionId=None)
