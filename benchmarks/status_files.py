@@ -2,9 +2,10 @@
 it, what a hook costs: `import callboard.statusfiles`, and one hook that moves a phase, against
 `python -I -S -c pass`.
 
-For the first, each process moves a phase of its own in one workflow, as quickly as it can; each
-update writes both files under the lock. Afterwards every update has to be in the file. The others
-are whole processes, started in turn many times; medians are compared.
+For the first, each process updates a phase of its own in one workflow, as quickly as it can; each
+update writes the truth under the lock, and the report too when that says something new, which is
+each fiftieth. Afterwards every update has to be in the file. The others are whole processes,
+started in turn many times; medians are compared.
 """
 
 import argparse
@@ -153,7 +154,7 @@ def measure(quick: bool = False) -> Result:
         ],
         notes=[
             f"{repeats} × {WRITERS} × {count:,} updates; {rounds} processes of each kind, in turn.",
-            "An update that follows another within half a second does not wait for the disk.",
+            "An update waits for the disk unless another did within the last half a second.",
         ],
         data={"rates": rates, "ms": {name: spread(one) for name, one in samples.items()}},
     )

@@ -8,7 +8,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.wording import duration, one_line
 from callboard.statusfiles.phases import Phase, Workflow
 from callboard.statusfiles.shelf import Shelved
-from callboard.statusfiles.workflows import progress
+from callboard.statusfiles.turns import progress
 
 _WIDTH: Final = 24
 _SHORT: Final = 100

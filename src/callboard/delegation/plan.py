@@ -9,7 +9,8 @@ from pydantic import ValidationError as Misfit
 from callboard.delegation.agent_files import GENERAL
 from callboard.errors import ValidationError
 from callboard.events.codec import load_json
-from callboard.statusfiles.phases import COMPLETED, PENDING, ready
+from callboard.statusfiles.phases import COMPLETED, PENDING
+from callboard.statusfiles.turns import ready
 
 MOST_PHASES: Final = 50
 

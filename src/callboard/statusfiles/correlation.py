@@ -11,9 +11,8 @@ from callboard.statusfiles.phases import (
     PENDING,
     Phase,
     Workflow,
-    phases_of,
-    ready,
 )
+from callboard.statusfiles.turns import phases_of, ready
 
 ORCHESTRATOR: Final = "delegation-orchestrator"
 """The agent that makes the plan. Its end is not the end of a phase, unless one names it."""

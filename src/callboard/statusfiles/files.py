@@ -6,25 +6,27 @@ import json
 import os
 import stat
 import time
-import warnings
-from collections.abc import Generator
-from pathlib import Path
-from typing import Any, Final, cast
+from collections.abc import Callable, Generator
 
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError
+from callboard.statusfiles.phases import Phase, Workflow
 
-LOCK_WITHIN: Final = 30.0
+File = str | os.PathLike[str]
+
+LOCK_WITHIN = 30.0
 """Seconds after which we say that somebody does not let go."""
-_LOOK_AGAIN: Final = 0.001
-_BURST: Final = 0.5
+SAFE = ".safe"
+"""What the copy of a file is called that a power failure cannot harm."""
+_LOOK_AGAIN = 0.001
+_BURST = 0.5
 
 
 @contextlib.contextmanager
-def locked(file: Path) -> Generator[None]:
+def locked(file: File) -> Generator[None]:
     """Be the only one who changes a file, among all who ask."""
-    lock = file.with_name(file.name + ".lock")
+    lock = f"{os.fspath(file)}.lock"
     try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(lock), exist_ok=True)
         opened = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise _refused(lock, error) from error
@@ -35,132 +37,144 @@ def locked(file: Path) -> Generator[None]:
         os.close(opened)
 
 
-def _take(opened: int, lock: Path) -> None:
+def _take(opened: int, lock: str) -> None:
     until = time.monotonic() + LOCK_WITHIN
-    while True:
-        try:
+    while time.monotonic() < until:
+        with contextlib.suppress(BlockingIOError):
             return fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise StoreBusy(
-                    f"{lock} has been locked for {LOCK_WITHIN:g} s. Another process changes the "
-                    "status files and does not end.",
-                    path=str(lock),
-                ) from None
-            time.sleep(_LOOK_AGAIN)
+        time.sleep(_LOOK_AGAIN)
+    raise StoreBusy(
+        f"{lock} has been locked for {LOCK_WITHIN:g} s. Another process changes the status files "
+        "and does not end.",
+        path=lock,
+    )
 
 
-def read(file: Path) -> dict[str, Any] | None:
+def read(file: File) -> Workflow | None:
     """What stands in the file; None when there is none. StoreCorrupt when it is no workflow."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    data = data_of(file)
+    if data is None:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise _refused(file, error) from error
     try:
-        found = json.loads(text)
+        return _checked(json.loads(data))
     except ValueError as error:
         raise broken(file, str(error)) from error
-    if missing := _missing(found):
-        raise broken(file, missing)
-    return found
 
 
-def _missing(found: Any) -> str | None:
-    """What a workflow must have that this does not."""
-    if not isinstance(found, dict):
-        return "it holds no object"
-    workflow = cast("dict[str, Any]", found)
-    for field in ("id", "task", "status", "phases"):
-        if field not in workflow:
-            return f"there is no {field!r} in it"
-    if not isinstance(workflow["phases"], list):
-        return "its phases are no list"
-    for number, phase in enumerate(cast("list[Any]", workflow["phases"])):
-        if not isinstance(phase, dict) or not {"id", "title", "status"} <= set(phase):  # pyright: ignore[reportUnknownArgumentType]
-            return f"phase {number} has no id, title or status"
-    return None
+def data_of(file: File) -> bytes | None:
+    """The bytes of a file; None when there is none."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _refused(file, error) from error
 
 
-def broken(file: Path, why: str) -> StoreCorrupt:
+def _checked(workflow: Workflow) -> Workflow:
+    try:
+        missing = {"id", "task", "status", "phases"} - workflow.keys()
+        phases: list[Phase] = [] if missing else workflow["phases"] + []
+        for phase in phases:
+            missing |= {"id", "title", "status"} - phase.keys()
+    except (AttributeError, TypeError):  # As other values have no keys, and add to no list.
+        raise ValueError("it is no object with a list of phases, or one of these is none") from None
+    if missing:
+        raise ValueError(f"there is no {min(missing)!r} where there must be")
+    return workflow
+
+
+def broken(file: File, why: str) -> StoreCorrupt:
     """The error for a file that cannot be understood; it is left as it is."""
+    safe = f"{os.fspath(file)}{SAFE}"
+    earlier = f" An earlier state is in {safe}." if os.path.exists(safe) else ""
     return StoreCorrupt(
         f"{file} cannot be understood: {why}. Mend it, or move it away and begin anew; nothing was "
-        "changed.",
+        f"changed.{earlier}",
         path=str(file),
     )
 
 
-def set_aside(file: Path) -> Path:
-    """Give a broken file another name, and say so."""
-    for number in range(1, 10_000):
-        aside = file.with_name(f"{file.name}.broken-{number}")
-        if not aside.exists():
-            file.rename(aside)
-            warnings.warn(f"{file} was broken and is now {aside.name}.", stacklevel=4)
-            return aside
-    raise StoreError(f"There are too many broken files beside {file}. Remove them.")
+def set_aside(file: str) -> None:
+    """Give a broken file another name, and its copy with it, and say so."""
+    import warnings  # Hardly ever needed, and it takes its time.
+
+    number = 1
+    while os.path.exists(aside := f"{file}.broken-{number}"):
+        number += 1
+    os.rename(file, aside)
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(file + SAFE, aside + SAFE)
+    warnings.warn(f"{file} was broken and is now {os.path.basename(aside)}.", stacklevel=4)
 
 
-def write(file: Path, text: str, *, lasting: bool = True) -> None:
+def write(file: File, text: str, *, lasting: bool = True) -> None:
     """Put the text in the file's place at once, whatever happens meanwhile.
 
-    lasting: also when the power fails. What can be made again need not wait for the disk, nor
-    does one of many writes in the same moment: there, an earlier state may be what is left.
+    lasting: nor is it empty after a power failure. What can be made again need not wait for that.
     """
-    target = file.resolve()  # Whoever made it a link wants it to stay one.
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    data = text.encode("utf-8", "replace")
+    target = os.path.realpath(file) if os.path.islink(file) else os.fspath(file)  # It stays a link.
+    draft = f"{os.path.dirname(target)}/.{os.path.basename(target)}.{os.getpid()}"
+    mode = os.stat(target).st_mode if os.path.exists(target) else None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _check_writable(target)
-        with draft.open("wb") as opened:
-            if not lasting:
-                _reserve(opened.fileno(), len(data))
-            opened.write(data)
-            if lasting and not _is_burst(target):
+        if mode is not None and not mode & stat.S_IWUSR:
+            # What somebody made read-only is not replaced behind their back.
+            raise PermissionError(13, "it is read-only")
+        with open(draft, "wb") as opened:
+            opened.write(text.encode("utf-8", "replace"))
+            if lasting:
                 opened.flush()
                 os.fsync(opened.fileno())
-        if target.exists():
-            draft.chmod(stat.S_IMODE(target.stat().st_mode))
-        draft.replace(target)
+        if mode is not None:
+            os.chmod(draft, stat.S_IMODE(mode))
+        os.replace(draft, target)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
         raise _refused(file, error) from error
 
 
-def _reserve(opened: int, size: int) -> None:
-    """Have room on the disk. ext4 writes out at once what takes a file's place without any."""
-    if size and hasattr(os, "posix_fallocate"):
-        with contextlib.suppress(OSError):  # Not every file system can.
-            os.posix_fallocate(opened, 0, size)
+def write_often(file: str, text: str) -> None:
+    """The same for a file that may change a thousand times a second.
+
+    What follows within half a second does not wait for the disk. Some file systems could lose it
+    when the power fails, and the file with it: so a copy of what did wait stands beside it.
+    """
+    safe = file + SAFE
+    waited = safe if (has_copy := os.path.exists(safe)) else file
+    is_new = os.path.exists(waited) and 0 <= time.time() - os.path.getmtime(waited) < _BURST
+    if is_new and not has_copy:
+        try:
+            os.link(os.path.realpath(file), safe)
+        except OSError:  # Where there are no links, every write waits.
+            is_new = False
+    write(file, text, lasting=not is_new)
+    if has_copy and not is_new:
+        os.unlink(safe)
 
 
-def _is_burst(target: Path) -> bool:
-    """Whether it was written just now."""
-    try:
-        return 0 <= time.time() - target.stat().st_mtime < _BURST  # noqa: TID251 - stands alone
-    except OSError:
-        return False
-
-
-def _check_writable(target: Path) -> None:
-    """A file that somebody made read-only is not replaced behind their back."""
-    if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
-        raise PermissionError(13, "it is read-only")
-
-
-def dumped(workflow: dict[str, Any]) -> str:
-    """The workflow as it stands in the file."""
-    text = json.dumps(workflow, indent=2, ensure_ascii=False) + "\n"
+def dumped(workflow: Workflow) -> str:
+    """The workflow as it stands in the file: a line for each field, of each phase too."""
+    text = _laid_out(workflow, json.JSONEncoder(ensure_ascii=False).encode)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:  # Half a character, which only JSON's own way of writing can keep.
-        return json.dumps(workflow, indent=2) + "\n"
-    return text
+        text = _laid_out(workflow, json.dumps)
+    return text + "\n"
 
 
-def _refused(file: Path, error: Exception) -> StoreError:
-    why = getattr(error, "strerror", None) or str(error)
-    return StoreError(f"{file}: {why}. Nothing was changed.", path=str(file))
+def _laid_out(told: Workflow, encode: Callable[[object], str], margin: str = "") -> str:
+    # By hand, because the library's own indentation takes several times as long.
+    lines: list[str] = []
+    for name, value in told.items():
+        shown = encode(value)
+        if name == "phases" and value and not margin:
+            phases = ",\n    ".join(_laid_out(phase, encode, "    ") for phase in value)
+            shown = f"[\n    {phases}\n  ]"
+        lines.append(f"{margin}  {encode(name)}: {shown}")
+    return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
+
+
+def _refused(file: File, error: OSError) -> StoreError:
+    return StoreError(f"{file}: {error.strerror or error}. Nothing was changed.", path=str(file))

@@ -16,7 +16,8 @@ from callboard.statusfiles.results import (
     result_of,
     words_of,
 )
-from callboard.statusfiles.workflows import advance, update_phase_status
+from callboard.statusfiles.turns import advance
+from callboard.statusfiles.workflows import update_phase_status
 
 AGENT_TOOLS: Final = ("Agent", "Task", "SubagentTask", "AgentTask")
 """The names that the tool has and had."""

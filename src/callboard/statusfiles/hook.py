@@ -44,15 +44,16 @@ def _run(text: bytes) -> None:
     from callboard.statusfiles.location import find_place, nearest
 
     place = find_place(root) if root else nearest(payload.get("cwd"))
-    if not _is_there(str(place.root)):
+    if not _is_there(place.root):
         return
     try:
         from callboard.statusfiles.hearing import heard
 
         printed = heard(payload, place)
     except Exception as error:  # Whatever it is, the session must not see it.
-        note = place.state.with_name("workflow_hooks_error.txt")
-        note.write_text(f"{payload.get('hook_event_name')}: {error}\n", encoding="utf-8")
+        note = f"{place.root}/.claude/state/workflow_hooks_error.txt"
+        with open(note, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write(f"{payload.get('hook_event_name')}: {error}\n")
         return
     if printed:
         posix.write(1, json.dumps(printed).encode())

@@ -1,18 +1,16 @@
 """A workflow as people read it."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from callboard.statusfiles.phases import COMPLETED, FAILED
+from callboard.statusfiles.phases import COMPLETED, FAILED, Phase, Workflow
 
 
-def generate_markdown(workflow: Mapping[str, Any]) -> str:
+def generate_markdown(workflow: Workflow) -> str:
     """The report: what the task is, how it stands, and phase by phase how far."""
-    phases = workflow["phases"]
+    phases: list[Phase] = workflow["phases"]
+    current = [one["title"] for one in phases if one["id"] == workflow.get("current_phase")]
     lines = [
         f"# Workflow Status: {_line(workflow['task'])}",
         "",
-        f"Status: {workflow['status']} | Current Phase: {_current(workflow)}",
+        f"Status: {workflow['status']} | Current Phase: {_line([*current, 'none'][0])}",
         "",
         "## Phases",
         "",
@@ -21,23 +19,13 @@ def generate_markdown(workflow: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _current(workflow: Mapping[str, Any]) -> str:
-    current = workflow.get("current_phase")
-    titles = (_line(phase["title"]) for phase in workflow["phases"] if phase["id"] == current)
-    return next(titles, "none")
-
-
-def _phase(number: int, phase: Mapping[str, Any]) -> str:
+def _phase(number: int, phase: Phase) -> str:
     mark = "x" if phase["status"] == COMPLETED else " "
-    line = f"- [{mark}] Phase {number}: {_line(phase['title'])}"
-    if phase["status"] == FAILED:
-        line += " (failed)"
-    deliverables: list[Any] = phase.get("deliverables") or []
-    if deliverables:
-        line += " → " + ", ".join(_line(one) for one in deliverables)
-    return line
+    title = _line(phase["title"]) + (" (failed)" if phase["status"] == FAILED else "")
+    made = ", ".join(_line(one) for one in phase.get("deliverables") or ())
+    return f"- [{mark}] Phase {number}: {title}" + (f" → {made}" if made else "")
 
 
-def _line(text: Any) -> str:
+def _line(text: object) -> str:
     """One line, whatever somebody wrote: a report whose lines can be counted on."""
     return " ".join(str(text).split())

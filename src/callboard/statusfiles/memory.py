@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any, cast
 
 from callboard.statusfiles import files
@@ -60,7 +59,7 @@ class Memory:
 @contextlib.contextmanager
 def remembering(place: Place, workflow_id: str) -> Generator[Memory]:
     """What is remembered of this workflow; kept when the block ends, for nobody but us."""
-    file = place.state.with_name("workflow_hooks.json")
+    file = f"{place.root}/.claude/state/workflow_hooks.json"
     with files.locked(file):
         before = _read(file, workflow_id)
         memory = Memory(json.loads(json.dumps(before)))
@@ -71,10 +70,11 @@ def remembering(place: Place, workflow_id: str) -> Generator[Memory]:
             files.write(file, text + "\n", lasting=False)
 
 
-def _read(file: Path, workflow_id: str) -> Table:
+def _read(file: str, workflow_id: str) -> Table:
     """What is broken, or of another workflow, is forgotten."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
+        with open(file, "rb") as opened:
+            kept = json.loads(opened.read())
     except (OSError, ValueError):
         kept = None
     if not isinstance(kept, dict) or cast("Table", kept).get("workflow_id") != workflow_id:

@@ -1,15 +1,20 @@
 """Phases and their statuses: what may follow what, and what that makes of the workflow."""
 
-from typing import Any, Final
-
 from callboard.errors import ConflictError, NotFound, ValidationError
 
-PENDING: Final = "pending"
-ACTIVE: Final = "active"
-COMPLETED: Final = "completed"
-FAILED: Final = "failed"
+TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
+if TYPE_CHECKING:
+    from typing import Any
 
-NEXT: Final = {
+Workflow = dict[str, "Any"]
+Phase = dict[str, "Any"]
+
+PENDING = "pending"
+ACTIVE = "active"
+COMPLETED = "completed"
+FAILED = "failed"
+
+NEXT = {
     PENDING: (ACTIVE, COMPLETED, FAILED),
     ACTIVE: (COMPLETED, FAILED),
     COMPLETED: (),
@@ -17,77 +22,68 @@ NEXT: Final = {
 }
 """What a status may become; the same again is always allowed."""
 
-Workflow = dict[str, Any]
-Phase = dict[str, Any]
-
-
-def phases_of(workflow: Workflow) -> list[Phase]:
-    """The phases, in their order."""
-    return workflow["phases"]
+DETAILS = ("started_at", "completed_at", "duration_ms", "error", "attempts")
+"""Fields that a phase may have; they are kept up where they stand, and not added elsewhere."""
 
 
 def find_phase(workflow: Workflow, phase_id: str) -> Phase:
     """One phase by its id."""
-    for phase in phases_of(workflow):
+    for phase in workflow["phases"]:
         if phase["id"] == phase_id:
             return phase
-    known = ", ".join(phase["id"] for phase in phases_of(workflow))
+    known = ", ".join(phase["id"] for phase in workflow["phases"])
     raise NotFound(
-        f"Workflow {workflow['id']} has no phase {phase_id!r}. It has {known}.", phase_id=phase_id
+        f"{workflow['id']} has no phase {phase_id!r}. It has {known}.", phase_id=phase_id
     )
 
 
-def check_step(phase: Phase, status: str) -> None:
+def move(phase: Phase, status: str, error: str | None = None) -> None:
+    """Give a phase a status that can follow, and keep up the fields beyond the schema."""
+    before = phase["status"]
+    _check_step(phase["id"], before, status)
+    if error is not None or (status != FAILED and phase.get("error") is not None):
+        phase["error"] = error
+    phase["status"] = status
+    if status != before and not phase.keys().isdisjoint(DETAILS):
+        told = _details(phase, status)
+        phase.update((field, told[field]) for field in told if field in phase)
+
+
+def _details(phase: Phase, status: str) -> Phase:
+    from datetime import UTC, datetime  # Only here, because it takes its time.
+
+    now = datetime.now(UTC)
+    moment = now.isoformat(timespec="milliseconds")
+    if status == ACTIVE:
+        attempts = (phase.get("attempts") or 0) + 1
+        return {"started_at": moment, "completed_at": None, "attempts": attempts}
+    try:
+        took = now - datetime.fromisoformat(phase["started_at"])
+    except (KeyError, TypeError, ValueError):  # It never began, or somebody wrote what is no time.
+        return {"completed_at": moment}
+    return {"completed_at": moment, "duration_ms": round(took.total_seconds() * 1000)}
+
+
+def _check_step(phase_id: str, now: str, status: str) -> None:
     """Refuse a status that there is not, or that cannot follow."""
     if status not in NEXT:
-        raise ValidationError(
-            f"{status!r} is no status of a phase. Use {', '.join(NEXT)}.", field="status"
-        )
-    now = phase["status"]
-    if status == now:
-        return
+        raise ValidationError(f"{status!r} is no status. Use {', '.join(NEXT)}.", field="status")
     allowed = NEXT.get(now, ())
-    if status not in allowed:
+    if status not in (now, *allowed):
         can = f"It can become {' or '.join(allowed)}" if allowed else "It stays so"
         raise ConflictError(
-            f"Phase {phase['id']} is {now} and cannot become {status}. {can}.",
-            phase_id=phase["id"],
+            f"Phase {phase_id} is {now} and cannot become {status}. {can}.", phase_id=phase_id
         )
 
 
 def settle(workflow: Workflow) -> None:
     """Let the workflow's own status and current phase follow from its phases."""
-    statuses = [phase["status"] for phase in phases_of(workflow)]
-    active = [phase["id"] for phase in phases_of(workflow) if phase["status"] == ACTIVE]
+    statuses = {phase["status"] for phase in workflow["phases"]}
+    active = [phase["id"] for phase in workflow["phases"] if phase["status"] == ACTIVE]
     workflow["current_phase"] = active[0] if active else None
-    if statuses and all(status == COMPLETED for status in statuses):
+    if statuses == {COMPLETED}:
         workflow["status"] = COMPLETED
     elif FAILED in statuses and not active:
         workflow["status"] = FAILED
-    elif any(status != PENDING for status in statuses):
-        workflow["status"] = ACTIVE
     else:
-        workflow["status"] = PENDING
-
-
-def ready(workflow: Workflow) -> list[Phase]:
-    """The phases whose turn it is: those that wait for nothing that is not completed.
-
-    Without `depends_on` a phase waits for all before it, but not for those of its own wave.
-    """
-    done = {phase["id"] for phase in phases_of(workflow) if phase["status"] == COMPLETED}
-    return [
-        phase
-        for number, phase in enumerate(phases_of(workflow))
-        if phase["status"] == PENDING and _needs(workflow, number) <= done
-    ]
-
-
-def _needs(workflow: Workflow, number: int) -> set[str]:
-    phase = phases_of(workflow)[number]
-    named = phase.get("depends_on")
-    if named is not None:
-        return set(named)
-    wave = phase.get("wave")
-    before = phases_of(workflow)[:number]
-    return {one["id"] for one in before if wave is None or one.get("wave") != wave}
+        workflow["status"] = PENDING if statuses <= {PENDING} else ACTIVE

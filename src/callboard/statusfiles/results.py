@@ -67,7 +67,7 @@ def failure_of(response: Any) -> str | None:
 def failure_in(transcript: str) -> str | None:
     """Why an agent broke off, when the last line of its transcript is an error of the model."""
     try:
-        with open(transcript, "rb") as opened:  # noqa: PTH123 - a path of the client's
+        with open(transcript, "rb") as opened:
             opened.seek(max(0, opened.seek(0, 2) - _TAIL))
             last = json.loads(opened.read().rstrip().rpartition(b"\n")[2])
     except (OSError, ValueError):

@@ -1,33 +1,45 @@
 """All workflows of a project: the one of now, and those that were archived."""
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 from callboard.errors import StoreError
 from callboard.statusfiles import files
-from callboard.statusfiles.location import Place
+from callboard.statusfiles.location import Place, find_place
 from callboard.statusfiles.phases import Workflow
+from callboard.statusfiles.workflows import Where, load, put_away
 
 
-class Shelved(NamedTuple):
+class Shelved:
     """One workflow; None when its file cannot be understood."""
 
-    name: str
-    is_current: bool
-    workflow: Workflow | None
+    def __init__(self, name: str, is_current: bool, workflow: Workflow | None) -> None:
+        self.name = name
+        self.is_current = is_current
+        self.workflow = workflow
+
+
+def archive(workflow_id: str | None = None, *, path: Where = None) -> str:
+    """Put the workflow away, so that the next one can begin; returns its id."""
+    place = find_place(path)
+    with files.locked(place.state):
+        workflow = load(place, workflow_id)
+        put_away(place)
+    return workflow["id"]
 
 
 def all_workflows(place: Place) -> Iterator[Shelved]:
     """The current one first, then the archived ones, newest first."""
-    if place.state.exists():
+    if os.path.exists(place.state):
         workflow = _read(place.state)
-        yield Shelved(str(workflow["id"]) if workflow else place.state.name, True, workflow)
-    for file in sorted(place.archive.glob("*.json"), reverse=True):
-        yield Shelved(file.stem, False, _read(file))
+        name = str(workflow["id"]) if workflow else os.path.basename(place.state)
+        yield Shelved(name, True, workflow)
+    names = os.listdir(place.archive) if os.path.isdir(place.archive) else []
+    for name in sorted((one for one in names if one.endswith(".json")), reverse=True):
+        yield Shelved(name.removesuffix(".json"), False, _read(f"{place.archive}/{name}"))
 
 
-def _read(file: Path) -> Workflow | None:
+def _read(file: str) -> Workflow | None:
     try:
         return files.read(file)
     except StoreError:

@@ -1,6 +1,7 @@
 """Phases that somebody uses again and again: `.claude/workflow_templates/NAME.json`."""
 
 import json
+from pathlib import Path
 from typing import Any, cast
 
 from callboard.errors import NotFound, ValidationError
@@ -10,9 +11,13 @@ from callboard.statusfiles.location import Place
 Phases = list[dict[str, Any]]
 
 
+def _folder(place: Place) -> Path:
+    return Path(place.root, ".claude", "workflow_templates")
+
+
 def template_names(place: Place) -> list[str]:
     """The templates that the project has."""
-    return sorted(file.stem for file in place.templates.glob("*.json"))
+    return sorted(file.stem for file in _folder(place).glob("*.json"))
 
 
 def read_template(place: Place, name: str) -> Phases:
@@ -20,9 +25,9 @@ def read_template(place: Place, name: str) -> Phases:
     if name not in template_names(place):
         known = ", ".join(template_names(place)) or "none yet"
         raise NotFound(
-            f"There is no template {name!r}. In {place.templates} there is: {known}.", template=name
+            f"There is no template {name!r}. In {_folder(place)} there is: {known}.", template=name
         )
-    file = place.templates / f"{name}.json"
+    file = _folder(place) / f"{name}.json"
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

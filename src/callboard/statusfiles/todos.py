@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from callboard.statusfiles.phases import ACTIVE, COMPLETED, Phase, Workflow, phases_of
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, Phase, Workflow
+from callboard.statusfiles.turns import phases_of
 
 TOOLS: Final = ("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList")
 

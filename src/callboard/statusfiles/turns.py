@@ -1,0 +1,61 @@
+"""Whose turn it is: the phases that wait for nothing any more, and how far it all is."""
+
+from callboard.statusfiles import files
+from callboard.statusfiles.location import find_place
+from callboard.statusfiles.phases import (
+    ACTIVE,
+    COMPLETED,
+    PENDING,
+    Phase,
+    Workflow,
+    move,
+    settle,
+)
+from callboard.statusfiles.workflows import Where, load, write
+
+
+def phases_of(workflow: Workflow) -> list[Phase]:
+    """The phases, in their order."""
+    return workflow["phases"]
+
+
+def advance(workflow_id: str, *, path: Where = None) -> list[Phase]:
+    """Begin the phases whose turn it is; returns them. None while others work that they need."""
+    place = find_place(path)
+    with files.locked(place.state):
+        workflow = load(place, workflow_id)
+        begun = ready(workflow)
+        for phase in begun:
+            move(phase, ACTIVE)
+        settle(workflow)
+        write(place, workflow)
+    return begun
+
+
+def ready(workflow: Workflow) -> list[Phase]:
+    """The phases whose turn it is: those that wait for nothing that is not completed.
+
+    Without `depends_on` a phase waits for all before it, but not for those of its own wave.
+    """
+    done = {phase["id"] for phase in phases_of(workflow) if phase["status"] == COMPLETED}
+    return [
+        phase
+        for number, phase in enumerate(phases_of(workflow))
+        if phase["status"] == PENDING and _needs(workflow, number) <= done
+    ]
+
+
+def _needs(workflow: Workflow, number: int) -> set[str]:
+    phase = phases_of(workflow)[number]
+    named = phase.get("depends_on")
+    if named is not None:
+        return set(named)
+    wave = phase.get("wave")
+    before = phases_of(workflow)[:number]
+    return {one["id"] for one in before if wave is None or one.get("wave") != wave}
+
+
+def progress(workflow: Workflow) -> tuple[int, int]:
+    """How many phases are completed, and of how many."""
+    done = sum(phase["status"] == COMPLETED for phase in phases_of(workflow))
+    return done, len(phases_of(workflow))
