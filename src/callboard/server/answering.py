@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from fastapi import Request
 
+from callboard.agents.claude_code.leftovers import works_for_a_run
 from callboard.errors import Forbidden, PlateNotFound
 from callboard.interactions.kinds import is_from_board
 from callboard.interactions.records import Interaction
 from callboard.server.access.identity import Identity
-from callboard.server.access.peers import comes_from
+from callboard.server.access.peers import comes_from, sender_of
 from callboard.server.access.scopes import allows
 from callboard.server.service import Service
 
@@ -37,17 +38,29 @@ def _makes_rule(value: Any) -> bool:
 
 
 async def _check_sender(serving: Service, request: Request, asked: Interaction) -> None:
-    try:
-        plate = await serving.plates.get(asked.stream)
-    except PlateNotFound:
-        return
     server = request.scope.get("server")
-    if plate.pid is None or server is None or request.client is None:
+    if server is None or request.client is None:
         return
     # It looks through all processes: some milliseconds that the other readers need not wait.
-    if await asyncio.to_thread(comes_from, request.client, server[1], plate.pid):
+    if asked.awaited:
+        sender = await asyncio.to_thread(sender_of, request.client, server[1])
+        by_itself = sender is not None and works_for_a_run(sender)
+    else:
+        pid = await _process_of(serving, asked)
+        by_itself = pid is not None and await asyncio.to_thread(
+            comes_from, request.client, server[1], pid
+        )
+    if by_itself:
         raise Forbidden(
             "This answer comes from the agent that asks. A person has to give it: in the "
             "dashboard, in `callboard board`, or in another terminal.",
             interaction_id=asked.id,
         )
+
+
+async def _process_of(serving: Service, asked: Interaction) -> int | None:
+    """The process of the coding agent that asks by a hook."""
+    try:
+        return (await serving.plates.get(asked.stream)).pid
+    except PlateNotFound:
+        return None

@@ -29,6 +29,13 @@ def end_leftovers(run: str) -> int:
     return sum(_end(pid, run) for pid in list(_marked(run)))
 
 
+def works_for_a_run(pid: int) -> bool:
+    """Whether a process was started by a client that runs in a session."""
+    mine = f"{MARK}=".encode()
+    environ = _read(_PROCESSES / str(pid) / "environ")
+    return any(entry.startswith(mine) for entry in environ.split(b"\0"))
+
+
 def _marked(run: str) -> Iterator[int]:
     if not hasattr(os, "pidfd_open"):
         return

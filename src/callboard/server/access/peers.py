@@ -18,11 +18,16 @@ _ESTABLISHED: Final = "01"
 
 def comes_from(client: tuple[str, int] | None, server_port: int, pid: int) -> bool:
     """Whether the sender of a request is this process or a descendant of it."""
-    if client is None or sys.platform != "linux":
-        return False
-    inode = _socket_of(client[1], server_port)
-    sender = None if inode is None else _owner_of(inode)
+    sender = sender_of(client, server_port)
     return sender is not None and pid in ancestors(sender)
+
+
+def sender_of(client: tuple[str, int] | None, server_port: int) -> int | None:
+    """The process that sent a request; None when that cannot be told."""
+    if client is None or sys.platform != "linux":
+        return None
+    inode = _socket_of(client[1], server_port)
+    return None if inode is None else _owner_of(inode)
 
 
 def _socket_of(port: int, server_port: int) -> str | None:

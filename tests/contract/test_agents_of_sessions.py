@@ -1,0 +1,90 @@
+"""What a coding agent asks that works for a session, over HTTP."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tests.servers import TOKEN, serving
+
+from callboard.agents.claude_code.leftovers import MARK
+
+FLOW = """
+from callboard import Context, Phase, State, Workflow
+from callboard.interactions.questions import Rendered
+
+
+class Job(State):
+    said: dict = {}
+
+
+async def work(state: Job, ctx: Context) -> dict:
+    config = {"agent": "claude", "toolName": "Bash", "toolInput": {"command": "ls"}}
+    asked = await ctx.put(Rendered("permission", "Run: ls", config=config), key="k")
+    return asked.response
+
+
+def keep(state: Job, said: dict) -> None:
+    state.said = said
+
+
+job = Workflow("job", state=Job, phases=[Phase("work", agent=work, update=keep, terminal=True)])
+"""
+
+ANSWER = """
+import sys, httpx
+url, token = sys.argv[1:]
+headers = {"Authorization": f"Bearer {token}"}
+print(httpx.post(url, json={"value": {"approved": True}}, headers=headers).status_code)
+"""
+
+WITHIN = 30
+
+
+async def _asked(http: httpx.AsyncClient) -> Any:
+    async with asyncio.timeout(WITHIN):
+        while not (found := (await http.get("/interactions?status=pending")).json())[
+            "interactions"
+        ]:
+            await asyncio.sleep(0.02)
+    return found["interactions"][0]
+
+
+async def _answered_by_the_agent(url: str) -> str:
+    """What a process is told that the agent has started."""
+    env = {**os.environ, MARK: "some-run:1:2"}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", ANSWER, url, TOKEN), stdout=asyncio.subprocess.PIPE, env=env
+    )
+    told, _ = await process.communicate()
+    return told.decode().strip()
+
+
+async def test_it_cannot_answer_itself_and_a_person_can(tmp_path: Path):
+    flow = tmp_path / "flow.py"
+    flow.write_text(FLOW, encoding="utf-8")
+    async with serving(tmp_path / "db", str(flow)) as server, server.client() as http:
+        session = (await http.post("/sessions", json={})).json()["sessionId"]
+        asked = await _asked(http)
+        assert (asked["type"], asked["sessionId"], asked["phase"]) == (
+            "permission",
+            session,
+            "work",
+        )
+        path = f"/interactions/{asked['id']}/answer"
+
+        assert await _answered_by_the_agent(f"{server.url}{path}") == "403"
+        assert (await _asked(http))["id"] == asked["id"]
+        withdrawn = await http.post(f"/interactions/{asked['id']}/cancel")
+        assert withdrawn.status_code == 409
+        assert "goes on only with an answer" in withdrawn.json()["error"]["message"]
+
+        said = {"approved": False, "message": "Not here."}
+        assert (await http.post(path, json={"value": said})).status_code == 200
+        async with asyncio.timeout(WITHIN):
+            while (await http.get(f"/sessions/{session}")).json()["status"] != "completed":
+                await asyncio.sleep(0.02)
+        state = (await http.get(f"/sessions/{session}/state")).json()["state"]
+        assert state["said"] == said
