@@ -15,7 +15,7 @@ from tests.real_clients.claude import Claude
 from tests.real_clients.home import CALLBOARD, Home
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until, until_told
-from tests.real_clients.scenes import DATABASES
+from tests.real_clients.scenes import DATABASES, TOUCH
 from tests.real_clients.script import Call, Fail, Hold, Script, Turn
 from tests.real_clients.terminal import Terminal
 from tests.real_clients.test_claude_agent import running
@@ -302,16 +302,22 @@ class TestPlan:
         assert not offered & {"Bash", "Write", "Edit"}
         assert "- writer: Use it: for what a writer does" in str(sent["messages"][0])
 
-    async def test_in_a_terminal_is_approved_there(self, client: Claude, model: Model):
+    async def test_in_a_terminal_is_approved_there_and_so_is_what_an_agent_does(
+        self, client: Claude, model: Model
+    ):
+        made = client.home.project / "made"
         model.scripts |= {
             "plan": planning(PHASES[0], PHASES[1]),
-            "make": always(report("calculator.py", "It adds.")),
+            "make": Scene(lambda: report("calculator.py") if made.exists() else TOUCH[0]),
             "test": always(report("test_calculator.py")),
         }
         with Terminal([CALLBOARD, "delegate", TASK], client.home.project, client.env) as terminal:
-            await terminal.shows("Is this plan good?", "phase_1  Write tests  (tester)")
-            await terminal.shows("Approve", "Stop", "Other…")
+            await terminal.shows("Is this plan good?", "phase_1  Write tests", within=LONG)
+            await terminal.shows("Approve", "Stop", "Other…", within=LONG)
             terminal.press("Enter")
+            await terminal.shows("Run: touch made", within=LONG)
+            assert not made.exists()
+            terminal.press("y")
             await until(lambda: terminal.is_over, "it is done", LONG)
             assert terminal.ended_by[0] == "0"
             await terminal.shows("2 of 2 phases", "→ calculator.py", "→ test_calculator.py")
