@@ -51,9 +51,9 @@ def on_a_full_disk(what: str, root: Path) -> str:
 
 
 def everything(root: Path) -> dict[str, bytes]:
-    """All files but locks, which say nothing."""
-    files = [file for file in root.rglob("*") if file.is_file() and file.suffix != ".lock"]
-    return {str(file.relative_to(root)): file.read_bytes() for file in files}
+    """All files but locks, which say nothing, and safe copies, which say what was before."""
+    files = [file for file in root.rglob("*") if file.suffix not in (".lock", ".safe")]
+    return {str(file.relative_to(root)): file.read_bytes() for file in files if file.is_file()}
 
 
 def test_on_a_full_disk_an_update_changes_nothing_and_says_so(tmp_path: Path):
