@@ -16,6 +16,7 @@ from callboard.tui.resuming import folder_of, resume_command, run_here
 from callboard.tui.rows import Row
 from callboard.tui.ruling import RulingDialog
 from callboard.tui.source import Source
+from callboard.tui.ways import attending
 from callboard.tui.whole import WholeScreen
 
 
@@ -57,7 +58,7 @@ class ActingApp(App[None]):
         elif row.has_choices:
             self._ask(row, ChoicesDialog(row.question, row.agent))
         else:
-            self.notify(f"Answer it with: callboard answer {row.question.id} …", markup=False)
+            self.notify(f"Decide it with an agent: {attending(row.question)}", markup=False)
         self.mark_seen()
 
     def action_rule(self, yes: bool) -> None:
@@ -142,7 +143,7 @@ class ActingApp(App[None]):
 
         async def send() -> None:
             try:
-                await self.source.answer(question.id, value)
+                await self.source.answer(question, value)
             finally:
                 self._sent.discard(question.id)
             self.notify(f"Answered {row.title}.", markup=False)

@@ -13,6 +13,7 @@ from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
 from callboard.tui.asking import Answering
 from callboard.tui.laying_out import Line
+from callboard.tui.ways import options_of, way_of
 from callboard.tui.wording import lines, one_line
 from callboard.vendors.fields import Object, as_object, objects
 
@@ -33,8 +34,8 @@ class Ask:
 def asks_of(question: Interaction) -> list[Ask]:
     """What there is to choose; a coding agent may ask several things at once."""
     if manner_of(question.type) != "answers":
-        options = [(option, "") for option in question.options or ()]
-        own = question.other or manner_of(question.type) == "text"
+        options = [(option, "") for option in options_of(question)]
+        own = question.other or way_of(question) == "text"
         return [Ask(question.prompt, options, own=own)]
     return [_ask(one) for one in objects(as_object(question.config).get("questions"))]
 

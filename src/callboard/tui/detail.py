@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from typing import Final
 
+import orjson
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
 from callboard.tui.laying_out import BLANK, Line, laid_out
 from callboard.tui.rows import Plate, Row
 from callboard.tui.tool_input import tool_lines
+from callboard.tui.ways import attending, options_of
 from callboard.tui.wording import age, clipped, home_path, lines, one_line
 from callboard.vendors.fields import Object, as_object, objects
 
@@ -21,6 +24,8 @@ _INDENT: Final = "  "
 _TODO: Final = {"completed": ("✓", "$faint"), "in_progress": ("▸", "bold")}
 _MOST_LINES: Final = 30
 """Of a message. What is to be decided upon is shown whole."""
+_MOST_BYTES: Final = 8_000
+"""Of a context, which may be anything and of any size."""
 _LOOKS: Final = {
     "needs": "bold $needs",
     "failed": "bold $error",
@@ -114,8 +119,18 @@ def asked(question: Interaction) -> Iterator[Line]:
         yield from _wanted(config)
     else:
         yield from (Line(line, "bold") for line in lines(question.prompt))
-    for number, option in enumerate(question.options or [], 1):
+    for number, option in enumerate(options_of(question), 1):
         yield Line(one_line(option), "", f"  {number} ", "$primary")
+    if question.type == KIND:
+        yield from _session(question, config)
+
+
+def _session(question: Interaction, config: Object) -> Iterator[Line]:
+    """What an interactive session is about, and how to have an agent for it."""
+    yield Line(f"With an agent: {attending(question)}", _FAINT)
+    if context := as_object(config.get("context")):
+        written = orjson.dumps(context, option=orjson.OPT_INDENT_2)
+        yield from _said("Context", written[:_MOST_BYTES].decode("utf-8", "replace"))
 
 
 def _wanted(config: Object) -> Iterator[Line]:

@@ -6,7 +6,9 @@ from typing import Any, Final
 from callboard.client.client import Client
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import PlateNotFound
+from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
+from callboard.interactions.results import completion_of
 from callboard.tui.rows import Plate, plate_of
 from callboard.tui.source import Hear
 
@@ -44,9 +46,15 @@ class ServerSource:
         async for _, event in self._client.tail_all(on_connect=lambda: hear(None)):
             hear(event)
 
-    async def answer(self, interaction_id: str, value: Any) -> None:
-        """Answer a question."""
-        await self._client.answer(interaction_id, value, by=self._by)
+    async def answer(self, question: Interaction, value: Any) -> None:
+        """Answer a question; an interactive session is completed."""
+        if question.type != KIND:
+            await self._client.answer(question.id, value, by=self._by)
+            return
+        told = completion_of(question.config, value)
+        await self._client.people.complete(
+            question.id, told.outcome, response=told.response, by=self._by
+        )
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
         """Name a plate, pin it, mark it as seen; without changes, dismiss it."""

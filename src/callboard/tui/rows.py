@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from callboard.engine.sessions import SessionInfo
 from callboard.events.moments import from_iso, to_ms
-from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
+from callboard.tui.ways import way_of
 from callboard.tui.wording import one_line
 from callboard.vendors.fields import as_object, word
 
@@ -80,13 +80,13 @@ class Row:
     def wants_verdict(self) -> bool:
         """Whether yes or no is an answer."""
         question = self.question
-        return question is not None and manner_of(question.type) in ("verdict", "ruling")
+        return question is not None and way_of(question) in ("verdict", "ruling")
 
     @property
     def has_choices(self) -> bool:
         """Whether an option, or words of the person's own, are an answer."""
         question = self.question
-        return question is not None and manner_of(question.type) in ("option", "text", "answers")
+        return question is not None and way_of(question) in ("option", "text", "answers")
 
     @property
     def closed(self) -> bool:
@@ -121,7 +121,7 @@ def plate_row(plate: Plate, questions: Sequence[Interaction] = ()) -> Row:
 
 def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
     """The row of a question that a workflow asks, or that nobody's session asks."""
-    verdict = manner_of(question.type) in ("verdict", "ruling")
+    verdict = way_of(question) in ("verdict", "ruling")
     at_ms = to_ms(question.created_at)
     workflow = session.workflow if session else question.session_id or "question"
     return Row(

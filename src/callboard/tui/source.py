@@ -31,8 +31,8 @@ class Source(Protocol):
         """Tell what happens, for as long as the connection lasts; then raise why it ended."""
         ...
 
-    async def answer(self, interaction_id: str, value: Any) -> None:
-        """Answer a question."""
+    async def answer(self, question: Interaction, value: Any) -> None:
+        """Answer a question; an interactive session is completed."""
         ...
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:

@@ -149,12 +149,12 @@ class ScriptedSource:
         hear(None)
         await self._lost
 
-    async def answer(self, interaction_id: str, value: Any) -> None:
+    async def answer(self, question: Interaction, value: Any) -> None:
         self._look("answer")
-        if interaction_id not in self.questions:
+        if question.id not in self.questions:
             raise AlreadyAnswered("bob has answered this already: yes.")
-        self.answers.append((interaction_id, value))
-        self.close(interaction_id)
+        self.answers.append((question.id, value))
+        self.close(question.id)
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
         self.changes.append((plate_id, changes))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.tui.scenes import COMMAND, busy_board, choices, one, permission, plan
@@ -37,6 +38,54 @@ async def test_yes_shows_the_exact_command_and_enter_allows_it(tmp_path: Path):
         await stage.press("enter")
         await stage.until(lambda: source.answers)
         assert source.answers == [("q-shop", {"approved": True})]
+
+
+def session(schema: dict[str, Any] | None, **config: Any) -> ScriptedSource:
+    """A board on which a workflow asks for an interactive session."""
+    told = {**config, **({} if schema is None else {"outcomeSchema": schema})}
+    asked = question("q1", "interactive_session", prompt="Review it.", session_id="s1", config=told)
+    return ScriptedSource(questions=[asked])
+
+
+@pytest.mark.parametrize(
+    ("schema", "keys", "value"),
+    [
+        ({"type": "approval"}, ["y", "enter"], True),
+        ({"type": "approval"}, ["enter", "n", "enter"], False),
+        ({"type": "selection", "options": ["left", "right"]}, ["2", "enter"], "right"),
+        ({"type": "selection", "options": ["left", "right"]}, ["enter", "down", "enter"], "right"),
+        ({"type": "freeform"}, ["enter", "a", "s", "space", "i", "s", "enter"], "as is"),
+        (None, ["enter", "o", "k", "enter"], "ok"),
+    ],
+)
+async def test_a_session_with_a_simple_decision_is_decided_in_place(
+    tmp_path: Path, schema: dict[str, Any] | None, keys: list[str], value: Any
+):
+    source = session(schema, context={"file": "a.py"})
+    async with staged(source, tmp_path, (120, 40)) as stage:
+        assert "With an agent: callboard attend --session s1" in stage.text
+        assert '"file": "a.py"' in stage.text
+        await stage.press(*keys)
+        await stage.until(lambda: source.answers)
+        assert source.answers == [("q1", value)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "config"),
+    [
+        ({"type": "structured", "jsonSchema": {"type": "object"}}, {}),
+        ({"type": "object"}, {}),
+        ({"type": "approval"}, {"requiredParticipants": ["ann", "bob"]}),
+    ],
+)
+async def test_any_other_session_says_how_to_attend(
+    tmp_path: Path, schema: dict[str, Any], config: dict[str, Any]
+):
+    source = session(schema, **config)
+    async with staged(source, tmp_path, (120, 40)) as stage:
+        await stage.press("y", "1", "enter")
+        assert "Decide it with an agent: callboard attend --session s1" in stage.text
+        assert source.answers == []
 
 
 async def test_a_key_that_is_held_down_allows_nothing(tmp_path: Path):
