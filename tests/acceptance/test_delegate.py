@@ -87,6 +87,12 @@ def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: C
     assert listed["status"] == "failed"
     again = callboard("retry", listed["sessionId"], code=1)
     assert "no such option" in again.err
+    told = callboard("delegate", "Build it", "--json", code=1)
+    assert [one["name"] for one in told.json][:: len(told.json) - 1] == [
+        "workflow:started",
+        "workflow:failed",
+    ]
+    assert told.json[0]["payload"]["input"]["terms"]["approve"] == "auto"
     planned = callboard("delegate", "Build it", "--plan-only", "--json", code=1)
     assert "There is no plan: Claude Code ended without a result" in planned.err
     assert planned.out == ""

@@ -22,15 +22,12 @@ class Ruling(BaseModel):
     decision: str
 
 
-def troubles(state: Delegation) -> list[str]:
-    """The phases that somebody has to decide about."""
-    return sorted(state.failures, key=phase_number)
-
-
 @agent(name="referee", output=Ruling)
 async def referee(state: Delegation, ctx: Context) -> Ruling:
-    """Ask a person what to do about a phase that failed."""
-    id = str(ctx.item)
+    """Ask a person what to do about a phase that failed: one after the other, so that who stops
+    it is asked no more.
+    """
+    id = min(state.failures, key=phase_number)
     phase, why = planned(state, id), state.failures[id]
     prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
     decision = await ctx.choose(prompt, _options(state, id))

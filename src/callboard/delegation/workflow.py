@@ -3,11 +3,10 @@
 from typing import Final
 
 from callboard.delegation.approval import after_answer, plan_question, take_answer
-from callboard.delegation.plan import MOST_PHASES
 from callboard.delegation.planner import Planner, keep_plan
 from callboard.delegation.progress import WORK, status_phases
 from callboard.delegation.state import Delegation, begin, next_turn
-from callboard.delegation.trouble import referee, take_ruling, troubles
+from callboard.delegation.trouble import referee, take_ruling
 from callboard.delegation.worker import Worker, keep_result
 from callboard.engine.phase import Phase, Retry
 from callboard.engine.ports import Agent
@@ -76,8 +75,6 @@ def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workfl
             Phase(
                 "trouble",
                 agent=referee,
-                for_each=troubles,
-                parallel=MOST_PHASES,
                 update=take_ruling,
                 next=_after_work,
                 to=[WORK, "trouble", "done"],

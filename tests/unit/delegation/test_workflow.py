@@ -142,6 +142,21 @@ class TestTrouble:
         assert done.status == "failed"
         assert done.error["message"] == "A person stopped it when phase_0 had failed: phase_0 broke"
 
+    async def test_of_several_phases_is_decided_one_after_the_other(self):
+        both = plan({"depends_on": []}, {"depends_on": []})
+        worker = working(raising("phase_0", "phase_1", until=1))
+
+        people = ScriptedPeople(SKIP, RETRY)
+        done = await played(flow(planner(both), worker), AUTO, people)
+        assert done.status == "completed"
+        assert [prompt.split()[0] for prompt in people.prompts] == ["phase_0", "phase_1"]
+        assert (list(done.state.skipped), list(done.state.results)) == (["phase_0"], ["phase_1"])
+
+        people = ScriptedPeople(ABORT)
+        done = await played(flow(planner(both), worker), AUTO, people)
+        assert done.status == "failed"
+        assert len(people.prompts) == 1
+
     async def test_that_a_program_has_tried_again_comes_to_an_end(self):
         first = ScriptedPeople(RETRY, ABORT)
         worker = working(raising("phase_0", until=9))
