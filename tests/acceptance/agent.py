@@ -23,19 +23,28 @@ def attempt() -> Path:
 
 
 def say(*messages: tuple[str, str]) -> None:
-    """Write a transcript, as the real one does."""
+    for kind, text in messages:
+        write(kind, {"type": "text", "text": text})
+
+
+def write(kind: str, block: dict[str, Any]) -> None:
+    """Add to the transcript, as the real one does."""
     folder = Path.home() / ".claude" / "projects" / "here"
     folder.mkdir(parents=True, exist_ok=True)
+    record = {"type": kind, "cwd": str(Path.cwd()), "message": {"content": [block]}}
     with (folder / f"{session()}.jsonl").open("a", encoding="utf-8") as file:
-        for kind, text in messages:
-            block = {"type": "text", "text": text}
-            record: dict[str, Any] = {"type": kind, "cwd": str(Path.cwd())}
-            print(json.dumps({**record, "message": {"content": [block]}}), file=file)
+        print(json.dumps(record), file=file)
 
 
-def decide(decision: Any) -> None:
+def decide(decision: Any, *, confirmed: bool = True) -> None:
+    """Keep a decision as the tool does, and tell of the call that the person let through."""
     file = attempt() / "decision.json"
-    file.write_text(json.dumps({"decision": decision}), encoding="utf-8")
+    given = {"decision": decision}
+    file.write_text(json.dumps(given), encoding="utf-8")
+    if confirmed:
+        tool = "mcp__callboard-decision__submit_decision"
+        write("assistant", {"type": "tool_use", "id": "t1", "name": tool, "input": given})
+        write("user", {"type": "tool_result", "tool_use_id": "t1", "content": "kept"})
 
 
 def tell(text: str) -> None:
@@ -93,6 +102,8 @@ def main() -> None:
         )
     elif scene.startswith("decide:"):
         decide(json.loads(scene.partition(":")[2]))
+    elif scene.startswith("cheat:"):
+        decide(json.loads(scene.partition(":")[2]), confirmed=False)
     elif scene.startswith("say:"):
         say(("assistant", scene.partition(":")[2]))
     elif scene.startswith("exit:"):

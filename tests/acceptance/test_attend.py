@@ -340,6 +340,37 @@ async def test_a_decision_that_is_read_from_the_conversation_is_always_confirmed
     assert (found.status, found.response) == expected
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("y", ("completed", "approved")), ("n", ("cancelled", None)), ("", ("cancelled", None))],
+)
+async def test_a_decision_that_nobody_let_through_in_the_agent_is_asked_about(
+    attend: Attend, answer: str, expected: tuple[str, str | None]
+):
+    id = await attend.ask()
+    screen = attend.attend('cheat:"approved"', "--yes")
+    screen.expect_exact("you confirmed no such call in the agent: ")
+    screen.expect("approved")
+    screen.expect("Record that")
+    assert (await attend.found(id)).status == "pending"
+    screen.send(answer + ENTER)
+    ended(screen)
+    found = await attend.found(id)
+    assert (found.status, found.response) == expected
+
+
+async def test_all_of_a_decision_is_shown_before_it_is_confirmed(attend: Attend):
+    schema = {"type": "structured", "jsonSchema": {"type": "object"}}
+    id = await attend.ask(outcomeSchema=schema)
+    decision = {"notes": "looks fine; " * 50, "delete_backups": True}
+    screen = attend.attend(f"cheat:{json.dumps(decision)}", "--yes")
+    screen.expect_exact('"delete_backups": true')
+    screen.expect("Record that")
+    screen.send(f"n{ENTER}")
+    ended(screen)
+    assert (await attend.found(id)).status == "cancelled"
+
+
 async def test_our_own_prompt_is_no_decision(attend: Attend):
     found = await attend.ends("say:ok", prompt="Say so on a line:\n\nAPPROVED")
     assert (found.status, found.response) == ("cancelled", None)

@@ -20,6 +20,7 @@ from callboard.cli.printing import print_json
 from callboard.errors import CallboardError, Claimed, ConflictError, NotFound, ValidationError
 from callboard.harness.attending import GRACE, Attendance, Means, Office
 from callboard.harness.claims import Harness, give_back, is_for, is_free, keep, take
+from callboard.harness.ending import Ending
 from callboard.harness.leftovers import record_leftovers
 from callboard.harness.preparing import Prepared, prepared
 from callboard.harness.recording import Record, recorded
@@ -113,7 +114,8 @@ class Attending:
 
     async def _clear_up(self) -> None:
         office = self._office
-        for one in await record_leftovers(office.desk, office.folders, self._screen.note):
+        confirm = self._confirm if PersonsTerminal().is_there else None
+        for one in await record_leftovers(office.desk, office.folders, self._screen.note, confirm):
             self._screen.note("Recorded what was decided before a harness ended:")
             self._tell(one)
 
@@ -209,11 +211,11 @@ class Attending:
     async def _agreed(self) -> bool:
         return self._yes or await self._asked("Open it? [Y/n] ", default=True)
 
-    async def _confirm(self, decision: Any) -> bool:
+    async def _confirm(self, ending: Ending) -> bool:
         """Never recorded by itself: nobody has confirmed it in the agent's dialog."""
         if not PersonsTerminal().is_there:
             return False
-        self._screen.read(decision)
+        self._screen.unsure(ending)
         return await self._asked("Record that? [y/N] ", default=False)
 
     async def _asked(self, question: str, *, default: bool) -> bool:

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import orjson
+
 from callboard.cli.places import Place
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, duration, one_line, plural, preview
 from callboard.events.codec import dump_json
 from callboard.events.moments import from_ms
 from callboard.handlers.terminal import visible
+from callboard.harness.ending import Ending
 from callboard.harness.outcomes import form_of, options_of
 from callboard.harness.preparing import Prepared
 from callboard.interactions.configs import participants
@@ -110,13 +113,14 @@ class AttendScreen:
         missing = one_line(", ".join(_missing(one)))
         self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
 
-    def read(self, decision: Any) -> None:
-        """What the conversation seems to say."""
+    def unsure(self, ending: Ending) -> None:
+        """What may have been decided, all of it: nobody has seen it in the agent's dialog."""
         self.line()
-        self.line(
-            "No decision was submitted. The conversation reads as: ",
-            (preview(decision, _LONGEST), "name"),
-        )
+        why = {
+            "read": "No decision was submitted. The conversation reads as: ",
+            "unconfirmed": "This was submitted, but you confirmed no such call in the agent: ",
+        }[ending.unsure or "read"]
+        self.line(why, (_whole(ending.response), "name"))
 
     def done(self, done: Interaction) -> None:
         """How a session ended."""
@@ -150,6 +154,12 @@ def _beginning(context: Any) -> str:
     written = dump_json(context)
     size = f" ({len(written):,} bytes)" if len(written) > _LONGEST else ""
     return one_line(written[:_MUCH].decode("utf-8", "replace"), _LONGEST) + size
+
+
+def _whole(decision: Any) -> str:
+    if isinstance(decision, str):
+        return decision
+    return orjson.dumps(decision, option=orjson.OPT_INDENT_2).decode()
 
 
 def _decision(config: Any) -> str:

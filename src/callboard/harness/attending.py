@@ -2,16 +2,16 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
 from callboard.harness.claims import Harness, keep
-from callboard.harness.ending import Course, Cut, Ending, judged
+from callboard.harness.conversation import said_in
+from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.passthrough import Exit, Passthrough
 from callboard.harness.ports import Desk
@@ -21,17 +21,13 @@ from callboard.harness.terminals import PersonsTerminal
 from callboard.harness.transcripts import kept
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
-from callboard.vendors.claude.extraction import Spoken, spoken
+from callboard.vendors.claude.extraction import Spoken
 from callboard.vendors.settings import Plan
 
 GRACE: Final = 60.0
 """Seconds between the warning that the time is up, and the end."""
 _TO_LEAVE: Final = 5.0
 """Seconds that an agent has to end by itself when it is told to."""
-
-
-Confirm = Callable[[Any], Awaitable[bool]]
-"""Asks the person about a decision that was only read from the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +85,15 @@ class Attendance:
     async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
         asks = self._ready.wanted
         words, session = words_for(self._ready, attempt, self._office.means.plan)
-        before = len(_said(session)) if self._ready.resumes else 0
+        before = len(said_in(session)) if self._ready.resumes else 0
         begun = self._office.clock.monotonic()
-        ended = await self._run(words, attempt, session)
+        ended = await self._run(words, attempt, {"session": session, "before": before})
         duration = self._office.clock.monotonic() - begun
-        said = _said(session)[before:]
+        said = said_in(session, before)
         course = Course(ended, duration, self._cut, attempt.decision, said)
         prompt = attempt.path("prompt.md").read_text(encoding="utf-8")
         ending = judged(course, prompt, asks.config)
-        if ending is not None and ending.read and not await confirm(ending.response):
+        if ending is not None and ending.unsure and not await confirm(ending):
             ending = Ending("cancelled")
         if ending is None:
             return None
@@ -113,12 +109,12 @@ class Attendance:
             by=self._office.me.person,
         )
 
-    async def _run(self, words: list[str], attempt: Attempt, session: str) -> Exit:
+    async def _run(self, words: list[str], attempt: Attempt, about: dict[str, Any]) -> Exit:
         stage = Passthrough(PersonsTerminal())
         stage.start(words, self._ready.cwd, launching.environment())
         ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
-        told = {"pid": stage.pid, "start": started_at(stage.pid), "session": session}
-        attempt.write_json("agent.json", told)
+        told = {"pid": stage.pid, "start": started_at(stage.pid)}
+        attempt.write_json("agent.json", {**about, **told})
         watching = [asyncio.create_task(one) for one in self._watching(stage)]
         try:
             with self._signals(stage):
@@ -188,8 +184,3 @@ class Attendance:
             for number in heard:
                 with suppress(ValueError):
                     loop.remove_signal_handler(number)
-
-
-def _said(session: str) -> list[Spoken]:
-    path: Path | None = launching.transcript_of(session)
-    return [] if path is None else spoken(path, launching.TOOL)

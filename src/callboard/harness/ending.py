@@ -2,11 +2,12 @@
 
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from callboard.handlers.terminal import visible
+from callboard.harness.conversation import is_confirmed
 from callboard.harness.evidence import Said, extracted
 from callboard.harness.passthrough import Exit
 from callboard.vendors.claude.extraction import Spoken
@@ -21,15 +22,22 @@ _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07
 Cut = Literal["timeout", "closed", "stopped"]
 """Why we ended the session: its time was up, its terminal was closed, we were told to stop."""
 
+Unsure = Literal["read", "unconfirmed"]
+"""The decision was read from the conversation, or nobody confirmed it in the agent's dialog."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is recorded. read: the decision was read from the conversation."""
+    """What is recorded. unsure: why the person has to confirm it first."""
 
     outcome: str
     response: Any = None
     error: str | None = None
-    read: bool = False
+    unsure: Unsure | None = None
+
+
+Confirm = Callable[[Ending], Awaitable[bool]]
+"""Asks the person about a decision that they did not confirm in the agent's dialog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +54,25 @@ class Course:
 def judged(course: Course, prompt: str, config: Mapping[str, Any]) -> Ending | None:
     """The session's end; None when somebody else should have it.
 
-    What was submitted counts, however the session ended.
+    What the person confirmed counts, however the session ended.
     """
-    if course.decision is not None:
-        return Ending("completed", course.decision["decision"])
+    decision = course.decision
+    if decision is not None and is_confirmed(decision, course.said):
+        return Ending("completed", decision["decision"])
     if course.cut == "timeout":
         return Ending("timeout", error="The time for the session was up, and nothing was decided.")
     if course.cut == "stopped":
         return None
     if course.cut == "closed":
         return Ending("cancelled", error="The terminal was closed before anything was decided.")
+    if decision is not None:
+        return Ending("completed", decision["decision"], unsure="unconfirmed")
     failure = _failure(course)
     if failure is not None:
         return Ending("failed", error=failure)
     found = extracted(_evidence(course.said), prompt, config)
     if found is not None:
-        return Ending("completed", found, read=True)
+        return Ending("completed", found, unsure="read")
     return Ending("cancelled")
 
 

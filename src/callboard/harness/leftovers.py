@@ -6,29 +6,51 @@ from contextlib import suppress
 from callboard.board.processes import is_alive
 from callboard.errors import CallboardError
 from callboard.harness.claims import Harness
+from callboard.harness.conversation import is_confirmed, said_in
+from callboard.harness.ending import Confirm, Ending
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.ports import Desk
 from callboard.harness.recording import Record, recorded
+from callboard.harness.wording import title
 from callboard.interactions.records import Interaction
+from callboard.vendors.claude.extraction import Spoken
 
 
 async def record_leftovers(
-    desk: Desk, folders: Folders, tell: Callable[[str], None]
+    desk: Desk, folders: Folders, tell: Callable[[str], None], confirm: Confirm | None
 ) -> list[Interaction]:
-    """Record what was decided, and clear away the rest; gives what was recorded."""
-    found: list[Interaction] = []
-    for attempt in list(folders.all()):
-        if is_in_use(attempt):
-            continue
-        record, asked = _left(attempt), attempt.asked
-        if record is not None and asked is not None:
-            try:
-                found.append(await recorded(desk, asked.id, record, tell))
-            except CallboardError as error:
-                tell(error.message)
-                continue  # It is kept, and tried again.
-        attempt.remove()
-    return found
+    """Record what was decided, and clear away the rest; gives what was recorded.
+
+    confirm: asks the person about a decision that they may not have confirmed. With nobody to ask,
+    such a one is kept.
+    """
+    found = [
+        await _settled(attempt, desk, tell, confirm)
+        for attempt in list(folders.all())
+        if not is_in_use(attempt)
+    ]
+    return [one for one in found if one is not None]
+
+
+async def _settled(
+    attempt: Attempt, desk: Desk, tell: Callable[[str], None], confirm: Confirm | None
+) -> Interaction | None:
+    """Record one try, and forget it; None when there was nothing, or not yet."""
+    record, asked = _left(attempt), attempt.asked
+    if record is None or asked is None:
+        return attempt.remove()
+    if not _is_sure(record, attempt):
+        if confirm is None:
+            return None
+        tell(f"A harness ended before it recorded this: {title(asked.prompt)}")
+        if not await confirm(Ending("completed", record.response, unsure="unconfirmed")):
+            return attempt.remove()
+    try:
+        done = await recorded(desk, asked.id, record, tell)
+    except CallboardError as error:
+        return tell(error.message)  # It is kept, and tried again.
+    attempt.remove()
+    return done
 
 
 def is_in_use(attempt: Attempt) -> bool:
@@ -43,6 +65,21 @@ def is_in_use(attempt: Attempt) -> bool:
         agent = attempt.read_json("agent.json") or {}
         return "pid" in agent and is_alive(agent["pid"], agent["start"])
     return False
+
+
+def _is_sure(record: Record, attempt: Attempt) -> bool:
+    """Whether nothing is decided by it, or the person has confirmed just that decision."""
+    if record.outcome != "completed":
+        return True
+    return is_confirmed({"decision": record.response}, _said(attempt))
+
+
+def _said(attempt: Attempt) -> list[Spoken]:
+    agent = attempt.read_json("agent.json") or {}
+    session, before = agent.get("session"), agent.get("before", 0)
+    if not isinstance(session, str) or not isinstance(before, int):
+        return []
+    return said_in(session, before)
 
 
 def _left(attempt: Attempt) -> Record | None:

@@ -19,7 +19,8 @@ _HEADS: Final = {"person": "## Person", "agent": "## Agent", "error": "## Error"
 
 def kept(said: Sequence[Spoken]) -> str:
     """What is kept of it: the end, when it is too long."""
-    text = redacted(visible("\n\n".join(_told(one) for one in said if one.kind != "refused")))
+    told = [_told(one) for one in said if one.kind not in ("accepted", "refused")]
+    text = redacted(visible("\n\n".join(told)))
     if len(dump_json(text)) <= LARGEST:
         return text
     room = LARGEST - len(dump_json(CUT))

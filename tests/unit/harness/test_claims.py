@@ -1,22 +1,26 @@
 """Who sees to a session, and what becomes of it when they die."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from callboard.app import Callboard
 from callboard.errors import Claimed
 from callboard.harness.claims import RENEW_AFTER, TTL_MS, Harness, give_back, is_free, keep, take
-from callboard.harness.folders import Folders, beside, of_server
+from callboard.harness.ending import Ending
+from callboard.harness.folders import Attempt, Folders, beside, of_server
 from callboard.harness.leftovers import is_in_use, record_leftovers
 from callboard.harness.recording import Record, recorded
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.claude import launching
 
 ME = Harness.here("ann")
 ELSEWHERE = Harness(4711, "1", "another-machine", "bob")
@@ -104,15 +108,66 @@ async def test_what_is_given_back_is_free(board: Callboard):
 # ---------------------------------------------------------------------- what is left behind
 
 
-async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_path: Path):
-    question = await asked(board)
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+
+
+async def left(board: Callboard, tmp_path: Path) -> tuple[Folders, Interaction, Attempt]:
+    """What a harness that has died keeps of a session."""
+    question, gone = await asked(board), dead()
     folders = Folders(tmp_path / "kept")
-    gone = dead()
     attempt = folders.begin(question.id, {"pid": gone.pid, "start": gone.start, "host": gone.host})
     attempt.write_json("request.json", question.to_wire())
+    return folders, question, attempt
+
+
+def confirmed(attempt: Attempt, decision: Any) -> None:
+    """Let the agent's transcript say that the person let this decision through."""
+    session = launching.session_id("q", 1)
+    attempt.write_json("agent.json", {"session": session, "before": 0})
+    use = {"type": "tool_use", "id": "t1", "name": launching.TOOL, "input": {"decision": decision}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "kept"}
+    path = launching.home() / "projects" / "here" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True)
+    records = [
+        {"type": "assistant", "message": {"content": [use]}},
+        {"type": "user", "message": {"content": [result]}},
+    ]
+    path.write_text("\n".join(json.dumps(one) for one in records), encoding="utf-8")
+
+
+async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_path: Path):
+    folders, _, attempt = await left(board, tmp_path)
     attempt.keep_decision("rejected")
-    (found,) = await record_leftovers(board.people, folders, print)
+    confirmed(attempt, "rejected")
+    (found,) = await record_leftovers(board.people, folders, print, None)
     assert (found.status, found.response) == ("completed", "rejected")
+    assert list(folders.all()) == []
+
+
+@pytest.mark.parametrize("file", ["decision.json", "ending.json"])
+@pytest.mark.parametrize("agrees", [True, False])
+async def test_a_decision_that_nobody_confirmed_is_asked_about(
+    board: Callboard, tmp_path: Path, agrees: bool, file: str
+):
+    folders, question, attempt = await left(board, tmp_path)
+    told = {"decision": "approved", "outcome": "completed", "response": "approved"}
+    attempt.write_json(file, told)
+    confirmed(attempt, "rejected")
+    assert await record_leftovers(board.people, folders, print, None) == []
+    assert list(folders.all()) == [attempt], "with nobody to ask it is kept"
+    seen: list[Ending] = []
+
+    async def confirm(ending: Ending) -> bool:
+        seen.append(ending)
+        return agrees
+
+    found = await record_leftovers(board.people, folders, print, confirm)
+    assert [(one.response, one.unsure) for one in seen] == [("approved", "unconfirmed")]
+    assert [one.response for one in found] == (["approved"] if agrees else [])
+    expected = "completed" if agrees else "pending"
+    assert (await board.people.get(question.id)).status == expected
     assert list(folders.all()) == []
 
 
@@ -122,7 +177,7 @@ async def test_what_somebody_is_at_is_left_alone(board: Callboard, tmp_path: Pat
     attempt = folders.begin(question.id, {"pid": ME.pid, "start": ME.start, "host": ME.host})
     attempt.keep_decision("rejected")
     assert is_in_use(attempt)
-    assert await record_leftovers(board.people, folders, print) == []
+    assert await record_leftovers(board.people, folders, print, None) == []
     assert list(folders.all()) == [attempt]
 
 
@@ -131,7 +186,7 @@ async def test_an_agent_that_outlives_its_harness_is_left_alone(board: Callboard
     folders = Folders(tmp_path / "kept")
     attempt = folders.begin("q", {"pid": gone.pid, "start": gone.start, "host": gone.host})
     attempt.write_json("agent.json", {"pid": ME.pid, "start": ME.start})
-    assert await record_leftovers(board.people, folders, print) == []
+    assert await record_leftovers(board.people, folders, print, None) == []
     assert list(folders.all()) == [attempt]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from callboard.errors import ValidationError
+from callboard.harness.conversation import is_confirmed
 from callboard.harness.folders import Folders, beside
 from callboard.harness.wanted import Wanted, wanted
 from callboard.harness.wording import first_prompt, system_prompt, title
@@ -188,6 +189,23 @@ def test_what_was_said_is_read_and_the_rest_is_not(home: Path):
         Spoken("result", "no", "decide"),
         Spoken("error", "API Error"),
     ]
+
+
+def test_a_decision_is_accepted_when_the_call_came_back_without_an_error(home: Path):
+    def called(id: str, decision: str, **result: Any) -> list[Any]:
+        use = {"type": "tool_use", "id": id, "name": "decide", "input": {"decision": decision}}
+        back = {"type": "tool_result", "tool_use_id": id, "content": "", **result}
+        return [
+            {"type": "assistant", "message": {"content": [use]}},
+            {"type": "user", "message": {"content": [back]}},
+        ]
+
+    records = [*called("t1", "approved"), *called("t2", "rejected", is_error=True)]
+    said = spoken(written(home, launching.session_id("q", 1), *records), "decide")
+    assert [one.text for one in said if one.kind == "accepted"] == ['{"decision":"approved"}']
+    assert is_confirmed({"decision": "approved"}, said)
+    assert not is_confirmed({"decision": "rejected"}, said)
+    assert not is_confirmed({"decision": "approved"}, [])
 
 
 def test_a_transcript_that_is_gone_says_nothing(tmp_path: Path):

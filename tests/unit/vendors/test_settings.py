@@ -166,6 +166,8 @@ def test_claude_is_kept_away_from_our_files_and_commands(home, plan):
     assert deny[:2] == mine["permissions"]["deny"]
     assert deny.count("Bash(callboard token:*)") == 1
     assert "Bash(callboard answer:*)" in deny
+    assert {"Bash(callboard decision:*)", "Bash(callboard attend:*)"} <= set(deny)
+    assert "Bash(python3 -m callboard:*)" in deny
     assert f"Read(/{plan.database}*)" in deny
     assert f"Edit(/{plan.folder}/**)" in deny
     assert f"Edit(/{plan.database.with_name('attend-x.db')}/**)" in deny

@@ -20,18 +20,18 @@ class Spoken:
     """Something in a conversation.
 
     kind: `person` and `agent` say something; `call` is a tool that the agent used, with its
-    name and input; `result` what came back; `refused` a decision that was called for and did not
-    come to pass; `error` words of the client in the agent's place.
+    name and input; `result` what came back; `accepted` a decision that came to pass, as it was
+    called for, and `refused` one that did not; `error` words of the client in the agent's place.
     """
 
-    kind: Literal["person", "agent", "call", "result", "refused", "error"]
+    kind: Literal["person", "agent", "call", "result", "accepted", "refused", "error"]
     text: str
     tool: str = ""
 
 
 def spoken(path: Path, deciding: str) -> list[Spoken]:
     """The conversation, oldest first; what cannot be read is left out. deciding: a tool's name."""
-    calls: dict[str, str] = {}
+    calls: dict[str, Spoken] = {}
     found: list[Spoken] = []
     for record in _records(path):
         found += _of(record, calls, deciding)
@@ -63,7 +63,7 @@ def _records(path: Path) -> Iterator[Object]:
             yield record
 
 
-def _of(record: Object, calls: dict[str, str], deciding: str) -> Iterator[Spoken]:
+def _of(record: Object, calls: dict[str, Spoken], deciding: str) -> Iterator[Spoken]:
     speaker = record.get("type")
     content = as_object(record.get("message")).get("content")
     if speaker == "assistant":
@@ -74,27 +74,31 @@ def _of(record: Object, calls: dict[str, str], deciding: str) -> Iterator[Spoken
         yield from _by_person(record, content, calls, deciding)
 
 
-def _by_agent(record: Object, content: Any, calls: dict[str, str]) -> Iterator[Spoken]:
+def _by_agent(record: Object, content: Any, calls: dict[str, Spoken]) -> Iterator[Spoken]:
     kind = "error" if record.get("isApiErrorMessage") is True else "agent"
     for block in objects(content):
         if block.get("type") == "text":
             yield Spoken(kind, str(block.get("text", "")))
         elif block.get("type") == "tool_use":
-            name = str(block.get("name", ""))
-            calls[str(block.get("id"))] = name
-            yield Spoken("call", orjson.dumps(block.get("input")).decode(), name)
+            given = orjson.dumps(block.get("input")).decode()
+            called = Spoken("call", given, str(block.get("name", "")))
+            calls[str(block.get("id"))] = called
+            yield called
 
 
 def _by_person(
-    record: Object, content: Any, calls: dict[str, str], deciding: str
+    record: Object, content: Any, calls: dict[str, Spoken], deciding: str
 ) -> Iterator[Spoken]:
     for block in objects(content):
         if block.get("type") == "text":
             yield Spoken("person", str(block.get("text", "")))
         elif block.get("type") == "tool_result":
-            tool = calls.get(str(block.get("tool_use_id")), "")
+            called = calls.get(str(block.get("tool_use_id")))
+            tool = "" if called is None else called.tool
             if tool == deciding and _was_refused(record):
                 yield Spoken("refused", "", tool)
+            elif called is not None and tool == deciding and block.get("is_error") is not True:
+                yield Spoken("accepted", called.text, tool)
             yield Spoken("result", _text(block.get("content")), tool)
 
 

@@ -41,7 +41,8 @@ MANAGED: Final = (
 
 _SOON = 10
 _A_DAY = 86_400
-_COMMANDS = ("answer", "token", "hooks", "service", "open")
+_COMMANDS = ("answer", "attend", "decision", "hooks", "open", "service", "token")
+_MODULES = ("python -m callboard", "python3 -m callboard")
 _AGENT = "claude"
 
 
@@ -166,7 +167,8 @@ def _command(command: str, timeout: int) -> dict[str, Any]:
 
 
 def _denied_commands() -> list[str]:
-    return [f"Bash(callboard {name}:*)" for name in _COMMANDS]
+    commands = [*(f"callboard {name}" for name in _COMMANDS), *_MODULES]
+    return [f"Bash({command}:*)" for command in commands]
 
 
 def _denies(rule: str, folder: Path) -> bool:
