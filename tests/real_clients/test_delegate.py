@@ -21,7 +21,12 @@ from tests.real_clients.terminal import Terminal
 from tests.real_clients.test_claude_agent import running
 
 from callboard import Callboard
+from callboard.delegation.plan import Plan
+from callboard.delegation.state import Order, Terms
+from callboard.delegation.worker import Worker
+from callboard.delegation.workflow import delegating
 from callboard.events.envelope import Event
+from callboard.testing.scripted import ScriptedAgent
 
 LONG = 90.0
 """Seconds for several clients after each other, on a busy machine."""
@@ -413,3 +418,24 @@ class TestTrouble:
         assert model.was_told("An earlier attempt failed.")
         [done] = workflow(client)["phases"]
         assert (done["status"], done["error"], done["attempts"]) == ("completed", None, 3)
+
+    async def test_an_agent_that_never_ends_is_ended(
+        self, client: Claude, model: Model, monkeypatch: pytest.MonkeyPatch
+    ):
+        never = threading.Event()
+        model.scripts["make"] = always([Hold(never)])
+        for name, value in client.env.items():
+            monkeypatch.setenv(name, value)
+        planned = Plan.model_validate({"phases": [PHASES[0]]})
+        workflow = delegating(ScriptedAgent("planner", planned, output=Plan), Worker(), backoff=0)
+        terms = Terms(approve="auto", timeout=5)
+        order = Order(task=TASK, cwd=str(client.home.project), terms=terms)
+
+        async with Callboard.open(client.home.database, [workflow]) as board:
+            done = await board.run(workflow, order.model_dump(mode="json"))
+            [question] = await board.inbox()
+
+        never.set()
+        assert done.status == "waiting"
+        assert "Agent 'worker' worked for more than 5 s." in question.prompt
+        assert running(client) == []
