@@ -94,6 +94,15 @@ def addressees(config: Mapping[str, Any] | None) -> list[str]:
     return [user for user in users if isinstance(user, str)] or participants(config)
 
 
+def channel_of(config: Mapping[str, Any] | None) -> str | None:
+    """By which channel to tell them, such as `slack`; None for every one there is."""
+    told: Any = (config or {}).get("notify")
+    named: Any = (
+        cast("Mapping[str, Any]", told).get("channel") if isinstance(told, Mapping) else None
+    )
+    return named.casefold() if isinstance(named, str) and named else None
+
+
 def title(prompt: str) -> str:
     """What the task of an interactive session is called."""
     return f"Interactive session: {prompt[:_LONGEST_TITLE]}..."

@@ -22,7 +22,7 @@ from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
 from callboard.handlers.terminal import visible
-from callboard.interactions.configs import addressees
+from callboard.interactions.configs import addressees, channel_of
 from callboard.interactions.records import interaction
 from callboard.log.protocol import EventLog
 from callboard.server.notifier import AppriseNotifier, Nobody, Notifier
@@ -46,11 +46,15 @@ _SECRET: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is to be told: who, and what about. `occasion`: once for each."""
+    """What is to be told: who, and what about. `occasion`: once for each.
+
+    channel: by which of the receivers; None for all.
+    """
 
     occasion: str
     who: str
     what: str
+    channel: str | None = None
 
     @property
     def line(self) -> str:
@@ -151,9 +155,10 @@ class Notices:
             if notice is not None and notice.occasion not in self._told:
                 self._remember(notice.occasion)
                 found.append(notice)
-        if found:
+        for channel in dict.fromkeys(notice.channel for notice in found):
             # Nobody waits for it: the next may be due while a slow receiver takes this one.
-            sending = asyncio.create_task(self._send(found))
+            together = [notice for notice in found if notice.channel == channel]
+            sending = asyncio.create_task(self._send(together, channel))
             sending.add_done_callback(_log_failure)
 
     def _remember(self, occasion: str) -> None:
@@ -161,7 +166,7 @@ class Notices:
         while len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
 
-    async def _send(self, found: list[Notice]) -> None:
+    async def _send(self, found: list[Notice], channel: str | None) -> None:
         if len(found) == 1:
             title, body = f"{found[0].who} needs you", found[0].what
         else:
@@ -169,7 +174,7 @@ class Notices:
             shown = [notice.line for notice in found[:_MOST_LINES]]
             more = len(found) - len(shown)
             body = "\n".join([*shown, f"and {more} more"] if more else shown)
-        await self._notifier.needs(title, body, self.link)
+        await self._notifier.needs(title, body, self.link, channel)
 
     # ------------------------------------------------------------------ whether it still is
 
@@ -191,9 +196,11 @@ class Notices:
     async def _of_question(self, row: Mapping[str, Any]) -> Notice:
         sessions = await self.log.rows(Query("sessions", {"id": row["execution_id"] or ""}))
         who = sessions[0]["workflow"] if sessions else "Callboard"
-        named = addressees(interaction(row, self._clock.now_ms()).config)
+        config = interaction(row, self._clock.now_ms()).config
+        named = addressees(config)
         called = f"{', '.join(named)}: " if named else ""
-        return Notice(row["id"], shortened(who), shortened(called + row["prompt"]))
+        what = shortened(called + row["prompt"])
+        return Notice(row["id"], shortened(who), what, channel_of(config))
 
 
 def _subject(event: Event) -> str | None:

@@ -15,18 +15,29 @@ _MOST_WAITING: Final = 20
 """Messages. Where they pile up, nobody gets them in time anyway."""
 
 
+_CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
+"""What people call a channel, where its addresses begin otherwise."""
+
+
 class Notifier(Protocol):
     """Whoever can tell a person something."""
 
-    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
-        """Tell that somebody is needed; whether everyone was reached. Raises nothing."""
+    async def needs(
+        self, title: str, body: str, link: str | None = None, channel: str | None = None
+    ) -> bool:
+        """Tell that somebody is needed; whether everyone was reached. Raises nothing.
+
+        channel: only by this one, if there is such a one.
+        """
         ...
 
 
 class Nobody:
     """Tells nobody."""
 
-    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
+    async def needs(
+        self, title: str, body: str, link: str | None = None, channel: str | None = None
+    ) -> bool:
         """Nobody is reached, and nobody wanted to be."""
         return True
 
@@ -45,8 +56,10 @@ class AppriseNotifier:
         self._thread = ThreadPoolExecutor(1, "callboard-notify")
         self._waiting = 0
 
-    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
-        """Tell all receivers; a failure is logged, and the others are told all the same."""
+    async def needs(
+        self, title: str, body: str, link: str | None = None, channel: str | None = None
+    ) -> bool:
+        """Tell all receivers, or those of a channel; where there is none of it, all of them. A failure is logged, and the others are told all the same."""
         if self._waiting >= _MOST_WAITING:
             _log.warning("too many messages wait to be sent; one was dropped")
             return False
@@ -54,13 +67,14 @@ class AppriseNotifier:
         loop = asyncio.get_running_loop()
         text = f"{body}\n{link}" if link else body
         try:
-            return await loop.run_in_executor(self._thread, self._send, title, text)
+            return await loop.run_in_executor(self._thread, self._send, title, text, channel)
         finally:
             self._waiting -= 1
 
-    def _send(self, title: str, body: str) -> bool:
+    def _send(self, title: str, body: str, channel: str | None) -> bool:
         reached = True
-        for scheme, receiver in self._receivers:
+        meant = [one for one in self._receivers if _is_by(one[0], channel)]
+        for scheme, receiver in meant or self._receivers:
             try:
                 sent = bool(receiver.notify(body=body, title=title, body_format="text"))
             except Exception as error:
@@ -75,6 +89,12 @@ class AppriseNotifier:
     def close(self) -> None:
         """Send nothing more; what is being sent is left to itself."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_by(scheme: str, channel: str | None) -> bool:
+    """Whether an address is of a channel: `slack` is `slack://…`, `email` is `mailto://…`."""
+    name = scheme.partition(":")[0].casefold().rstrip("s")
+    return channel is not None and name == _CALLED.get(channel, channel.rstrip("s"))
 
 
 def _receiver(url: str, place: int) -> Any:

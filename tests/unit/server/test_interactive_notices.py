@@ -17,6 +17,7 @@ async def test_those_who_were_named_are_named():
             ("Callboard needs you", "@security-team, @ann: Review it"),
             ("Callboard needs you", "Review it"),
         ]
+        assert scene.told.channels == ["slack", None]
 
 
 async def test_those_who_have_to_decide_are_named():

@@ -29,9 +29,13 @@ class Told:
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, str | None]] = []
+        self.channels: list[str | None] = []
 
-    async def needs(self, title: str, body: str, link: str | None = None) -> bool:
+    async def needs(
+        self, title: str, body: str, link: str | None = None, channel: str | None = None
+    ) -> bool:
         self.messages.append((title, body, link))
+        self.channels.append(channel)
         return True
 
 
@@ -227,7 +231,8 @@ class Receiver:
                 """Say nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"json://user:sesame@127.0.0.1:{self._server.server_port}/path"
+        self.port = self._server.server_port
+        self.address = f"json://user:sesame@127.0.0.1:{self.port}/path"
         self._thread = Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> "Receiver":
@@ -262,6 +267,16 @@ async def test_a_message_arrives(notifier: Make):
     (body,) = receiver.bodies
     assert body["title"] == "shop needs you"
     assert body["message"] == "<b>*x*</b>\nhttp://l"
+
+
+async def test_a_channel_that_is_meant_is_the_only_one_unless_there_is_none(notifier: Make):
+    with Receiver() as first, Receiver() as other:
+        topic = f"ntfy://127.0.0.1:{other.port}/topic"
+        both = notifier(first.address, topic)
+        assert await both.needs("t", "b", channel="ntfy")
+        assert (len(first.bodies), len(other.bodies)) == (0, 1)
+        assert await both.needs("t", "b", channel="slack")
+        assert (len(first.bodies), len(other.bodies)) == (1, 2)
 
 
 async def test_one_that_fails_keeps_no_other_from_being_told(notifier: Make, caplog: Any):
