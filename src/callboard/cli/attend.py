@@ -17,8 +17,15 @@ from callboard.cli.exits import DONE, FAILED
 from callboard.cli.lookup import find_session
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
-from callboard.errors import CallboardError, Claimed, ConflictError, NotFound, ValidationError
-from callboard.harness.attending import GRACE, Attendance, Means, Office
+from callboard.errors import (
+    AgentError,
+    CallboardError,
+    Claimed,
+    ConflictError,
+    NotFound,
+    ValidationError,
+)
+from callboard.harness.attending import GRACE, Attendance, Means, Office, starting
 from callboard.harness.claims import Harness, give_back, is_for, is_free, keep, take
 from callboard.harness.ending import Ending
 from callboard.harness.leftovers import record_leftovers
@@ -184,8 +191,8 @@ class Attending:
                 return await self._in_window(asked)
             attendance = Attendance(office, ready)
             done = await attendance.attend(self._confirm, self._screen.note)
-        except OSError as error:
-            return await self._fail(asked, NotFound(f"The agent cannot be started: {error}."))
+        except AgentError as error:
+            return await self._fail(asked, error)
         if done is None:
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was stopped, and waits for somebody else.")
@@ -200,7 +207,9 @@ class Attending:
         """Let a window attend to it, and wait for that; the window needs nobody to wait."""
         office = self._office
         self._screen.note("It opens in a window of tmux, which records what you decide there.")
-        await Handover(self._place, office.folders, office.me, office.means.grace).give(asked.id)
+        handover = Handover(self._place, office.folders, office.me, office.means.grace)
+        with starting():
+            await handover.give(asked.id)
         await give_back(office.desk, asked, office.me)  # Unless the window has taken it.
         return await office.desk.get(asked.id)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
+from callboard.errors import AgentError
 from callboard.harness.claims import Harness, keep
 from callboard.harness.conversation import said_in
 from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
@@ -49,6 +50,15 @@ class Office:
     means: Means = field(default_factory=Means)
 
 
+@contextmanager
+def starting() -> Generator[None]:
+    """An AgentError for what keeps an agent from being started."""
+    try:
+        yield
+    except OSError as error:
+        raise AgentError(f"The agent cannot be started: {error}.") from error
+
+
 class Attendance:
     """One session that was claimed and looked at."""
 
@@ -67,7 +77,8 @@ class Attendance:
         """
         me = self._office.me
         whose = {"pid": me.pid, "start": me.start, "host": me.host}
-        attempt = self._office.folders.begin(self._ready.asked.id, whose)
+        with starting():
+            attempt = self._office.folders.begin(self._ready.asked.id, whose)
         try:
             record = await self._course(attempt, confirm)
         except BaseException:
@@ -77,14 +88,18 @@ class Attendance:
         if record is None:
             attempt.remove()
             return None
-        attempt.write_json("ending.json", record.to_json())
+        try:
+            attempt.write_json("ending.json", record.to_json())
+        except OSError as error:
+            tell(f"How it ended cannot be kept: {error}. It is recorded now, or lost.")
         found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
         attempt.remove()
         return found
 
     async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
         asks = self._ready.wanted
-        words, session = words_for(self._ready, attempt, self._office.means.plan)
+        with starting():
+            words, session = words_for(self._ready, attempt, self._office.means.plan)
         before = len(said_in(session)) if self._ready.resumes else 0
         begun = self._office.clock.monotonic()
         ended = await self._run(words, attempt, {"session": session, "before": before})
@@ -111,10 +126,13 @@ class Attendance:
 
     async def _run(self, words: list[str], attempt: Attempt, about: dict[str, Any]) -> Exit:
         stage = Passthrough(PersonsTerminal())
-        stage.start(words, self._ready.cwd, launching.environment())
+        with starting():
+            attempt.write_json("agent.json", about)
+            stage.start(words, self._ready.cwd, launching.environment())
         ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
         told = {"pid": stage.pid, "start": started_at(stage.pid)}
-        attempt.write_json("agent.json", {**about, **told})
+        with suppress(OSError):  # It runs: a full disk is no reason to leave it.
+            attempt.write_json("agent.json", {**about, **told})
         watching = [asyncio.create_task(one) for one in self._watching(stage)]
         try:
             with self._signals(stage):

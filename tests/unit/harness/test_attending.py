@@ -1,0 +1,114 @@
+"""One session, from the claim to its record, with something simple in the agent's place."""
+
+import errno
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from callboard.app import Callboard
+from callboard.clock import Clock, SystemClock
+from callboard.errors import AgentError
+from callboard.harness import attending
+from callboard.harness.attending import Attendance, Office
+from callboard.harness.claims import Harness, take
+from callboard.harness.ending import Ending
+from callboard.harness.folders import Attempt, beside
+from callboard.harness.passthrough import Exit, Passthrough
+from callboard.harness.preparing import Prepared
+from callboard.harness.terminals import PersonsTerminal
+from callboard.harness.wanted import wanted
+from callboard.interactions.records import Interaction
+from callboard.vendors.claude import launching
+
+ME = Harness.here("ann")
+
+
+@pytest.fixture
+async def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Callboard]:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setattr(attending, "PersonsTerminal", NoTerminal)
+    async with Callboard.open(tmp_path / "t.db") as opened:
+        yield opened
+
+
+class NoTerminal(PersonsTerminal):
+    """Nobody sits there."""
+
+    def __init__(self) -> None:
+        pass
+
+
+async def asked(board: Callboard, **config: Any) -> Interaction:
+    config.setdefault("outcomeSchema", {"type": "approval"})
+    question = await board.people.ask(type="interactive_session", prompt="Ship?", config=config)
+    return await take(board.people, question, ME)
+
+
+def attendance(board: Callboard, question: Interaction, folder: Path, clock: Clock) -> Attendance:
+    office = Office(board.people, beside(folder / "t.db"), ME, clock)
+    return Attendance(office, Prepared(question, wanted(question), "/bin/true", folder))
+
+
+def decides(monkeypatch: pytest.MonkeyPatch, decision: str) -> None:
+    """The agent submits a decision, which the person lets through, and leaves."""
+
+    def start(stage: Passthrough, words: list[str], cwd: Path, env: dict[str, str]) -> None:
+        settings = next(word for word in words if word.startswith("--settings="))
+        session = next(word for word in words if word.startswith("--session-id="))
+        Attempt(Path(settings.partition("=")[2]).parent).keep_decision(decision)
+        given = {"decision": decision}
+        use = {"type": "tool_use", "id": "t1", "name": launching.TOOL, "input": given}
+        back = {"type": "tool_result", "tool_use_id": "t1", "content": "kept"}
+        path = launching.home() / "projects" / "here" / f"{session.partition('=')[2]}.jsonl"
+        path.parent.mkdir(parents=True)
+        records = [
+            {"type": "assistant", "message": {"content": [use]}},
+            {"type": "user", "message": {"content": [back]}},
+        ]
+        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+
+    def run(stage: Passthrough, on_lost: Any) -> Exit:
+        return Exit(0)
+
+    monkeypatch.setattr(Passthrough, "start", start)
+    monkeypatch.setattr(Passthrough, "run", run)
+
+
+async def never(ending: Ending) -> bool:
+    raise AssertionError(f"{ending} needs no asking")
+
+
+async def test_a_decision_is_recorded_though_the_disk_is_full(
+    board: Callboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    decides(monkeypatch, "approved")
+    write = Attempt.write
+
+    def full(attempt: Attempt, name: str, content: bytes | str) -> Path:
+        if name == "ending.json" or attempt.decision is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(attempt, name, content)
+
+    monkeypatch.setattr(Attempt, "write", full)
+    told: list[str] = []
+    question = await asked(board, captureTranscript=True)
+    done = await attendance(board, question, tmp_path, SystemClock()).attend(never, told.append)
+    assert done is not None
+    assert (done.status, done.response) == ("completed", "approved")
+    assert "No space left on device" in told[0]
+
+
+async def test_what_keeps_an_agent_from_starting_is_told_apart(
+    board: Callboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def start(stage: Passthrough, *given: Any) -> None:
+        raise OSError(errno.ENOEXEC, "Exec format error")
+
+    monkeypatch.setattr(Passthrough, "start", start)
+    question = await asked(board)
+    with pytest.raises(AgentError, match=r"cannot be started.*Exec format error"):
+        await attendance(board, question, tmp_path, SystemClock()).attend(never, print)
+    assert list(beside(tmp_path / "t.db").all()) == []
