@@ -12,6 +12,7 @@ from callboard.statusfiles.phases import DETAILS, PENDING, Phase, Workflow, find
 
 Where = str | os.PathLike[str] | None
 GivenPhase = tuple[str, str] | Mapping[str, object]
+_ID = "wf_%Y%m%d_%H%M%S"
 
 
 def create_workflow_state(
@@ -30,7 +31,8 @@ def create_workflow_state(
     place = find_place(path)
     made = [_phase(number, given, details) for number, given in enumerate(phases)]
     with files.locked(place.state):
-        id = _new_id(put_away(place))
+        put_away(place)
+        id = _new_id(place)
         workflow = {"id": id, "task": task, "status": PENDING, "current_phase": None}
         write(place, workflow | {"phases": made})
     return id
@@ -87,20 +89,22 @@ def write(place: Place, workflow: Workflow) -> None:
         files.write(place.report, report, lasting=False)
 
 
-def put_away(place: Place) -> str | None:
-    """Archive what is there, or set it aside when nobody understands it; gives its id."""
+def put_away(place: Place) -> None:
+    """Archive what is there, over nothing else, or set it aside when nobody understands it."""
     try:
         workflow = files.read(place.state)
     except StoreCorrupt:
         return files.set_aside(place.state)
-    if workflow is None:
-        return None
-    os.makedirs(place.archive, exist_ok=True)
-    files.write(_archived(place, workflow["id"]), files.dumped(workflow))
-    for file in (place.state, place.state + files.SAFE, place.report):
-        if os.path.exists(file):
-            os.unlink(file)
-    return workflow["id"]
+    if workflow is not None:
+        os.makedirs(place.archive, exist_ok=True)
+        archived = _archived(place, workflow["id"])
+        while os.path.lexists(archived):
+            archived = archived.removesuffix(".json") + "-2.json"
+        files.write(archived, files.dumped(workflow))
+        for file in (place.state, place.state + files.SAFE, place.report):
+            if os.path.exists(file):
+                os.unlink(file)
+    return None
 
 
 def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
@@ -110,14 +114,8 @@ def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
         raise ValidationError(
             f"phases[{number}]: a phase needs a title and an agent.", field=f"phases[{number}]"
         )
-    phase: Phase = {
-        "id": f"phase_{number}",
-        "title": title,
-        "agent": agent,
-        "status": PENDING,
-        "deliverables": [],
-        "context_for_next": "",
-    }
+    phase: Phase = {"id": f"phase_{number}", "title": title, "agent": agent, "status": PENDING}
+    phase |= {"deliverables": [], "context_for_next": ""}
     if details:
         phase |= dict.fromkeys(DETAILS) | {"attempts": 0}
     phase |= {key: more[key] for key in ("depends_on", "wave") if key in more}
@@ -131,10 +129,10 @@ def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
     return phase
 
 
-def _new_id(before: str | None) -> str:
-    """`wf_YYYYMMDD_HHMMSS`, and never the one before."""
+def _new_id(place: Place) -> str:
+    """The moment, or one after it: never an id that was archived."""
     seconds = int(time.time())
-    while (id := time.strftime("wf_%Y%m%d_%H%M%S", time.localtime(seconds))) == before:
+    while os.path.lexists(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):
         seconds += 1
     return id
 

@@ -319,3 +319,31 @@ def test_half_a_character_is_kept(root: Path):
     update_phase_status(id, "phase_0", "completed", ["\ud83d", "ü"])
     assert state(root)["phases"][0]["deliverables"] == ["\ud83d", "ü"]
     assert "→ ?, ü" in report(root)
+
+
+def archived(root: Path) -> dict[str, str]:
+    """The archived workflows: the file's name and the task."""
+    files = (root / ".claude/state/archive").glob("*.json")
+    return {file.stem: json.loads(file.read_text())["task"] for file in files}
+
+
+def test_no_archived_workflow_is_written_over(root: Path):
+    ids: list[str] = []
+    for task in "abc":
+        ids.append(create_workflow_state(task, PHASES))
+        archive()
+    ids += [create_workflow_state(task, PHASES) for task in "def"]
+    assert len(set(ids)) == 6, "whatever the second they were made in"
+    assert archived(root) == dict(zip(ids[:5], "abcde", strict=True))
+
+
+def test_an_id_by_hand_that_was_there_before_takes_nothing_away(root: Path):
+    for task in "abc":
+        create_workflow_state(task, PHASES)
+        file = root / ".claude/state/workflow.json"
+        file.write_text(json.dumps({**state(root), "id": "mine"}))
+        archive("mine")
+    assert archived(root) == {"mine": "a", "mine-2": "b", "mine-2-2": "c"}
+    found = get_workflow_state("mine-2")
+    assert found is not None
+    assert found["task"] == "b"
