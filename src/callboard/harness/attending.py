@@ -4,12 +4,13 @@ import asyncio
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
 from callboard.errors import AgentError
+from callboard.harness.checkpoints import Checkpoint, forget, save
 from callboard.harness.claims import Harness, keep
 from callboard.harness.conversation import said_in
 from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
@@ -76,7 +77,7 @@ class Attendance:
         tell: says why it takes long.
         """
         me = self._office.me
-        whose = {"pid": me.pid, "start": me.start, "host": me.host}
+        whose = {"pid": me.pid, "start": me.start, "host": me.host, "person": me.person}
         with starting():
             attempt = self._office.folders.begin(self._ready.asked.id, whose)
         try:
@@ -94,15 +95,18 @@ class Attendance:
             tell(f"How it ended cannot be kept: {error}. It is recorded now, or lost.")
         found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
         attempt.remove()
+        forget(self._office.folders, self._ready.asked.id)
         return found
 
     async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
         asks = self._ready.wanted
         with starting():
             words, session = words_for(self._ready, attempt, self._office.means.plan)
-        before = len(said_in(session)) if self._ready.resumes else 0
-        begun = self._office.clock.monotonic()
-        ended = await self._run(words, attempt, {"session": session, "before": before})
+        goes_on = self._ready.goes_on
+        before = len(said_in(session)) if self._ready.resumes and goes_on is None else 0
+        at = goes_on or Checkpoint(session)
+        begun = self._office.clock.monotonic() - at.seconds
+        ended = await self._run(words, attempt, at, before)
         duration = self._office.clock.monotonic() - begun
         said = said_in(session, before)
         course = Course(ended, duration, self._cut, attempt.decision, said)
@@ -124,7 +128,8 @@ class Attendance:
             by=self._office.me.person,
         )
 
-    async def _run(self, words: list[str], attempt: Attempt, about: dict[str, Any]) -> Exit:
+    async def _run(self, words: list[str], attempt: Attempt, at: Checkpoint, before: int) -> Exit:
+        about = {"session": at.session, "before": before}
         stage = Passthrough(PersonsTerminal())
         with starting():
             attempt.write_json("agent.json", about)
@@ -133,7 +138,7 @@ class Attendance:
         told = {"pid": stage.pid, "start": started_at(stage.pid)}
         with suppress(OSError):  # It runs: a full disk is no reason to leave it.
             attempt.write_json("agent.json", {**about, **told})
-        watching = [asyncio.create_task(one) for one in self._watching(stage)]
+        watching = [asyncio.create_task(one) for one in self._watching(stage, at)]
         try:
             with self._signals(stage):
                 return await ended
@@ -142,7 +147,7 @@ class Attendance:
                 one.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
 
-    def _watching(self, stage: Passthrough) -> list[Any]:
+    def _watching(self, stage: Passthrough, at: Checkpoint) -> list[Any]:
         office, asks = self._office, self._ready.wanted
 
         def on_loss(why: str) -> None:
@@ -154,7 +159,18 @@ class Attendance:
             keep(office.desk, self._ready.asked, office.me, office.clock, on_loss),
             self._end(stage),
         ]
+        if asks.checkpoint_every is not None:
+            watching.append(self._checkpoints(at, asks.checkpoint_every))
         return watching if asks.timeout is None else [*watching, self._time(stage, asks.timeout)]
+
+    async def _checkpoints(self, at: Checkpoint, every: float) -> None:
+        """Save where the session stands, again and again."""
+        office = self._office
+        begun = office.clock.monotonic() - at.seconds
+        while True:
+            await office.clock.sleep(every)
+            reached = replace(at, seconds=office.clock.monotonic() - begun)
+            save(office.folders, self._ready.asked.id, reached)
 
     async def _time(self, stage: Passthrough, timeout: float) -> None:
         """The session's time: a warning when it is up, some grace, and the end."""

@@ -11,9 +11,11 @@ from callboard.harness.ending import Confirm, Ending
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.ports import Desk
 from callboard.harness.recording import Record, recorded
+from callboard.harness.transcripts import kept
 from callboard.harness.wording import title
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude.extraction import Spoken
+from callboard.vendors.fields import as_object
 
 
 async def record_leftovers(
@@ -36,7 +38,8 @@ async def _settled(
     attempt: Attempt, desk: Desk, tell: Callable[[str], None], confirm: Confirm | None
 ) -> Interaction | None:
     """Record one try, and forget it; None when there was nothing, or not yet."""
-    record, asked = _left(attempt), attempt.asked
+    asked = attempt.asked
+    record = None if asked is None else _left(attempt, asked)
     if record is None or asked is None:
         return attempt.remove()
     if not _is_sure(record, attempt):
@@ -82,8 +85,26 @@ def _said(attempt: Attempt) -> list[Spoken]:
     return said_in(session, before)
 
 
-def _left(attempt: Attempt) -> Record | None:
+def _left(attempt: Attempt, asked: Interaction) -> Record | None:
     ending, decision = attempt.read_json("ending.json"), attempt.decision
     if ending is not None:
         return Record.from_json(ending)
-    return None if decision is None else Record("completed", decision["decision"])
+    if decision is None:
+        return None
+    captures = as_object(asked.config).get("captureTranscript") is True
+    person = (attempt.read_json("harness.json") or {}).get("person")
+    return Record(
+        "completed",
+        decision["decision"],
+        duration_ms=_duration_ms(attempt),
+        transcript=kept(_said(attempt)) if captures else None,
+        by=person if isinstance(person, str) else None,
+    )
+
+
+def _duration_ms(attempt: Attempt) -> int | None:
+    """From the beginning to the decision, by the files."""
+    with suppress(OSError):
+        begun, decided = (attempt.path(f"{one}.json").stat() for one in ("harness", "decision"))
+        return max(0, round((decided.st_mtime - begun.st_mtime) * 1000))
+    return None

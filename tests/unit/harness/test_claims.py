@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ async def board(tmp_path: Path, clock: FakeClock) -> AsyncGenerator[Callboard]:
         yield opened
 
 
-async def asked(board: Callboard) -> Interaction:
-    config = {"outcomeSchema": {"type": "approval"}}
+async def asked(board: Callboard, **config: Any) -> Interaction:
+    config["outcomeSchema"] = {"type": "approval"}
     return await board.people.ask(type="interactive_session", prompt="Well?", config=config)
 
 
@@ -113,11 +114,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
 
 
-async def left(board: Callboard, tmp_path: Path) -> tuple[Folders, Interaction, Attempt]:
+async def left(
+    board: Callboard, tmp_path: Path, **config: Any
+) -> tuple[Folders, Interaction, Attempt]:
     """What a harness that has died keeps of a session."""
-    question, gone = await asked(board), dead()
+    question, gone = await asked(board, **config), dead()
     folders = Folders(tmp_path / "kept")
-    attempt = folders.begin(question.id, {"pid": gone.pid, "start": gone.start, "host": gone.host})
+    attempt = folders.begin(question.id, asdict(gone))
     attempt.write_json("request.json", question.to_wire())
     return folders, question, attempt
 
@@ -143,6 +146,21 @@ async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_pa
     confirmed(attempt, "rejected")
     (found,) = await record_leftovers(board.people, folders, print, None)
     assert (found.status, found.response) == ("completed", "rejected")
+    assert list(folders.all()) == []
+
+
+async def test_what_is_found_is_recorded_with_all_that_belongs_to_it(
+    board: Callboard, tmp_path: Path
+):
+    wanted = {"requiredParticipants": ["ann", "bob"], "captureTranscript": True}
+    folders, question, attempt = await left(board, tmp_path, **wanted)
+    attempt.keep_decision("rejected")
+    confirmed(attempt, "rejected")
+    await board.people.complete(question.id, "completed", response="approved", by="ann")
+    (found,) = await record_leftovers(board.people, folders, print, None)
+    assert (found.status, found.response) == ("completed", {"ann": "approved", "bob": "rejected"})
+    assert found.duration_ms is not None
+    assert launching.TOOL in str(found.transcript)
     assert list(folders.all()) == []
 
 
