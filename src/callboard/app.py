@@ -128,8 +128,7 @@ class Callboard:
         """
         known = self._startable(workflow)
         known.check_input(input)
-        source = with_status_files(None, status_files)
-        start = self.operations.start
+        source, start = with_status_files(None, status_files), self.operations.start
         return await start(known, input, session_id=session_id, source=source, by=by)
 
     def _startable(self, name: str | None) -> Workflow:

@@ -1,5 +1,6 @@
 """`callboard run --status-files`: a session to read with cat, whoever carries it on."""
 
+import asyncio
 import json
 import signal
 import time
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
+from tests.servers import serving
 
 WITHIN = 60.0
 
@@ -46,6 +48,27 @@ def test_one_command_waits_and_another_goes_on(callboard: CallboardCommand):
     assert [phase["status"] for phase in workflow["phases"]] == ["completed"] * 3
     shown = callboard.here("task", "show").out
     assert "3 of 3 phases" in shown
+    session = workflow["session_id"]
+    shown = callboard.here("show", session).out
+    assert f"3/3 phases in {callboard.folder}/.claude/workflow_state_system.md" in shown
+    assert callboard.here("show", session, "--json").json[0]["progress"] == "3/3"
+
+
+async def test_a_server_tells_how_far_it_is_and_carries_it_on(callboard: CallboardCommand):
+    callboard("run", "flows.py:trip", "--input", "Rome", "--status-files", code=3)
+    before = told(callboard.folder)
+    path = f"/sessions/{before['session_id']}"
+    async with serving(callboard.folder / "t.db", callboard.flows) as server:
+        async with server.client() as http:
+            [listed] = (await http.get("/sessions")).json()["sessions"]
+            assert listed["progress"] == "0/3"
+            answer = {"id": before["questions"][0]["id"], "value": "yes"}
+            assert (await http.post(f"{path}/input", json=answer)).status_code == 200
+            async with asyncio.timeout(WITHIN):
+                while (await http.get(path)).json()["progress"] != "1/3":
+                    await asyncio.sleep(0.02)
+            await http.post(f"{path}/cancel")
+        assert told(callboard.folder)["session_status"] == "cancelled"
 
 
 def test_a_command_that_is_killed_leaves_files_that_the_next_one_brings_up_to_date(

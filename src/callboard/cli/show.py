@@ -20,6 +20,10 @@ from callboard.cli.wording import between, duration, error_text, moment, one_lin
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import CallboardError
 from callboard.events.moments import from_ms
+from callboard.statusfiles.progress import with_progress
+from callboard.statusfiles.publishing import SOURCE
+
+REPORT = ".claude/workflow_state_system.md"
 
 _MOST_STAYS = 50
 _MOST_FORKS = 1000
@@ -48,8 +52,9 @@ def command(session: str, file: str | None, place: Place, as_json: bool) -> None
         info = await find_session(board, place, session)
         standing = await situation(board, place, info.session_id)
         forks = await board.session_page(parent=info.session_id, limit=_MOST_FORKS)
+        [with_files] = await with_progress([standing.info])
         return Report(
-            info=standing.info,
+            info=with_files,
             told=history(await board.events(info.session_id)),
             why=reason(standing),
             forks=forks.sessions[::-1],
@@ -100,6 +105,9 @@ def _tell_header(screen: Screen, report: Report) -> None:
         f"  {when}  {took}",
         (f"  session {info.session_id}", "faint"),
     )
+    if info.progress:
+        where = "" if info.source is None else f" in {info.source[SOURCE]}/{REPORT}"
+        screen.line((f"{info.progress} phases{where}", "faint"))
     if info.parent:
         came = f"forked from {info.parent} at position {info.fork_position}"
         screen.line((came, "faint"))

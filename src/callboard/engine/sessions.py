@@ -30,6 +30,8 @@ class SessionInfo:
     error: Mapping[str, Any] | None
     held: str | None
     source: Mapping[str, str] | None
+    progress: str | None = None
+    """How many of its phases are completed, `3/5`, where its status files tell that."""
 
     def to_wire(self) -> dict[str, Any]:
         """The session as JSON readers see it."""
@@ -48,6 +50,7 @@ class SessionInfo:
             "pending": [one.to_wire() for one in self.pending],
             "error": self.error,
             "held": self.held,
+            "progress": self.progress,
         }
 
     @classmethod
@@ -69,6 +72,7 @@ class SessionInfo:
             error=wire["error"],
             held=wire["held"],
             source=None,
+            progress=wire.get("progress"),
         )
 
 

@@ -118,6 +118,9 @@ class SessionOut(Wire):
     pending: list[InteractionOut]
     error: Problem | None
     held: str | None
+    progress: str | None = Field(
+        None, description="Phases completed, `3/5`, where status files tell that."
+    )
 
 
 class SessionsOut(Wire):

@@ -37,6 +37,11 @@ class PublishingPlace:
         """Write how the session stands; its phases only where that follows from it."""
         self._change(lambda before: _noted(before, view))
 
+    def told(self) -> Told | None:
+        """What was written last; None when nothing was."""
+        now = files.read(self._place.state)
+        return now if now is not None and self._is_ours(now) else self._archived()
+
     def _begin(self, told: Told, takes_place: bool) -> None:
         """Take the place, with what an earlier process wrote of this session."""
         if self._is_current() or (not takes_place and self._archived()):

@@ -32,6 +32,7 @@ export function SessionHeader({ session, position, onFork }: Props) {
         </h1>
         <p className="row">
           <Status status={session.status} />
+          {session.progress && <span>{session.progress} phases</span>}
           {parent && (
             <span>
               forked from <Link to={to.session(parent, forkPosition ?? undefined)}>{parent}</Link>{' '}

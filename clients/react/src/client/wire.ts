@@ -313,6 +313,8 @@ export interface Session {
   readonly pending: ReadonlyArray<Interaction>
   readonly error: Problem | null
   readonly held: string | null
+  /** Phases completed, `3/5`, where status files tell that. */
+  readonly progress?: string | null
 }
 
 /** Sessions, newest first; `nextCursor` when there are more. */

@@ -18,6 +18,7 @@ from callboard.server.schemas import (
     StartIn,
     StateOut,
 )
+from callboard.statusfiles.progress import with_progress
 
 router = routing.router("sessions")
 
@@ -60,14 +61,15 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
         limit=min(limit, LARGEST_PAGE),
         cursor=cursor,
     )
-    listed = [info.to_wire() for info in page.sessions]
+    listed = [info.to_wire() for info in await with_progress(page.sessions)]
     return reply({"sessions": listed, "nextCursor": page.next_cursor})
 
 
 @router.get("/sessions/{session_id}", responses=gives(SessionOut) | failures(404))
 async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> Response:
     """How a session stands, and what is open in it."""
-    return reply((await serving.board.session(session_id)).to_wire())
+    [info] = await with_progress([await serving.board.session(session_id)])
+    return reply(info.to_wire())
 
 
 @router.delete("/sessions/{session_id}", responses=gives(OkOut) | failures(404, 409))
