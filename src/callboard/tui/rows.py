@@ -133,6 +133,7 @@ def question_row(question: Interaction, session: SessionInfo | None = None) -> R
         agent="workflow",
         at_ms=at_ms,
         born_ms=at_ms,
+        todo=(session.progress if session else None) or "",
         unseen=True,
         questions=(question,),
         session=session,

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from tests.unit.tui.scenes import permission, plan
-from tests.unit.tui.scripted import ago, plate
+from tests.unit.tui.scripted import ago, plate, question, session
 
 from callboard.tui.alerts import Needs, message
 from callboard.tui.columns import columns
 from callboard.tui.detail import asked
 from callboard.tui.laying_out import Line, broken, laid_out
-from callboard.tui.rows import counted, ordered, plate_row, summary
+from callboard.tui.rows import counted, ordered, plate_row, question_row, summary
 from callboard.tui.settings import Settings, read_settings, write_settings
 from callboard.tui.tool_input import tool_lines
 from callboard.tui.wording import age, clipped, fitted, home_path, lines, one_line
@@ -206,3 +206,10 @@ def test_settings_are_kept(tmp_path: Path):
 def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path):
     (tmp_path / "file").write_text("")
     write_settings(tmp_path / "file" / "board.json", Settings())
+
+
+def test_a_session_with_status_files_shows_how_far_it_is():
+    asked = question("q1", "approval", session_id="s1", phase="ship")
+    known = replace(session("s1", "book"), progress="3/5")
+    assert question_row(asked, known).todo == "3/5"
+    assert question_row(asked, session("s1", "book")).todo == ""
