@@ -26,6 +26,7 @@ from callboard.errors import (
     ValidationError,
 )
 from callboard.harness.attending import GRACE, Attendance, Means, Office, starting
+from callboard.harness.checkpoints import saved
 from callboard.harness.claims import Harness, give_back, is_for, is_free, keep, take
 from callboard.harness.ending import Ending
 from callboard.harness.leftovers import record_leftovers
@@ -174,7 +175,7 @@ class Attending:
             self._screen.note(error.message)
             return None
         try:
-            ready = prepared(asked, Path.cwd())
+            ready = prepared(asked, Path.cwd(), saved(office.folders, asked.id))
         except (ValidationError, NotFound) as error:
             return await self._fail(asked, error)
         self._screen.show(ready)
@@ -184,7 +185,7 @@ class Attending:
             return None
         return await self._open(asked, ready)
 
-    async def _open(self, asked: Interaction, ready: Prepared) -> Interaction:
+    async def _open(self, asked: Interaction, ready: Prepared) -> Interaction | None:
         office = self._office
         try:
             if self._in_tmux:
@@ -193,6 +194,8 @@ class Attending:
             done = await attendance.attend(self._confirm, self._screen.note)
         except AgentError as error:
             return await self._fail(asked, error)
+        except NotFound as error:
+            return self._screen.note(f"{error.message} Nothing was recorded.")
         if done is None:
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was stopped, and waits for somebody else.")

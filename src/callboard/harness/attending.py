@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
-from callboard.errors import AgentError
+from callboard.errors import AgentError, NotFound
 from callboard.harness.checkpoints import Checkpoint, forget, save
 from callboard.harness.claims import Harness, keep
 from callboard.harness.conversation import said_in
@@ -93,7 +93,11 @@ class Attendance:
             attempt.write_json("ending.json", record.to_json())
         except OSError as error:
             tell(f"How it ended cannot be kept: {error}. It is recorded now, or lost.")
-        found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
+        try:
+            found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
+        except NotFound:
+            attempt.remove()  # Nobody will ever want it.
+            raise
         attempt.remove()
         forget(self._office.folders, self._ready.asked.id)
         return found

@@ -69,9 +69,11 @@ class Attempt:
 
     @property
     def asked(self) -> Interaction | None:
-        """The question, as it was when the session was begun."""
+        """The question, as it was when the session was begun; None when it cannot be read."""
         wire = self.read_json("request.json")
-        return None if wire is None else Interaction.from_wire(wire)
+        with suppress(KeyError, TypeError, ValueError):  # As another version wrote it.
+            return None if wire is None else Interaction.from_wire(wire)
+        return None
 
     def keep_decision(self, decision: Any) -> None:
         """Keep what was decided; a later decision takes the place of this one."""
@@ -82,6 +84,10 @@ class Attempt:
         """`{"decision": …}`, or None while there is none."""
         found = self.read_json("decision.json")
         return found if found is not None and "decision" in found else None
+
+    def set_aside(self) -> Path:
+        """Keep it where nobody looks for tries any more."""
+        return self.folder.rename(self.folder.with_name(f"unread-{self.number}-{short_id()}"))
 
     def remove(self) -> None:
         """Forget it; the folder of the question goes with its last try."""
@@ -98,7 +104,7 @@ class Folders:
 
     def begin(self, interaction_id: str, by: Mapping[str, Any]) -> Attempt:
         """A new try at a session. by: the harness, so that others leave it alone from the start."""
-        parent = self.root / _named(interaction_id)
+        parent = self.of(interaction_id)
         for folder in (self.root, parent):
             make_private_folder(folder)
         draft = Attempt(parent / f".{short_id()}")
@@ -115,9 +121,13 @@ class Folders:
                 continue
             return Attempt(parent / str(number))
 
+    def of(self, interaction_id: str) -> Path:
+        """The folder of all tries at a session; it need not be there."""
+        return self.root / _named(interaction_id)
+
     def tries(self, interaction_id: str) -> list[Attempt]:
         """The tries at a session that are kept, oldest first."""
-        return self._tries(self.root / _named(interaction_id))
+        return self._tries(self.of(interaction_id))
 
     def all(self) -> Iterator[Attempt]:
         """Every try that is kept."""

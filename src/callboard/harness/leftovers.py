@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from callboard.board.processes import is_alive
-from callboard.errors import CallboardError
+from callboard.errors import CallboardError, NotFound
 from callboard.harness.claims import Harness
 from callboard.harness.conversation import is_confirmed, said_in
 from callboard.harness.ending import Confirm, Ending
@@ -39,6 +39,8 @@ async def _settled(
 ) -> Interaction | None:
     """Record one try, and forget it; None when there was nothing, or not yet."""
     asked = attempt.asked
+    if asked is None and attempt.decision is not None:
+        return tell(f"What was decided in {attempt.set_aside()} cannot be understood. Look at it.")
     record = None if asked is None else _left(attempt, asked)
     if record is None or asked is None:
         return attempt.remove()
@@ -50,6 +52,9 @@ async def _settled(
             return attempt.remove()
     try:
         done = await recorded(desk, asked.id, record, tell)
+    except NotFound as error:
+        tell(f"{error.message} What was decided about it is forgotten.")
+        return attempt.remove()
     except CallboardError as error:
         return tell(error.message)  # It is kept, and tried again.
     attempt.remove()

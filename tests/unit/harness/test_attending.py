@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from callboard.app import Callboard
 from callboard.clock import Clock, SystemClock
-from callboard.errors import AgentError
+from callboard.errors import AgentError, NotFound
 from callboard.harness import attending
 from callboard.harness.attending import Attendance, Office
 from callboard.harness.claims import Harness, take
@@ -99,6 +100,16 @@ async def test_a_decision_is_recorded_though_the_disk_is_full(
     assert done is not None
     assert (done.status, done.response) == ("completed", "approved")
     assert "No space left on device" in told[0]
+
+
+async def test_a_question_that_is_gone_leaves_nothing_behind(
+    board: Callboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    decides(monkeypatch, "approved")
+    gone = replace(await asked(board), id="of a deleted session")
+    with pytest.raises(NotFound):
+        await attendance(board, gone, tmp_path, SystemClock()).attend(never, print)
+    assert list(beside(tmp_path / "t.db").all()) == []
 
 
 async def test_what_keeps_an_agent_from_starting_is_told_apart(

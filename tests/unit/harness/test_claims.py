@@ -164,6 +164,34 @@ async def test_what_is_found_is_recorded_with_all_that_belongs_to_it(
     assert list(folders.all()) == []
 
 
+async def test_what_nobody_asks_any_more_is_told_once_and_forgotten(
+    board: Callboard, tmp_path: Path
+):
+    folders, question, attempt = await left(board, tmp_path)
+    attempt.keep_decision("rejected")
+    confirmed(attempt, "rejected")
+    attempt.write_json("request.json", {**question.to_wire(), "id": "of a deleted session"})
+    told: list[str] = []
+    for _ in range(2):
+        assert await record_leftovers(board.people, folders, told.append, None) == []
+    assert len(told) == 1
+    assert "of a deleted session" in told[0]
+    assert list(folders.all()) == []
+
+
+async def test_what_another_version_wrote_is_set_aside(board: Callboard, tmp_path: Path):
+    folders, question, attempt = await left(board, tmp_path)
+    attempt.write_json("request.json", {"id": question.id})
+    attempt.keep_decision("rejected")
+    told: list[str] = []
+    for _ in range(2):
+        assert await record_leftovers(board.people, folders, told.append, None) == []
+    assert len(told) == 1
+    [aside] = attempt.folder.parent.iterdir()
+    assert str(aside) in told[0]
+    assert (aside / "decision.json").exists()
+
+
 @pytest.mark.parametrize("file", ["decision.json", "ending.json"])
 @pytest.mark.parametrize("agrees", [True, False])
 async def test_a_decision_that_nobody_confirmed_is_asked_about(
