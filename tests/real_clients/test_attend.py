@@ -226,6 +226,33 @@ async def test_the_harness_is_killed_before_a_decision(
     assert (found["status"], found["response"]) == ("cancelled", None)
 
 
+async def test_a_session_that_was_cut_off_goes_on_from_its_checkpoint(
+    harness: Attendance, model: Model, board: Board
+):
+    model.scripts |= {"say": scenes.SAY, "decide": deciding("approved")}
+    id = await harness.ask(
+        "Review it. play:say", outcomeSchema=APPROVAL, checkpointInterval=100,
+        captureTranscript=True,
+    )  # fmt: skip
+    with harness.terminal() as terminal:
+        await terminal.shows("Nothing to do.", within=PATIENT)
+        await until(
+            lambda: "checkpoint.json" in [one.name for one in harness.kept()], "a checkpoint"
+        )
+        os.kill(terminal.pid, signal.SIGKILL)
+        await board.plate(status="closed")
+    with harness.terminal() as terminal:
+        await terminal.shows("This session was cut off, and goes on here", within=PATIENT)
+        await terminal.type("Now decide. play:decide")
+        await agree(terminal)
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("completed", "approved")
+    assert found["transcript"].count("Review it. play:say") == 2  # Both parts of it.
+    assert harness.kept() == []
+
+
 async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Model, board: Board):
     model.scripts["say"] = scenes.SAY
     first = await harness.ask("Review one. play:say", outcomeSchema=APPROVAL)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.errors import NotFound, ValidationError
+from callboard.harness.checkpoints import Checkpoint
 from callboard.harness.folders import Attempt
 from callboard.harness.wanted import Wanted, wanted
 from callboard.harness.wording import first_prompt, system_prompt, title
@@ -25,6 +26,7 @@ class Prepared:
     """What a person is shown before an agent is started for them.
 
     servers: what the MCP config would start, by name. resumes: the client's own session.
+    goes_on: where a try at this very session stood when its harness died.
     """
 
     asked: Interaction
@@ -34,23 +36,26 @@ class Prepared:
     mcp_config: Path | None = None
     servers: Mapping[str, str] = field(default_factory=dict[str, str])
     resumes: str | None = None
+    goes_on: Checkpoint | None = None
 
 
-def prepared(asked: Interaction, here: Path) -> Prepared:
+def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) -> Prepared:
     """Look at everything; an error says what stands in the way. here: where the harness is."""
     asks = wanted(asked)
     resumes = None if asks.resumes is None else _resumed(asks.resumes)
+    if goes_on is not None:
+        resumes = goes_on.session
     cwd = _directory(here / (asks.cwd or _former(resumes) or "."))
     config = None if asks.mcp_config is None else cwd / asks.mcp_config
     servers = {} if config is None else launching.servers_in(config)
-    return Prepared(asked, asks, _program(), cwd, config, servers, resumes)
+    return Prepared(asked, asks, _program(), cwd, config, servers, resumes, goes_on)
 
 
 def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[list[str], str]:
     """The command that opens the session, its files written, and the client's id for it."""
     asks = ready.wanted
     session = ready.resumes or _new_session(ready.asked.id, attempt.number)
-    prompt = first_prompt(asks, attempt)
+    prompt = first_prompt(asks, attempt, goes_on=ready.goes_on is not None)
     attempt.write_json("request.json", ready.asked.to_wire())
     attempt.write("prompt.md", prompt)
     readable = [attempt.path(name) for name in ("context.json", "question.md")]

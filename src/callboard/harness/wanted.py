@@ -14,7 +14,7 @@ DEFAULT_MODEL: Final = "sonnet"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One session. timeout: seconds; cwd: None is where the harness is."""
+    """One session. timeout, checkpoint_every: seconds; cwd: None is where the harness is."""
 
     prompt: str
     config: Mapping[str, Any]
@@ -26,6 +26,7 @@ class Wanted:
     timeout: float | None
     captures: bool
     resumes: str | None
+    checkpoint_every: float | None = None
 
 
 def wanted(asked: Interaction) -> Wanted:
@@ -39,9 +40,10 @@ def wanted(asked: Interaction) -> Wanted:
         model=_text(config, "model") or DEFAULT_MODEL,
         cwd=_path(_text(config, "cwd")),
         mcp_config=_path(_text(config, "mcpConfig")),
-        timeout=_seconds(config.get("timeout")),
+        timeout=_seconds(config, "timeout"),
         captures=config.get("captureTranscript") is True,
         resumes=_text(config, "resumeSession"),
+        checkpoint_every=_seconds(config, "checkpointInterval"),
     )
 
 
@@ -62,13 +64,14 @@ def _path(given: str | None) -> Path | None:
     return None if given is None else Path(given).expanduser()
 
 
-def _seconds(given: Any) -> float | None:
+def _seconds(config: Mapping[str, Any], field: str) -> float | None:
+    given = config.get(field)
     if given is None:
         return None
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not 0 < given <= LONGEST_TIMEOUT_MS:
         raise ValidationError(
-            "config.timeout must be a number of milliseconds, more than 0 and at most a year.",
-            field="timeout",
+            f"config.{field} must be a number of milliseconds, more than 0 and at most a year.",
+            field=field,
         )
     return given / 1000

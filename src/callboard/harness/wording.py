@@ -13,6 +13,8 @@ from callboard.harness.wanted import Wanted
 
 HEADER: Final = "A decision is needed from the person at this terminal. Help them to make it."
 
+GOES_ON: Final = "This session was cut off, and goes on here: what was said above still holds."
+
 LARGEST_ARGUMENT: Final = 48_000
 """Bytes. What is larger goes into a file: a system takes no argument over 128 KB."""
 
@@ -25,13 +27,14 @@ _LAST_LINE: Final[Mapping[Form, str]] = {
 }
 
 
-def first_prompt(wanted: Wanted, attempt: Attempt) -> str:
+def first_prompt(wanted: Wanted, attempt: Attempt, *, goes_on: bool = False) -> str:
     """What the session begins with.
 
     Nothing that others wrote comes first: a prompt that begins with a slash or a `!` would be
     taken for a command of the client's.
     """
-    parts = [HEADER, f"## The question\n\n{_given(wanted.prompt, 'question.md', attempt)}"]
+    begins = [GOES_ON] if goes_on else []
+    parts = [HEADER, *begins, f"## The question\n\n{_given(wanted.prompt, 'question.md', attempt)}"]
     if wanted.context is not None:
         parts.append(f"## Context\n\n{_context(wanted.context, attempt)}")
     return "\n\n".join(parts)

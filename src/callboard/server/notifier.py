@@ -59,7 +59,10 @@ class AppriseNotifier:
     async def needs(
         self, title: str, body: str, link: str | None = None, channel: str | None = None
     ) -> bool:
-        """Tell all receivers, or those of a channel; where there is none of it, all of them. A failure is logged, and the others are told all the same."""
+        """Tell all receivers, or those of a channel; where there is none of it, all of them.
+
+        A failure is logged, and the others are told all the same.
+        """
         if self._waiting >= _MOST_WAITING:
             _log.warning("too many messages wait to be sent; one was dropped")
             return False

@@ -1,0 +1,50 @@
+"""Where a long session stands, saved now and then: so that another harness can go on with it."""
+
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from callboard.harness.folders import Attempt, Folders
+from callboard.vendors.claude import launching
+
+_FILE: Final = "checkpoint.json"
+_MOST_TRIES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a session has come: the client's own session, and the seconds that it has taken."""
+
+    session: str
+    seconds: float = 0.0
+
+
+def save(folders: Folders, question: str, reached: Checkpoint) -> None:
+    """Keep it in the place of the one before; a full disk ends no session."""
+    with suppress(OSError):
+        _place(folders, question).write_json(_FILE, asdict(reached))
+
+
+def saved(folders: Folders, question: str) -> Checkpoint | None:
+    """What was kept last, if that is a session of this question, and the client still has it."""
+    told = _place(folders, question).read_json(_FILE) or {}
+    try:
+        found = Checkpoint(str(told["session"]), max(0.0, float(told["seconds"])))
+    except (KeyError, TypeError, ValueError):
+        return None
+    ours = (launching.session_id(question, number) for number in range(1, _MOST_TRIES))
+    is_there = found.session in ours and launching.transcript_of(found.session) is not None
+    return found if is_there else None
+
+
+def forget(folders: Folders, question: str) -> None:
+    """The session is over."""
+    place = _place(folders, question)
+    with suppress(OSError):
+        place.path(_FILE).unlink()
+        place.folder.rmdir()
+
+
+def _place(folders: Folders, question: str) -> Attempt:
+    """The folder of all tries at a question."""
+    return Attempt(folders.of(question))
