@@ -116,11 +116,27 @@ class Attendance:
         course = Course(ended, duration, self._cut, attempt.decision, said)
         prompt = attempt.path("prompt.md").read_text(encoding="utf-8")
         ending = judged(course, prompt, asks.config)
-        if ending is not None and ending.unsure and not await confirm(ending):
+        if ending is not None and ending.unsure and not await self._confirmed(confirm, ending):
             ending = Ending("cancelled")
         if ending is None:
             return None
         return self._record(ending, duration, said)
+
+    async def _confirmed(self, confirm: Confirm, ending: Ending) -> bool:
+        """Ask the person, and keep the claim while they think."""
+        office = self._office
+
+        def on_loss(why: str) -> None:
+            self.lost = why
+
+        keeping = asyncio.create_task(
+            keep(office.desk, self._ready.asked, office.me, office.clock, on_loss)
+        )
+        try:
+            return await confirm(ending)
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
 
     def _record(self, ending: Ending, duration: float, said: list[Spoken]) -> Record:
         return Record(

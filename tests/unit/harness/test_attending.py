@@ -1,5 +1,6 @@
 """One session, from the claim to its record, with something simple in the agent's place."""
 
+import asyncio
 import errno
 import json
 from collections.abc import AsyncGenerator
@@ -14,7 +15,7 @@ from callboard.clock import Clock, SystemClock
 from callboard.errors import AgentError, NotFound
 from callboard.harness import attending
 from callboard.harness.attending import Attendance, Office
-from callboard.harness.claims import Harness, take
+from callboard.harness.claims import RENEW_AFTER, Harness, take
 from callboard.harness.ending import Ending
 from callboard.harness.folders import Attempt, beside
 from callboard.harness.passthrough import Exit, Passthrough
@@ -22,16 +23,24 @@ from callboard.harness.preparing import Prepared
 from callboard.harness.terminals import PersonsTerminal
 from callboard.harness.wanted import wanted
 from callboard.interactions.records import Interaction
+from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.claude import launching
 
 ME = Harness.here("ann")
 
 
 @pytest.fixture
-async def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Callboard]:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def board(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Callboard]:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.setattr(attending, "PersonsTerminal", NoTerminal)
-    async with Callboard.open(tmp_path / "t.db") as opened:
+    async with Callboard.open(tmp_path / "t.db", clock=clock) as opened:
         yield opened
 
 
@@ -53,13 +62,15 @@ def attendance(board: Callboard, question: Interaction, folder: Path, clock: Clo
     return Attendance(office, Prepared(question, wanted(question), "/bin/true", folder))
 
 
-def decides(monkeypatch: pytest.MonkeyPatch, decision: str) -> None:
-    """The agent submits a decision, which the person lets through, and leaves."""
+def decides(monkeypatch: pytest.MonkeyPatch, decision: str, *, confirmed: bool = True) -> None:
+    """The agent submits a decision and leaves. confirmed: whether the person let it through."""
 
     def start(stage: Passthrough, words: list[str], cwd: Path, env: dict[str, str]) -> None:
         settings = next(word for word in words if word.startswith("--settings="))
         session = next(word for word in words if word.startswith("--session-id="))
         Attempt(Path(settings.partition("=")[2]).parent).keep_decision(decision)
+        if not confirmed:
+            return
         given = {"decision": decision}
         use = {"type": "tool_use", "id": "t1", "name": launching.TOOL, "input": given}
         back = {"type": "tool_result", "tool_use_id": "t1", "content": "kept"}
@@ -100,6 +111,27 @@ async def test_a_decision_is_recorded_though_the_disk_is_full(
     assert done is not None
     assert (done.status, done.response) == ("completed", "approved")
     assert "No space left on device" in told[0]
+
+
+async def test_the_claim_is_kept_while_a_person_thinks(
+    board: Callboard, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    decides(monkeypatch, "approved", confirmed=False)
+    question = await asked(board)
+
+    async def confirm(ending: Ending) -> bool:
+        for _ in range(5):
+            before = (await board.people.get(question.id)).claimed_until
+            await clock.advance(RENEW_AFTER)
+            async with asyncio.timeout(10):
+                while (await board.people.get(question.id)).claimed_until == before:
+                    await asyncio.sleep(0)
+        assert (await board.people.get(question.id)).claimed_by == ME.name
+        return True
+
+    done = await attendance(board, question, tmp_path, clock).attend(confirm, print)
+    assert done is not None
+    assert (done.status, done.response) == ("completed", "approved")
 
 
 async def test_a_question_that_is_gone_leaves_nothing_behind(
