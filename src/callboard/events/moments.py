@@ -20,8 +20,7 @@ def to_ms(moment: datetime) -> int:
 
 def iso(moment: datetime) -> str:
     """Write a moment as the wire does: UTC, milliseconds, Z."""
-    text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{text}.{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def from_iso(text: str) -> datetime:

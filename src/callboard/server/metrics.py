@@ -67,6 +67,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._sessions = self._gauge("sessions", "Sessions, by status.", "status")
         self._pending = self._gauge("questions_pending", "Questions that wait for a person.")
         self._oldest = self._gauge(
@@ -90,9 +91,17 @@ class Metrics:
 
     def served(self, request: Served) -> None:
         """Count a request. A method that nobody defined counts with the others of its kind."""
-        method = request.method if request.method in _METHODS else "other"
-        self._requests.labels(request.route, method, str(request.status)).inc()
-        self._seconds.labels(request.route, method).observe(request.began)
+        key = (request.route, request.method, request.status)
+        counted = self._counted.get(key)
+        if counted is None:
+            # Nobody can make many of these: routes are templates, and methods are few.
+            method = request.method if request.method in _METHODS else "other"
+            requests = self._requests.labels(request.route, method, str(request.status))
+            counted = requests, self._seconds.labels(request.route, method)
+            self._counted[request.route, method, request.status] = counted
+        requests, seconds = counted
+        requests.inc()
+        seconds.observe(request.began)
 
     async def text(self) -> bytes:
         """Everything, as Prometheus reads it."""

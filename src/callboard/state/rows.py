@@ -4,6 +4,7 @@ Pure and per event, so that `callboard rebuild` can make every view again from t
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from callboard.events import names, plates
@@ -253,6 +254,7 @@ def _plate(event: Event, payload: Mapping[str, Any]) -> Changes:
     return changes
 
 
+@lru_cache(maxsize=256)  # There are a few dozen, and hundreds of events a second name some.
 def _column(key: str) -> str:
     if key == "plateId":
         return "id"

@@ -78,4 +78,6 @@ def _in_words(value: Any) -> str:
 
 def _encodable(value: str) -> str:
     """JSON can name halves of characters that no encoding has."""
+    if value.isascii():
+        return value
     return value.encode("utf-8", "replace").decode("utf-8")

@@ -20,7 +20,9 @@ def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
 
     A hook that is gone asks nothing any more: its report has no signals.
     """
-    told = as_object(payload.get(KEY))
+    if KEY not in payload:
+        return report
+    told = as_object(payload[KEY])
     hold = _id(told.get("hold"))
     gone = hold is not None and told.get("gone") is True
     known = present(

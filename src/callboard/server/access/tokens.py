@@ -68,6 +68,7 @@ class Tokens:
         self._lock_file = database.with_name(f"{database.name}.tokens.lock")
         self._clock = clock
         self._admin: str | None = None
+        self._admin_hash: str | None = None
         self._seen: tuple[int, ...] | None = None
         self._known: tuple[Token, ...] = ()
 
@@ -82,7 +83,7 @@ class Tokens:
         given = _hash(secret)
         # Every comparison takes the same time, and all are made, whichever fits.
         found: tuple[str, Scope] | None = None
-        if hmac.compare_digest(given, _hash(self.admin())):
+        if hmac.compare_digest(given, self._hash_of_admin()):
             found = (ADMIN, "admin")
         for token in self._current():
             if hmac.compare_digest(given, token.sha256) and not self._is_over(token):
@@ -132,6 +133,12 @@ class Tokens:
                 path=str(self._token_file),
             )
         return token
+
+    def _hash_of_admin(self) -> str:
+        # It stays what it is for as long as the server runs, and every request asks.
+        if self._admin_hash is None:
+            self._admin_hash = _hash(self.admin())
+        return self._admin_hash
 
     def _current(self) -> tuple[Token, ...]:
         """The tokens, read again only when their file has changed."""
@@ -211,7 +218,7 @@ def _hash(secret: str) -> str:
 
 def _signature(path: Path) -> tuple[int, ...] | None:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - half the time of `path.stat()`, at every request
     except OSError:
         return None
     return (found.st_ino, found.st_mtime_ns, found.st_size)
