@@ -132,14 +132,17 @@ $(CLIENTS): tools/clients
 	@$(call quietly,tools/clients $(@D))
 	@touch $@
 
+# Only to collect no others: what is meant, their marker says.
+DASHBOARD_TESTS := tests/browser tests/acceptance/test_wheel.py
+
 test: check system test-python test-web ## Check, then every quick test
 
 test-python: python $(CLIENTS)
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and not dashboard"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and not dashboard" --ignore tests/browser
 
 test-web: python $(UI) $(CLIENTS)
 	npm run --silent test
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard" $(DASHBOARD_TESTS)
 
 test-long: python $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
 	$(BIN)/pytest -m long --timeout 3600

@@ -96,3 +96,11 @@ def test_the_version_is_the_same_everywhere():
     top = re.search(r"^## \[(\d[^\]]*)\]", changelog, re.MULTILINE)
     assert top is not None
     assert top[1] == project["project"]["version"] == metadata.version("callboard")
+
+
+def test_every_test_of_the_dashboard_is_where_make_looks_for_it():
+    listed = re.search(r"^DASHBOARD_TESTS := (.+)$", texts()["Makefile"], re.MULTILINE)
+    assert listed is not None
+    marked = [name for name, text in texts().items() if re.search(r"mark\.dashboard", text)]
+    assert len(marked) >= 2
+    assert [name for name in marked if not name.startswith(tuple(listed[1].split()))] == []
