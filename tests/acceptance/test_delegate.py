@@ -92,7 +92,7 @@ def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: C
         "workflow:started",
         "workflow:failed",
     ]
-    assert told.json[0]["payload"]["input"]["terms"]["approve"] == "auto"
+    assert told.json[0]["payload"]["input"]["terms"]["approve"] == "ask"
     planned = callboard("delegate", "Build it", "--plan-only", "--json", code=1)
     assert "There is no plan: Claude Code ended without a result" in planned.err
     assert planned.out == ""

@@ -78,7 +78,9 @@ def _terms(function: Command) -> Command:
 @click.option(
     "--approve",
     type=click.Choice(["auto", "ask"]),
-    help="Whether a person has to agree to the plan. Default: ask at a terminal, else auto.",
+    default="ask",
+    show_default=True,
+    help="Whether a person has to agree to the plan.",
 )
 @_terms
 @click.option("--resume", "session", metavar="SESSION", help="Go on with a task that was begun.")
@@ -140,7 +142,7 @@ def _order(task: str, database: Database, given: dict[str, Any]) -> Order:
     plan = plan_of(database)
     board = plan and BoardPlace(folder=str(plan.folder), database=str(plan.database))
     terms = Terms(
-        approve=given["approve"] or ("ask" if _at_a_terminal(given["as_json"]) else "auto"),
+        approve=given["approve"],
         plan_only=given["plan_only"],
         timeout=timeout.total_seconds(),
         model=given["model"],
@@ -211,7 +213,3 @@ def _check_program() -> None:
             f"Claude Code is not installed here: there is no {PROGRAM!r} in PATH. Install it: "
             "npm install -g @anthropic-ai/claude-code, and log in once: claude"
         )
-
-
-def _at_a_terminal(as_json: bool) -> bool:
-    return not as_json and sys.stdin.isatty() and sys.stdout.isatty()

@@ -6,6 +6,7 @@ from callboard.delegation.plan import Plan, edited
 from callboard.delegation.state import Delegation, the_plan
 from callboard.delegation.wording import outline
 from callboard.errors import AgentError, ValidationError
+from callboard.events.codec import dump_json
 from callboard.interactions.questions import Choice
 from callboard.state.model import HumanResponse
 
@@ -51,6 +52,4 @@ def after_answer(state: Delegation) -> str:
 
 def _json(plan: Plan) -> str:
     told: dict[str, Any] = plan.model_dump(mode="json", exclude_defaults=True, exclude={"notes"})
-    from callboard.events.codec import dump_json
-
     return dump_json(told).decode()
