@@ -173,6 +173,34 @@ async def test_several_people_decide_each_for_themselves(attend: Attend):
     assert (found.status, found.response) == ("completed", {"ann": "approved", "bob": "approved"})
 
 
+async def test_what_is_shared_goes_on_when_one_leaves_and_ends_with_a_decision(attend: Attend):
+    id = await attend.ask(collaborative=True)
+    ann = attend.attend("echo", "--yes", "--by=ann")
+    ann.expect("ready")
+    bob = attend.attend("echo", "--yes", "--by=bob")
+    bob.expect("ready")
+    bob.send(".")
+    bob.expect("The others go on with it")
+    ended(bob)
+    found = await attend.found(id)
+    assert (found.status, found.claimed_by[:3]) == ("pending", "ann")
+    ended(attend.attend('decide:"approved"', "--yes", "--by=eve"))
+    found = await attend.found(id)
+    assert (found.status, found.response, found.answered_by) == ("completed", "approved", "eve")
+    ann.send(".")
+    ann.expect("completed: approved")
+    ended(ann)
+
+
+async def test_the_last_who_leaves_ends_what_is_shared(attend: Attend):
+    id = await attend.ask(collaborative=True)
+    ann = attend.attend("interrupt", "--yes", "--by=ann")
+    ann.expect("ready")
+    ann.send(CTRL_C)
+    ended(ann)
+    assert (await attend.found(id)).status == "cancelled"
+
+
 # ---------------------------------------------------------------------- the terminal
 
 
@@ -311,6 +339,26 @@ async def test_an_mcp_config_that_cannot_be_used_is_a_failure(attend: Attend, te
     assert found.status == "failed"
     assert f"The MCP config {path} cannot be used" in str(found.error)
     assert why in str(found.error)
+
+
+async def test_what_was_shown_of_an_mcp_config_is_what_is_started(attend: Attend):
+    path = attend.folder / "mcp.json"
+    remote = {"type": "http", "url": "http://x", "headers": {"X-As": "ann"}}
+    tools = {"command": "node", "args": ["t.js"], "env": {"NODE_OPTIONS": "--require /evil.js"}}
+    config = {"mcpServers": {"tools": tools, "remote": remote}}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    await attend.ask(mcpConfig=str(path))
+    screen = attend.attend("arguments")
+    screen.expect("Which one")
+    screen.send(ENTER)
+    screen.expect_exact("tools: NODE_OPTIONS='--require /evil.js' node t.js")
+    screen.expect_exact("remote: http://x (X-As: ann)")
+    screen.expect("Open it")
+    path.write_text('{"mcpServers": {"tools": {"command": "sh"}}}', encoding="utf-8")
+    screen.send(ENTER)
+    ended(screen)
+    told = json.loads((attend.folder / "arguments.json").read_text(encoding="utf-8"))
+    assert json.loads(told["tools"]) == config
 
 
 async def test_a_session_that_cannot_be_resumed_is_a_failure(attend: Attend):

@@ -198,6 +198,8 @@ class Attending:
             return self._screen.note(f"{error.message} Nothing was recorded.")
         if done is None:
             await give_back(office.desk, asked, office.me)
+            if attendance.left_to_others:
+                return self._screen.note("The others go on with it.")
             self._screen.note("It was stopped, and waits for somebody else.")
             raise KeyboardInterrupt
         if attendance.lost is not None:

@@ -9,18 +9,20 @@ from typing import Any, Final
 
 from callboard.board.processes import started_at
 from callboard.clock import Clock
-from callboard.errors import AgentError, NotFound
+from callboard.errors import AgentError, CallboardError, NotFound
 from callboard.harness.checkpoints import Checkpoint, forget, save
 from callboard.harness.claims import Harness, keep
 from callboard.harness.conversation import said_in
 from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
 from callboard.harness.folders import Attempt, Folders
+from callboard.harness.leftovers import is_in_use
 from callboard.harness.passthrough import Exit, Passthrough
 from callboard.harness.ports import Desk
 from callboard.harness.preparing import Prepared, words_for
 from callboard.harness.recording import Record, recorded
 from callboard.harness.terminals import PersonsTerminal
 from callboard.harness.transcripts import kept
+from callboard.interactions.configs import is_shared
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken
@@ -70,6 +72,8 @@ class Attendance:
         self._over = asyncio.Event()
         self.lost: str | None = None
         """What became of the question meanwhile, if it is no longer this harness's alone."""
+        self.left_to_others = False
+        """Whether the person left without a decision, and others are still at it."""
 
     async def attend(self, confirm: Confirm, tell: Callable[[str], None]) -> Interaction | None:
         """Open it, wait for its end, and record that; None when somebody else may have it.
@@ -86,6 +90,8 @@ class Attendance:
             if attempt.decision is None:
                 attempt.remove()
             raise
+        if record is not None and await self._is_left_to_others(attempt, record):
+            self.left_to_others, record = True, None
         if record is None:
             attempt.remove()
             return None
@@ -99,8 +105,22 @@ class Attendance:
             attempt.remove()  # Nobody will ever want it.
             raise
         attempt.remove()
-        forget(self._office.folders, self._ready.asked.id)
+        forget(attempt.folder.parent)
         return found
+
+    async def _is_left_to_others(self, attempt: Attempt, record: Record) -> bool:
+        """Whether others take part in it just now: it does not end when one of them leaves."""
+        office, asked = self._office, self._ready.asked
+        if record.outcome != "cancelled" or not is_shared(asked.config):
+            return False
+        tries = office.folders.tries(asked.id)
+        if any(is_in_use(one) for one in tries if one != attempt):
+            return True
+        try:
+            found = await office.desk.get(asked.id)
+        except CallboardError:
+            return False
+        return found.status == "pending" and found.claimed_by not in (None, office.me.name)
 
     async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
         asks = self._ready.wanted
@@ -190,7 +210,7 @@ class Attendance:
         while True:
             await office.clock.sleep(every)
             reached = replace(at, seconds=office.clock.monotonic() - begun)
-            save(office.folders, self._ready.asked.id, reached)
+            save(office.folders.of(self._ready.asked.id), reached)
 
     async def _time(self, stage: Passthrough, timeout: float) -> None:
         """The session's time: a warning when it is up, some grace, and the end."""

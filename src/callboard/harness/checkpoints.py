@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Final
 
 from callboard.harness.folders import Attempt, Folders
@@ -19,15 +20,18 @@ class Checkpoint:
     seconds: float = 0.0
 
 
-def save(folders: Folders, question: str, reached: Checkpoint) -> None:
-    """Keep it in the place of the one before; a full disk ends no session."""
+def save(folder: Path, reached: Checkpoint) -> None:
+    """Keep it in the place of the one before; a full disk ends no session.
+
+    folder: that of all tries at the question.
+    """
     with suppress(OSError):
-        _place(folders, question).write_json(_FILE, asdict(reached))
+        Attempt(folder).write_json(_FILE, asdict(reached))
 
 
 def saved(folders: Folders, question: str) -> Checkpoint | None:
     """What was kept last, if that is a session of this question, and the client still has it."""
-    told = _place(folders, question).read_json(_FILE) or {}
+    told = Attempt(folders.of(question)).read_json(_FILE) or {}
     try:
         found = Checkpoint(str(told["session"]), max(0.0, float(told["seconds"])))
     except (KeyError, TypeError, ValueError):
@@ -37,14 +41,8 @@ def saved(folders: Folders, question: str) -> Checkpoint | None:
     return found if is_there else None
 
 
-def forget(folders: Folders, question: str) -> None:
+def forget(folder: Path) -> None:
     """The session is over."""
-    place = _place(folders, question)
     with suppress(OSError):
-        place.path(_FILE).unlink()
-        place.folder.rmdir()
-
-
-def _place(folders: Folders, question: str) -> Attempt:
-    """The folder of all tries at a question."""
-    return Attempt(folders.of(question))
+        (folder / _FILE).unlink()
+        folder.rmdir()

@@ -11,7 +11,7 @@ from callboard.board.processes import is_alive, started_at
 from callboard.clock import Clock
 from callboard.errors import CallboardError, Claimed, ConflictError, NotFound
 from callboard.harness.ports import Desk
-from callboard.interactions.configs import participants
+from callboard.interactions.configs import is_shared, participants
 from callboard.interactions.records import Interaction
 
 TTL_MS: Final = 60_000
@@ -56,6 +56,8 @@ def is_free(asked: Interaction, me: Harness) -> bool:
     """Whether this harness can have the question at once."""
     if not is_for(asked, me.person):
         return False
+    if is_shared(asked.config):
+        return True
     holder = Harness.named(asked.claimed_by)
     return asked.claimed_by in (None, me.name) or (holder is not None and holder.is_dead)
 
@@ -67,12 +69,17 @@ def is_for(asked: Interaction, person: str) -> bool:
 
 
 async def take(desk: Desk, asked: Interaction, me: Harness) -> Interaction:
-    """Claim a question; Claimed when somebody else sees to it."""
+    """Claim a question; Claimed when somebody else sees to it, unless they share it."""
     holder = Harness.named(asked.claimed_by)
     if asked.claimed_by is not None and holder is not None and holder.is_dead:
         # Whoever has a claim gives it back, and its holder cannot any more.
         await desk.release(asked.id, by=asked.claimed_by)
-    return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
+    try:
+        return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
+    except Claimed:
+        if is_shared(asked.config):
+            return await desk.get(asked.id)
+        raise
 
 
 async def give_back(desk: Desk, asked: Interaction, me: Harness) -> None:
@@ -92,6 +99,8 @@ async def keep(
         try:
             await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
         except Claimed as error:
+            if is_shared(asked.config):
+                continue  # Whoever came first has the claim, and leaves it to us when they go.
             return on_loss(f"{error.claimed_by} sees to this too; who ends it first, decides.")
         except ConflictError as error:
             return on_loss(f"{error.message} Nothing more is recorded.")

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from callboard.board.processes import is_alive
 from callboard.errors import CallboardError, NotFound
+from callboard.harness.checkpoints import forget
 from callboard.harness.claims import Harness
 from callboard.harness.conversation import is_confirmed, said_in
 from callboard.harness.ending import Confirm, Ending
@@ -58,6 +59,7 @@ async def _settled(
     except CallboardError as error:
         return tell(error.message)  # It is kept, and tried again.
     attempt.remove()
+    forget(attempt.folder.parent)
     return done
 
 

@@ -86,6 +86,11 @@ def participants(config: Mapping[str, Any] | None) -> list[str]:
     return list((config or {}).get("requiredParticipants") or [])
 
 
+def is_shared(config: Mapping[str, Any] | None) -> bool:
+    """Whether several people may take part at once."""
+    return (config or {}).get("collaborative") is True
+
+
 def addressees(config: Mapping[str, Any] | None) -> list[str]:
     """Whom to tell that somebody is needed, by the names that were given; none for everybody."""
     told: Any = (config or {}).get("notify")
