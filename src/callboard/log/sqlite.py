@@ -30,6 +30,7 @@ from callboard.log.sqlite_backup import (
     has_room,
     shrink,
 )
+from callboard.log.sqlite_checkpoint import Checkpoints
 from callboard.log.sqlite_commit import Committer, Request
 from callboard.log.sqlite_delete import hide, trim
 from callboard.log.sqlite_errors import translate
@@ -40,6 +41,7 @@ from callboard.log.sqlite_rebuild import rebuild
 from callboard.log.sqlite_setup import live_folder, set_up
 from callboard.log.sqlite_turn import Place
 from callboard.log.sqlite_writer import Writer
+from callboard.log.turnstile import Turnstile
 
 Result = TypeVar("Result")
 
@@ -68,7 +70,12 @@ class SqliteLog:
         self._news = News(self._reader, self._doorbell)
         self.listeners = self._news.listeners
         claimant = Claimant(self.owner, owners.alive)
-        self._committer = Committer(database, claimant, project, place.clock)
+        self._checkpoints = Checkpoints(
+            lambda: connect(place.path), lambda: Turnstile(owners.folder)
+        )
+        self._committer = Committer(
+            database, claimant, project, place.clock, self._checkpoints.wrote
+        )
         self._writer = Writer(self._committer, place, self._committed)
 
     @classmethod
@@ -255,7 +262,12 @@ class SqliteLog:
             return 0
         if not self._owners.alone() or not has_room(self.path):
             return None
-        return await self._do(lambda: shrink(self._database))
+        return await self._do(self._shrink)
+
+    def _shrink(self) -> int:
+        # Only one at a time can empty the write-ahead log, which is part of it.
+        self._checkpoints.finish()
+        return shrink(self._database)
 
     async def _do(self, work: Callable[[], Result]) -> Result:
         """Do something in the writer thread, in one transaction, which it commits."""
@@ -296,6 +308,7 @@ class SqliteLog:
     def _let_go(self, *, crashed: bool = False) -> None:
         self._heartbeat.stop()
         self._writer.close()
+        self._checkpoints.close()
         self._news.stop()
         self._doorbell.close()
         self._reading.close()

@@ -7,7 +7,7 @@ that a refusal costs the others nothing and no savepoints are needed.
 import asyncio
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from callboard.log.admission import Claimant, Standing, admit, admit_fork, admit
 from callboard.log.protocol import Appended, Base, Writing
 from callboard.log.records import StoredId, stored_id
 from callboard.log.sqlite_errors import is_busy
+from callboard.log.sqlite_file import PAGE_SIZE
 from callboard.log.sqlite_views import Statement, statements
 
 _INSERT_EVENT = (
@@ -43,6 +44,9 @@ _SELECT_STREAM = (
 
 _REMEMBERED = 10_000
 """How many streams are kept in mind; 100,000 waiting sessions must not cost memory."""
+
+# An event beside its payload: its other columns, and its entry in the index.
+_ROW_SIZE = 100
 
 EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
 
@@ -80,13 +84,19 @@ class _Batch:
     created: dict[int, Known] = field(default_factory=dict[int, Known])
     leased: dict[int, Known] = field(default_factory=dict[int, Known])
     moved: dict[int, Known] = field(default_factory=dict[int, Known])
+    size: int = 0
 
 
 class Committer:
     """Writes groups of appends through one connection; used by one thread at a time."""
 
     def __init__(
-        self, database: sqlite3.Connection, claimant: Claimant, project: Projection, clock: Clock
+        self,
+        database: sqlite3.Connection,
+        claimant: Claimant,
+        project: Projection,
+        clock: Clock,
+        wrote: Callable[[int], None],
     ) -> None:
         self.held: set[str] = set()
         self.commit_seconds = 0.0
@@ -94,6 +104,7 @@ class Committer:
         self._claimant = claimant
         self._project = project
         self._clock = clock
+        self._wrote = wrote
         self._streams: dict[str, Known] = {}
         self._version = -1
         self._next_key = 0
@@ -127,6 +138,7 @@ class Committer:
             self.roll_back()
             raise
         self._remember(changed)
+        self._wrote(_pages(batch))
         return outcomes, {known.id: known.standing.head for known in changed}
 
     def roll_back(self) -> None:
@@ -196,7 +208,9 @@ class Committer:
             known.updated_at = events[-1].at_ms
         batch.events += rows
         batch.views += views
-        return Appended(after.head, after.epoch, sum(map(len, payloads)))
+        size = sum(map(len, payloads))
+        batch.size += size
+        return Appended(after.head, after.epoch, size)
 
     def _entries(self, request: Request, known: Known) -> tuple[list[EventRow], list[Statement]]:
         """What the append writes: one pass, because it is the hot one."""
@@ -272,6 +286,11 @@ class Committer:
         if len(self._streams) > _REMEMBERED:
             for stream in list(islice(self._streams, _REMEMBERED // 2)):
                 del self._streams[stream]
+
+
+def _pages(batch: _Batch) -> int:
+    """About how many pages a transaction wrote: a few anyhow, and one for each row of a view."""
+    return 4 + len(batch.views) + (batch.size + _ROW_SIZE * len(batch.events)) // PAGE_SIZE
 
 
 def _known(row: tuple[str, int, int | None, int, int, int, str | None, int, int, int]) -> Known:

@@ -12,6 +12,10 @@ APPLICATION_ID = 0x43414C4C
 
 PAGE_SIZE = 8192
 
+NET = 4000
+"""A commit empties the write-ahead log only when it has grown to so many pages: the net for
+handles too short-lived to do it beside the loop (`sqlite_checkpoint.py`)."""
+
 # Statements differ by which columns an event's rows change; a few dozen shapes are in use.
 _STATEMENTS = 512
 
@@ -75,5 +79,6 @@ def prepare(database: sqlite3.Connection, path: Path) -> None:
             path=str(path),
         )
     database.execute("PRAGMA synchronous = FULL")
+    database.execute(f"PRAGMA wal_autocheckpoint = {NET}")
     if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
