@@ -13,10 +13,10 @@ from callboard.statusfiles.phases import Phase, Workflow
 
 File = str | os.PathLike[str]
 
-LOCK_WITHIN = 30.0
-"""Seconds after which we say that somebody does not let go."""
-SAFE = ".safe"
-"""What the copy of a file is called that a power failure cannot harm."""
+LOCK_WITHIN = 30.0  # Seconds after which we say that somebody does not let go.
+SAFE = ".safe"  # What the copy of a file is called that a power failure cannot harm.
+_LISTS = dict.fromkeys(("deliverables", "depends_on"), list | None)
+_OF_PHASE = {"id": str, "title": str, "status": str, "attempts": int | None, **_LISTS}
 _LOOK_AGAIN = 0.001
 _BURST = 0.5
 
@@ -43,21 +43,18 @@ def _take(opened: int, lock: str) -> None:
         with contextlib.suppress(BlockingIOError):
             return fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         time.sleep(_LOOK_AGAIN)
-    raise StoreBusy(
-        f"{lock} has been locked for {LOCK_WITHIN:g} s. Another process changes the status files "
-        "and does not end.",
-        path=lock,
+    why = (
+        f"{lock} has been locked for {LOCK_WITHIN:g} s. Another process holds it and does not end."
     )
+    raise StoreBusy(why, path=lock)
 
 
 def read(file: File) -> Workflow | None:
     """What stands in the file; None when there is none. StoreCorrupt when it is no workflow."""
     data = data_of(file)
-    if data is None:
-        return None
     try:
-        return _checked(json.loads(data))
-    except ValueError as error:
+        return None if data is None else _checked(json.loads(data))
+    except (ValueError, RecursionError) as error:
         raise broken(file, str(error)) from error
 
 
@@ -73,16 +70,16 @@ def data_of(file: File) -> bytes | None:
 
 
 def _checked(workflow: Workflow) -> Workflow:
-    try:
-        missing = {"id", "task", "status", "phases"} - workflow.keys()
-        phases: list[Phase] = [] if missing else workflow["phases"] + []
-        for phase in phases:
-            missing |= {"id", "title", "status"} - phase.keys()
-    except (AttributeError, TypeError):  # As other values have no keys, and add to no list.
-        raise ValueError("it is no object with a list of phases, or one of these is none") from None
-    if missing:
-        raise ValueError(f"there is no {min(missing)!r} where there must be")
+    _check("it", workflow, {"id": str, "task": str, "status": str, "phases": list})
+    for number, phase in enumerate(workflow["phases"]):
+        _check(f"phase {number}", phase, _OF_PHASE)
     return workflow
+
+
+def _check(name: str, told: Phase | None, kinds: Phase) -> None:
+    for field, kind in kinds.items():
+        if not isinstance(told, dict) or not isinstance(told.get(field), kind):
+            raise ValueError(f"{name} has no {field!r}, or one of the wrong type")
 
 
 def broken(file: File, why: str) -> StoreCorrupt:
@@ -98,15 +95,20 @@ def broken(file: File, why: str) -> StoreCorrupt:
 
 def set_aside(file: str) -> None:
     """Give a broken file another name, and its copy with it, and say so."""
-    import warnings  # Hardly ever needed, and it takes its time.
-
     number = 1
     while os.path.exists(aside := f"{file}.broken-{number}"):
         number += 1
     os.rename(file, aside)
     with contextlib.suppress(FileNotFoundError):
         os.rename(file + SAFE, aside + SAFE)
-    warnings.warn(f"{file} was broken and is now {os.path.basename(aside)}.", stacklevel=4)
+    warn(f"{file} was broken and is now {os.path.basename(aside)}.")
+
+
+def warn(text: str) -> None:
+    """Tell whoever called of something that did not stop us."""
+    import warnings  # Hardly ever needed, and it takes its time.
+
+    warnings.warn(text, stacklevel=5)
 
 
 def write(file: File, text: str, *, lasting: bool = True) -> None:

@@ -30,6 +30,19 @@ def _is_there(root: str) -> bool:
     return True
 
 
+class _Note:
+    """Where warnings are written to, in place of standard error."""
+
+    def __init__(self, root: str, event: object) -> None:
+        self._file = f"{root}/.claude/state/workflow_hooks_error.txt"
+        self._event = event
+
+    def write(self, text: str) -> None:
+        """Keep what went wrong; the last is what counts."""
+        with open(self._file, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write(f"{self._event}: {text.strip()}\n")
+
+
 def _run(text: bytes) -> None:
     root = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
     if root and not _is_there(root):
@@ -46,14 +59,14 @@ def _run(text: bytes) -> None:
     place = find_place(root) if root else nearest(payload.get("cwd"))
     if not _is_there(place.root):
         return
+    note = _Note(place.root, payload.get("hook_event_name"))
+    sys.stderr = note  # pyright: ignore[reportAttributeAccessIssue] - all that a warning needs
     try:
         from callboard.statusfiles.hearing import heard
 
         printed = heard(payload, place)
     except Exception as error:  # Whatever it is, the session must not see it.
-        note = f"{place.root}/.claude/state/workflow_hooks_error.txt"
-        with open(note, "w", encoding="utf-8", errors="replace") as opened:
-            opened.write(f"{payload.get('hook_event_name')}: {error}\n")
+        note.write(str(error))
         return
     if printed:
         posix.write(1, json.dumps(printed).encode())

@@ -37,22 +37,22 @@ def ready(workflow: Workflow) -> list[Phase]:
 
     Without `depends_on` a phase waits for all before it, but not for those of its own wave.
     """
-    done = {phase["id"] for phase in phases_of(workflow) if phase["status"] == COMPLETED}
+    done = [phase["id"] for phase in phases_of(workflow) if phase["status"] == COMPLETED]
     return [
         phase
         for number, phase in enumerate(phases_of(workflow))
-        if phase["status"] == PENDING and _needs(workflow, number) <= done
+        if phase["status"] == PENDING and all(one in done for one in _needs(workflow, number))
     ]
 
 
-def _needs(workflow: Workflow, number: int) -> set[str]:
+def _needs(workflow: Workflow, number: int) -> list[str]:
     phase = phases_of(workflow)[number]
     named = phase.get("depends_on")
     if named is not None:
-        return set(named)
+        return named
     wave = phase.get("wave")
     before = phases_of(workflow)[:number]
-    return {one["id"] for one in before if wave is None or one.get("wave") != wave}
+    return [one["id"] for one in before if wave is None or one.get("wave") != wave]
 
 
 def progress(workflow: Workflow) -> tuple[int, int]:

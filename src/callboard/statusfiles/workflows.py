@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from callboard.errors import NotFound, StoreCorrupt, ValidationError
+from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
 from callboard.statusfiles import files
 from callboard.statusfiles.location import Place, find_place
 from callboard.statusfiles.markdown import generate_markdown
@@ -49,14 +49,16 @@ def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest 
     path: Where = None,
 ) -> None:
     """Tell how a phase stands, and what it made. It does not begin the next one: `advance` does."""
+    if isinstance(deliverables, str):
+        raise ValidationError("deliverables: give a list of texts.", field="deliverables")
     place = find_place(path)
     with files.locked(place.state):
         workflow = load(place, workflow_id)
         phase = find_phase(workflow, phase_id)
         move(phase, status, error)
         if deliverables is not None:
-            known = phase.setdefault("deliverables", [])
-            known += [one for one in deliverables if one not in known]
+            known: list[str] = phase.get("deliverables") or []
+            phase["deliverables"] = known + [one for one in deliverables if one not in known]
         if context_for_next is not None:
             phase["context_for_next"] = context_for_next
         settle(workflow)
@@ -85,19 +87,22 @@ def write(place: Place, workflow: Workflow) -> None:
     """Write the truth, and the report when it says something new; whoever does has the lock."""
     files.write_often(place.state, files.dumped(workflow))
     report = generate_markdown(workflow)
-    if files.data_of(place.report) != report.encode("utf-8", "replace"):
-        files.write(place.report, report, lasting=False)
+    try:
+        if files.data_of(place.report) != report.encode("utf-8", "replace"):
+            files.write(place.report, report, lasting=False)
+    except StoreError as error:  # What it would tell is written, and whoever comes next tries it.
+        files.warn(f"{place.report} is out of date: {error.__cause__}")
 
 
 def put_away(place: Place) -> None:
     """Archive what is there, over nothing else, or set it aside when nobody understands it."""
     try:
         workflow = files.read(place.state)
-    except StoreCorrupt:
+        archived = _archived(place, workflow["id"] if workflow else "none")
+    except (StoreCorrupt, ValidationError):
         return files.set_aside(place.state)
     if workflow is not None:
         os.makedirs(place.archive, exist_ok=True)
-        archived = _archived(place, workflow["id"])
         while os.path.lexists(archived):
             archived = archived.removesuffix(".json") + "-2.json"
         files.write(archived, files.dumped(workflow))
@@ -108,24 +113,21 @@ def put_away(place: Place) -> None:
 
 
 def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
-    more = given if isinstance(given, Mapping) else {"title": given[0], "agent": given[1]}
-    title, agent = more.get("title"), more.get("agent")
+    pair = zip(("title", "agent"), given, strict=False) if isinstance(given, tuple | list) else ()
+    more: Phase = dict(given if isinstance(given, Mapping) else pair)
+    where, title, agent = f"phases[{number}]", more.get("title"), more.get("agent")
     if not isinstance(title, str) or not title.strip() or not isinstance(agent, str):
-        raise ValidationError(
-            f"phases[{number}]: a phase needs a title and an agent.", field=f"phases[{number}]"
-        )
+        raise ValidationError(f"{where}: a phase needs a title and an agent.", field=where)
     phase: Phase = {"id": f"phase_{number}", "title": title, "agent": agent, "status": PENDING}
     phase |= {"deliverables": [], "context_for_next": ""}
     if details:
         phase |= dict.fromkeys(DETAILS) | {"attempts": 0}
     phase |= {key: more[key] for key in ("depends_on", "wave") if key in more}
-    for one in phase.get("depends_on") or ():
-        # Only what comes before it, so that no two wait for each other.
-        if one not in [f"phase_{before}" for before in range(number)]:
-            raise ValidationError(
-                f"{phase['id']} depends on {one!r}, which is no phase before it.",
-                field="depends_on",
-            )
+    needs: list[str] = more.get("depends_on") or []
+    before = [f"phase_{one}" for one in range(number)]  # So that no two wait for each other.
+    if type(needs) not in (list, tuple) or any(one not in before for one in needs):
+        why = f"{where}: depends_on is {needs!r}: no list, or a phase in it is no phase before it."
+        raise ValidationError(why, field="depends_on")
     return phase
 
 

@@ -4,12 +4,13 @@ import json
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from callboard.errors import ConflictError
+from callboard.errors import ConflictError, StoreCorrupt
 from callboard.statusfiles import (
     advance,
     create_workflow_state,
@@ -125,3 +126,65 @@ def test_a_file_of_a_newer_version_keeps_what_it_says(tmp_path: Path):
     assert "- [ ] Phase 1: c\n" in generate_markdown(workflow)
     with pytest.raises(ConflictError, match="phase_1 is blocked and cannot become active"):
         update_phase_status("wf_1", "phase_1", "active", path=tmp_path)
+
+
+BY_HAND: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("it has no 'id'", {"id": 5}, {}),
+    ("it has no 'task'", {"task": None}, {}),
+    ("it has no 'status'", {"status": []}, {}),
+    ("it has no 'phases'", {"phases": {}}, {}),
+    ("phase 0 has no 'id'", {"phases": ["dig"]}, {}),
+    ("phase 1 has no 'id'", {}, {"id": 0}),
+    ("phase 1 has no 'title'", {}, {"title": 5}),
+    ("phase 1 has no 'status'", {}, {"status": ["active"]}),
+    ("phase 1 has no 'deliverables'", {}, {"deliverables": "calc.py"}),
+    ("phase 1 has no 'depends_on'", {}, {"depends_on": "phase_0"}),
+    ("phase 1 has no 'depends_on'", {}, {"depends_on": 5}),
+    ("phase 1 has no 'attempts'", {}, {"attempts": "1"}),
+]
+
+
+def by_hand(workflow: dict[str, Any], phase: dict[str, Any]) -> dict[str, Any]:
+    phases = [
+        {"id": "phase_0", "title": "a", "status": "active"},
+        {"id": "phase_1", "title": "b", "status": "pending", **phase},
+    ]
+    return {"id": "wf_1", "task": "x", "status": "active", "phases": phases, **workflow}
+
+
+@pytest.mark.parametrize(("says", "workflow", "phase"), BY_HAND)
+def test_what_somebody_wrote_with_another_type_is_named(
+    tmp_path: Path, says: str, workflow: dict[str, Any], phase: dict[str, Any]
+):
+    written(tmp_path, by_hand(workflow, phase))
+    calls: list[Callable[[], Any]] = [
+        lambda: get_workflow_state(path=tmp_path),
+        lambda: advance("wf_1", path=tmp_path),
+        lambda: update_phase_status("wf_1", "phase_1", "active", ["b"], path=tmp_path),
+    ]
+    for call in calls:
+        with pytest.raises(StoreCorrupt, match=says):
+            call()
+    with pytest.warns(UserWarning, match="was broken"):
+        create_workflow_state("x", [("a", "b")], path=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        {"deliverables": None, "depends_on": None, "attempts": None},
+        {"depends_on": ["phase_0", ["no phase"]]},
+        {"started_at": "yesterday", "completed_at": 7},
+        {"started_at": "2026-01-01T00:00:00", "duration_ms": None},
+        {"wave": [], "error": {}, "context_for_next": 5},
+    ],
+)
+def test_what_can_be_gone_on_with_is(tmp_path: Path, phase: dict[str, Any]):
+    written(tmp_path, by_hand({}, phase))
+    update_phase_status("wf_1", "phase_0", "completed", path=tmp_path)
+    advance("wf_1", path=tmp_path)
+    update_phase_status("wf_1", "phase_1", "active", path=tmp_path)
+    update_phase_status("wf_1", "phase_1", "completed", ["b"], path=tmp_path)
+    workflow = get_workflow_state(path=tmp_path)
+    assert workflow is not None
+    assert (workflow["status"], workflow["phases"][1]["deliverables"]) == ("completed", ["b"])

@@ -401,6 +401,17 @@ def test_a_folder_that_cannot_be_written_is_no_error(project: Project):
     assert project.workflow["id"] == id
 
 
+def test_a_report_that_cannot_be_written_keeps_no_phase_from_moving(project: Project):
+    project.begin(("a", "maker"), ("b", "verifier"))
+    report = project.root / ".claude/workflow_state_system.md"
+    report.chmod(0o400)
+    assert project.hook(call("PreToolUse", 1, agent="maker")) == ""
+    assert "b" in project.hook(returned(1, "made", agent="maker"))
+    assert project.statuses == ["completed", "active"]
+    noted = (project.root / ".claude/state/workflow_hooks_error.txt").read_text()
+    assert "workflow_state_system.md is out of date" in noted
+
+
 def test_every_recorded_payload_is_taken_without_a_word_of_trouble(project: Project):
     project.begin(("a", "maker"))
     for scenario in ("bashfail", "i_plan", "permdeny"):

@@ -144,6 +144,14 @@ def test_the_same_again_merges_what_was_made(root: Path):
     assert state(root)["phases"][0]["deliverables"] == ["a", "b"]
 
 
+def beginning(*phases: Any) -> None:
+    create_workflow_state("t", phases)
+
+
+def needing(what: Any) -> None:
+    beginning(("a", "x"), {"title": "b", "agent": "x", "depends_on": what})
+
+
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
@@ -154,12 +162,15 @@ def test_the_same_again_merges_what_was_made(root: Path):
         (lambda id: get_workflow_state("../../x"), Wrong, "no id"),
         (lambda id: create_workflow_state(" ", PHASES), Wrong, "task"),
         (lambda id: create_workflow_state("t", [("", "x")]), Wrong, "phases[0]"),
+        (lambda id: beginning(("a",)), Wrong, "phases[0]"),
+        (lambda id: beginning("ab"), Wrong, "phases[0]"),
+        (lambda id: needing(["phase_1"]), Wrong, "no phase before it"),
+        (lambda id: needing("phase_0"), Wrong, "no list"),
+        (lambda id: needing(5), Wrong, "no list"),
         (
-            lambda id: create_workflow_state(
-                "t", [{"title": "a", "agent": "x", "depends_on": ["phase_1"]}]
-            ),
+            lambda id: update_phase_status(id, "phase_0", "completed", "calc.py"),
             Wrong,
-            "no phase before it",
+            "deliverables: give a list",
         ),
     ],
 )
@@ -224,6 +235,35 @@ def test_a_broken_file_is_told_and_never_overwritten(root: Path, content: str):
     assert (file.parent / "workflow.json.broken-1").read_text() == content
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"id": "wf_1", "task": "é'.encode()[:-1], "unexpected end of data"),
+        (b"[" * 100_000, "recursion"),
+    ],
+    ids=["cut inside a character", "deep"],
+)
+def test_a_file_that_cannot_be_read_at_all_is_broken_too(root: Path, content: bytes, says: str):
+    create_workflow_state(TASK, PHASES)
+    file = root / ".claude/state/workflow.json"
+    file.write_bytes(content)
+    with pytest.raises(StoreCorrupt, match=says):
+        get_workflow_state()
+    with pytest.warns(UserWarning, match="was broken"):
+        create_workflow_state(TASK, PHASES)
+    assert (file.parent / "workflow.json.broken-1").read_bytes() == content
+
+
+def test_an_id_that_is_no_name_for_a_file_is_set_aside(root: Path):
+    create_workflow_state(TASK, PHASES)
+    file = root / ".claude/state/workflow.json"
+    file.write_text(json.dumps({**state(root), "id": "../../x"}))
+    update_phase_status("../../x", "phase_0", "active")
+    with pytest.warns(UserWarning, match="was broken"):
+        create_workflow_state(TASK, PHASES)
+    assert json.loads((file.parent / "workflow.json.broken-1").read_text())["id"] == "../../x"
+
+
 def test_a_file_that_is_read_only_stays_as_it_is(root: Path):
     id = create_workflow_state(TASK, PHASES)
     file = root / ".claude/state/workflow.json"
@@ -232,6 +272,20 @@ def test_a_file_that_is_read_only_stays_as_it_is(root: Path):
     with pytest.raises(StoreError, match="read-only"):
         update_phase_status(id, "phase_0", "active")
     assert file.read_text() == before
+
+
+def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(root: Path):
+    id = create_workflow_state(TASK, PHASES)
+    file = root / ".claude/workflow_state_system.md"
+    file.chmod(0o400)
+    with pytest.warns(UserWarning, match=r"system\.md is out of date: .*read-only"):
+        update_phase_status(id, "phase_0", "completed")
+    with pytest.warns(UserWarning, match="is out of date"):
+        assert [phase["id"] for phase in advance(id)] == ["phase_1"]
+    assert "Status: pending" in report(root)
+    file.chmod(0o600)
+    update_phase_status(id, "phase_1", "completed")
+    assert "Status: completed" in report(root)
 
 
 def test_links_stay_links(root: Path, tmp_path_factory: pytest.TempPathFactory):
