@@ -242,13 +242,16 @@ class RateLimited(AgentError):
 class RetryAfter(AgentError):
     """The agent cannot work yet, and wants to be started again later.
 
-    Raised by an agent. It is no failure: no attempt of its `retry` is used up.
+    Raised by an agent. It is no failure: no attempt of its `retry` is used up. Without `seconds`
+    it is a minute.
     """
 
     code = "RETRY_AFTER"
 
-    def __init__(self, message: str | None = None, *, seconds: float) -> None:
-        super().__init__(message, seconds=seconds)
+    def __init__(
+        self, message: str | None = None, *, seconds: float = 60.0, **context: object
+    ) -> None:
+        super().__init__(message, seconds=seconds, **context)
         self.delay_ms = max(round(seconds * 1000), 0)
 
 
