@@ -95,9 +95,10 @@ def main() -> None:
         tell("\x1b[?25l\x1b[?2004h\x1b[>1umess")
         os.kill(os.getpid(), signal.SIGKILL)
     elif scene == "arguments":
+        tools = Path(sys.argv[3]).read_text("utf-8") if sys.argv[3].startswith("/") else None
         keys = sorted(key for key in os.environ if key.startswith(("CLAUDE", "CALLBOARD")))
         (attempt().parent.parent.parent / "arguments.json").write_text(
-            json.dumps({"argv": sys.argv[1:], "env": keys, "cwd": str(Path.cwd())}),
+            json.dumps({"argv": sys.argv[1:], "env": keys, "cwd": str(Path.cwd()), "tools": tools}),
             encoding="utf-8",
         )
     elif scene.startswith("decide:"):

@@ -98,10 +98,11 @@ class AttendScreen:
             about.append(("context", _beginning(asks.context)))
         if ready.mcp_config is not None:
             about.append(("MCP config", visible(str(ready.mcp_config))))
-        about += [
-            ("  starts", f"{one_line(name)}: {one_line(what)}")
-            for name, what in ready.servers.items()
-        ]
+        if ready.tools is not None:
+            about += [
+                ("  starts", f"{one_line(name)}: {one_line(what)}")
+                for name, what in ready.tools.servers.items()
+            ]
         if asks.timeout is not None:
             about.append(("time", duration(asks.timeout)))
         if asks.captures:

@@ -2,8 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,7 @@ from callboard.harness.wording import first_prompt, system_prompt, title
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import working_directory
-from callboard.vendors.claude.launching import Launch
+from callboard.vendors.claude.launching import Launch, Tools
 from callboard.vendors.settings import Plan
 
 _MOST_TRIES: Final = 50
@@ -25,7 +24,7 @@ _MOST_TRIES: Final = 50
 class Prepared:
     """What a person is shown before an agent is started for them.
 
-    servers: what the MCP config would start, by name. resumes: the client's own session.
+    tools: what is in the MCP config. resumes: the client's own session.
     goes_on: where a try at this very session stood when its harness died.
     """
 
@@ -34,7 +33,7 @@ class Prepared:
     program: str
     cwd: Path
     mcp_config: Path | None = None
-    servers: Mapping[str, str] = field(default_factory=dict[str, str])
+    tools: Tools | None = None
     resumes: str | None = None
     goes_on: Checkpoint | None = None
 
@@ -47,8 +46,8 @@ def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) 
         resumes = goes_on.session
     cwd = _directory(here / (asks.cwd or _former(resumes) or "."))
     config = None if asks.mcp_config is None else cwd / asks.mcp_config
-    servers = {} if config is None else launching.servers_in(config)
-    return Prepared(asked, asks, _program(), cwd, config, servers, resumes, goes_on)
+    tools = None if config is None else launching.tools_in(config)
+    return Prepared(asked, asks, _program(), cwd, config, tools, resumes, goes_on)
 
 
 def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[list[str], str]:
@@ -63,6 +62,9 @@ def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[lis
         attempt.folder, [one for one in readable if one.exists()], _needed(plan, ready.cwd)
     )
     configs = [attempt.write_json("mcp.json", launching.decision_server(attempt.folder))]
+    if ready.tools is not None:
+        # What the person was shown: the file itself may have changed since.
+        configs.append(attempt.write("tools.json", ready.tools.content))
     launch = Launch(
         session=session,
         name=title(ready.asked.prompt),
@@ -70,9 +72,9 @@ def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[lis
         prompt=prompt,
         system_prompt=attempt.write("system.md", system_prompt(asks)),
         settings=attempt.write_json("settings.json", told),
-        mcp_configs=[*configs, *([] if ready.mcp_config is None else [ready.mcp_config])],
+        mcp_configs=configs,
         resumes=ready.resumes is not None,
-        own_servers=ready.mcp_config is not None,
+        own_servers=ready.tools is not None,
     )
     return launching.command(ready.program, launch), session
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ import orjson
 from callboard.errors import ValidationError
 from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.settings import ClaudeSettings, home, settings
+from callboard.vendors.fields import as_object
 from callboard.vendors.settings import Plan
 
 PROGRAM: Final = "claude"
@@ -121,14 +123,22 @@ def decision_server(folder: Path) -> dict[str, Any]:
     return {"mcpServers": {SERVER: server}}
 
 
-def servers_in(path: Path) -> dict[str, str]:
-    """What an MCP config starts, by name, to be shown to a person; ValidationError for none."""
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """An MCP config as it was read: what it starts, by name, can be shown to a person."""
+
+    content: bytes
+    servers: Mapping[str, str]
+
+
+def tools_in(path: Path) -> Tools:
+    """Read an MCP config; ValidationError for none."""
     try:
         if path.stat().st_size > _LARGEST_CONFIG:
             raise ValueError("it is too large")
-        told = orjson.loads(path.read_bytes())
-        servers = told["mcpServers"]
-        return {str(name): _started(server) for name, server in servers.items()}
+        content = path.read_bytes()
+        servers = orjson.loads(content)["mcpServers"]
+        return Tools(content, {str(name): _started(one) for name, one in servers.items()})
     except OSError as error:
         why = error.strerror or str(error)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -137,10 +147,14 @@ def servers_in(path: Path) -> dict[str, str]:
 
 
 def _started(server: Any) -> str:
+    """All that decides what it does: a variable or a header can do as much as a command."""
     told = cast("Mapping[str, Any]", server)
     if "url" in told:
-        return str(told["url"])
-    return " ".join([str(told["command"]), *map(str, told.get("args") or [])])
+        headers = [f"{name}: {value}" for name, value in as_object(told.get("headers")).items()]
+        return " ".join([str(told["url"]), *(f"({one})" for one in headers)])
+    env = as_object(told.get("env"))
+    given = [f"{name}={shlex.quote(str(value))}" for name, value in env.items()]
+    return " ".join([*given, str(told["command"]), *map(str, told.get("args") or [])])
 
 
 def environment() -> dict[str, str]:
