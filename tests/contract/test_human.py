@@ -270,6 +270,36 @@ class TestTheModule:
         done = await board.human.complete_interactive(id, "completed", "b", by="bob")
         assert (done.status, done.response) == ("completed", {"alice": "a", "bob": "b"})
 
+    async def test_people_of_a_run_are_asked_too(self, board: Board):
+        ended = await board.run(decided, human_input={"interactive": lambda prompt: "as it is"})
+        told = (await board.view(ended.session_id)).state["humanResponse"]
+        assert (told["value"], told["outcome"]) == ("as it is", "completed")
+        [asked] = await board.people.find(session_id=ended.session_id)
+        assert (asked.status, asked.response, asked.via) == ("completed", "as it is", "handler")
+
+    async def test_context_of_ten_megabytes_comes_whole(self, board: Board):
+        context = {"lines": ["x" * 1000] * 10_000}
+        interactive = HumanInteractive[Any](board, standalone=True)
+        ended = interactive.request_async("Review the logs.", context=context)
+        id = await recorded(interactive)
+        assert (await board.human.get(id)).config == {"context": context, "cwd": str(Path.cwd())}
+        await board.human.complete_interactive(id, "completed", "seen")
+        assert (await ended).response == "seen"
+
+    async def test_a_claim_is_renewed_and_given_back_by_whoever_has_it(self, board: Board):
+        id = await board.human.request_interactive("Review", standalone=True)
+        first = await board.people.claim(id, by="ann")
+        again = await board.people.claim(id, by="ann", ttl_ms=120_000)
+        assert again.claimed_until > first.claimed_until  # type: ignore[operator]
+        for refused in (board.people.claim, board.people.release):
+            with pytest.raises(Claimed) as told:
+                await refused(id, by="bob")
+            assert told.value.claimed_by == "ann"
+        released = await board.people.release(id, by="ann")
+        assert (released.claimed_by, released.status) == (None, "pending")
+        assert (await board.people.release(id, by="ann")).claimed_by is None
+        assert (await board.people.claim(id, by="bob")).claimed_by == "bob"
+
 
 class TestSimpleQuestions:
     @pytest.mark.parametrize(
@@ -313,36 +343,6 @@ class TestSimpleQuestions:
 class Decision(BaseModel):
     approved: bool
     notes: str
-
-    async def test_people_of_a_run_are_asked_too(self, board: Board):
-        ended = await board.run(decided, human_input={"interactive": lambda prompt: "as it is"})
-        state = await board.state(ended.session_id)
-        assert state["humanResponse"] == {"value": "as it is", "outcome": "completed"}
-        [asked] = await board.people.find(session_id=ended.session_id)
-        assert (asked.status, asked.response, asked.via) == ("completed", "as it is", "handler")
-
-    async def test_context_of_ten_megabytes_comes_whole(self, board: Board):
-        context = {"lines": ["x" * 1000] * 10_000}
-        interactive = HumanInteractive[Any](board, standalone=True)
-        ended = interactive.request_async("Review the logs.", context=context)
-        id = await recorded(interactive)
-        assert (await board.human.get(id)).config == {"context": context, "cwd": str(Path.cwd())}
-        await board.human.complete_interactive(id, "completed", "seen")
-        assert (await ended).response == "seen"
-
-    async def test_a_claim_is_renewed_and_given_back_by_whoever_has_it(self, board: Board):
-        id = await board.human.request_interactive("Review", standalone=True)
-        first = await board.people.claim(id, by="ann")
-        again = await board.people.claim(id, by="ann", ttl_ms=120_000)
-        assert again.claimed_until > first.claimed_until  # type: ignore[operator]
-        for refused in (board.people.claim, board.people.release):
-            with pytest.raises(Claimed) as told:
-                await refused(id, by="bob")
-            assert told.value.claimed_by == "ann"
-        released = await board.people.release(id, by="ann")
-        assert (released.claimed_by, released.status) == (None, "pending")
-        assert (await board.people.release(id, by="ann")).claimed_by is None
-        assert (await board.people.claim(id, by="bob")).claimed_by == "bob"
 
 
 class TestCallers:

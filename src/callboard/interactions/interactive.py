@@ -32,10 +32,10 @@ class InteractiveOptions(TypedDict, total=False):
         unless told otherwise.
     halt_execution: the workflow does nothing at all before the session has ended.
     required_participants: all of these people have to decide, each for themselves.
-    collaborative: several may take part.
+    collaborative: several may attend at once, and the first decision counts.
     resume_session: go on with that earlier session of the agent.
-    notify: whom to tell that somebody is needed.
-    checkpoint_interval: how often to save what was reached.
+    notify: whom to tell that somebody is needed, `{"users": [...]}`, and by which `channel`.
+    checkpoint_interval: how often to save where the session stands, for when its harness dies.
     """
 
     system_prompt: str | None

@@ -36,7 +36,7 @@ export interface AskInteractiveOptions<T = unknown> {
   readonly blockOrchestration?: boolean
   /** The workflow does nothing at all before the session has ended. */
   readonly haltExecution?: boolean
-  /** Several may take part. */
+  /** Several may attend at once, and the first decision counts. */
   readonly collaborative?: boolean
   /** All of these decide, each for themselves; then `response` holds what each of them did. */
   readonly requiredParticipants?: ReadonlyArray<string>
@@ -44,7 +44,7 @@ export interface AskInteractiveOptions<T = unknown> {
   readonly resumeSession?: string
   /** Whom to tell that somebody is needed. */
   readonly notify?: Readonly<Record<string, unknown>>
-  /** How often to save what was reached. */
+  /** How often to save where the session stands, for when its harness dies. */
   readonly checkpointInterval?: number
   /** A name of your own: asked for again under it, the same session is found, ended or not. */
   readonly key?: string
