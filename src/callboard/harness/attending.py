@@ -140,7 +140,7 @@ class Attendance:
             ending = Ending("cancelled")
         if ending is None:
             return None
-        return self._record(ending, duration, said)
+        return await self._record(ending, duration, said)
 
     async def _confirmed(self, confirm: Confirm, ending: Ending) -> bool:
         """Ask the person, and keep the claim while they think."""
@@ -158,13 +158,14 @@ class Attendance:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    def _record(self, ending: Ending, duration: float, said: list[Spoken]) -> Record:
+    async def _record(self, ending: Ending, duration: float, said: list[Spoken]) -> Record:
+        captures = self._ready.wanted.captures
         return Record(
             outcome=ending.outcome,
             response=ending.response,
             error=ending.error,
             duration_ms=round(duration * 1000),
-            transcript=kept(said) if self._ready.wanted.captures else None,
+            transcript=await asyncio.to_thread(kept, said) if captures else None,
             by=self._office.me.person,
         )
 

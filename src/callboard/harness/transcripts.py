@@ -13,16 +13,21 @@ LARGEST: Final = 512 * 1024
 
 CUT: Final = "[… the beginning is left out …]\n\n"
 
+_MARGIN: Final = 64 * 1024
+"""Characters that are looked at and not kept: half a secret is not known as one."""
 _LONGEST_RESULT: Final = 4_000
 _HEADS: Final = {"person": "## Person", "agent": "## Agent", "error": "## Error"}
 
 
 def kept(said: Sequence[Spoken]) -> str:
     """What is kept of it: the end, when it is too long."""
-    told = [_told(one) for one in said if one.kind not in ("accepted", "refused")]
-    text = redacted(visible("\n\n".join(told)))
-    if len(dump_json(text)) <= LARGEST:
+    told = "\n\n".join(_told(one) for one in said if one.kind not in ("accepted", "refused"))
+    is_whole = len(told) <= LARGEST + _MARGIN
+    text = redacted(visible(told[-LARGEST - _MARGIN :]))
+    if is_whole and len(dump_json(text)) <= LARGEST:
         return text
+    if not is_whole:
+        text = text[_MARGIN:]
     room = LARGEST - len(dump_json(CUT))
     # One character may take several bytes, or be written as two.
     text = text[-room:]

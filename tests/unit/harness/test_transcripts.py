@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.events.codec import dump_json
+from callboard.harness import transcripts
 from callboard.harness.redaction import GONE, redacted
 from callboard.harness.transcripts import CUT, LARGEST, kept
 from callboard.vendors.claude.extraction import Spoken
@@ -74,6 +75,25 @@ def test_of_a_long_conversation_the_end_is_kept(piece: str):
     assert text.startswith(CUT)
     assert text.endswith("the end")
     assert "how it began" not in text
+
+
+def test_only_what_may_be_kept_is_looked_at(monkeypatch: pytest.MonkeyPatch):
+    looked_at: list[int] = []
+
+    def look(text: str) -> str:
+        looked_at.append(len(text))
+        return redacted(text)
+
+    monkeypatch.setattr(transcripts, "redacted", look)
+    text = kept([Spoken("call", "x" * 8_000_000, "Write"), Spoken("agent", "the end")])
+    assert text.endswith("the end")
+    assert sum(looked_at) < 2 * LARGEST
+
+
+def test_half_a_secret_is_not_kept_where_a_conversation_is_cut():
+    key = "-----BEGIN PRIVATE KEY-----\n" + "MIIEow\n" * 500 + "-----END PRIVATE KEY-----\n"
+    said = [Spoken("agent", key * 300 + "x" * (LARGEST - 100_000))]
+    assert "MIIEow" not in kept(said)
 
 
 def test_a_conversation_reads_well():
