@@ -12,6 +12,11 @@ from tests.servers import TOKEN, Server, serving
 
 from callboard import Client, errors
 
+pytestmark = pytest.mark.timeout(300)
+
+PATIENCE = 120
+"""Seconds: a server that starts again and again takes its time on a busy machine."""
+
 FLOWS = """
 import asyncio
 from callboard import Phase, Text, Workflow
@@ -43,7 +48,7 @@ async def heard_at_least(heard: list[Any], count: int) -> None:
 
 
 async def test_a_reader_outlives_its_server_again_and_again(server: Server):
-    async with Client(server.url, TOKEN) as client, asyncio.timeout(50):
+    async with Client(server.url, TOKEN) as client, asyncio.timeout(PATIENCE):
         session = await client.start("talk")
         heard: list[Any] = []
         everything: list[Any] = []
@@ -93,7 +98,7 @@ async def test_who_listens_from_now_on_misses_nothing_though_it_is_cut_off_at_on
         for one in (writer, to_server):
             one.close()
 
-    async with Client(server.url, TOKEN) as direct, asyncio.timeout(50):
+    async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
         await direct.run("talk")
         heard: list[Any] = []
 
@@ -149,7 +154,7 @@ async def cutting(server: Server, seed: int) -> AsyncGenerator[tuple[Cuts, str]]
 
 
 async def test_cuts_in_the_middle_of_frames_lose_nothing(server: Server):
-    async with Client(server.url, TOKEN) as direct, asyncio.timeout(50):
+    async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
         session = await direct.start("talk")
         readers: list[tuple[Cuts, list[Any]]] = []
 
@@ -167,7 +172,7 @@ async def test_cuts_in_the_middle_of_frames_lose_nothing(server: Server):
 
 
 async def test_a_server_that_stays_away_is_given_up(server: Server):
-    async with Client(server.url, TOKEN, reconnect=0.3) as client, asyncio.timeout(30):
+    async with Client(server.url, TOKEN, reconnect=0.3) as client, asyncio.timeout(PATIENCE):
         session = await client.start("talk")
         heard: list[Any] = []
         reading = asyncio.create_task(follow(client, session, heard))
@@ -197,7 +202,7 @@ async def test_silence_counts_as_a_lost_connection(server: Server, monkeypatch: 
         for one in (writer, to_server):
             one.close()
 
-    async with Client(server.url, TOKEN) as direct, asyncio.timeout(30):
+    async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
         session = await direct.start("talk")
         await direct.drive(session)
         history = await direct.events(session)

@@ -5,6 +5,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.faults.interleaving import FileInterleavings, Interleavings
 
+pytestmark = pytest.mark.timeout(300)
+
 
 def play(machine: type[Interleavings], examples: int, steps: int) -> None:
     checked = settings(

@@ -20,6 +20,8 @@ from callboard.log.sqlite import SqliteLog
 from callboard.state.fold import fold
 from callboard.state.rows import project
 
+pytestmark = pytest.mark.timeout(300)
+
 ROOT = Path(__file__).parents[2]
 SEEN = ["draft#1:charge True", "item 0", "item 2", "b"]
 HALTS = 40

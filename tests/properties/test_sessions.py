@@ -24,6 +24,8 @@ from callboard.state.fold import fold
 from callboard.state.rows import project
 from callboard.state.session import SessionView
 
+pytestmark = pytest.mark.timeout(300)
+
 SOME_FORKS = 12
 
 

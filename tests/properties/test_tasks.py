@@ -18,6 +18,8 @@ from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.testing.faults import Crashed, FaultyLog
 
+pytestmark = pytest.mark.timeout(300)
+
 OUTCOMES = ["completed", "cancelled", "timeout", "failed", "taken back"]
 SESSION = "s"
 

@@ -139,6 +139,7 @@ async def test_the_terminal_is_closed_after_a_decision(
     await until(lambda: harness.kept() == [], "nothing that is kept")
 
 
+@pytest.mark.long
 async def test_a_decision_in_the_last_minute_counts(harness: Attendance, model: Model):
     model.scripts["decide"] = deciding("rejected")
     id = await harness.ask("Decide. play:decide", outcomeSchema=APPROVAL, timeout=1)
