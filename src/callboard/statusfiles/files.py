@@ -85,12 +85,9 @@ def _check(name: str, told: Phase | None, kinds: Phase) -> None:
 def broken(file: File, why: str) -> StoreCorrupt:
     """The error for a file that cannot be understood; it is left as it is."""
     safe = f"{os.fspath(file)}{SAFE}"
-    earlier = f" An earlier state is in {safe}." if os.path.exists(safe) else ""
-    return StoreCorrupt(
-        f"{file} cannot be understood: {why}. Mend it, or move it away and begin anew; nothing was "
-        f"changed.{earlier}",
-        path=str(file),
-    )
+    why += ". Mend it, or move it away and begin anew; nothing was changed."
+    why += f" An earlier state is in {safe}." if os.path.exists(safe) else ""
+    return StoreCorrupt(f"{file} cannot be understood: {why}", path=str(file))
 
 
 def set_aside(file: str) -> None:

@@ -38,9 +38,11 @@ class _Note:
         self._event = event
 
     def write(self, text: str) -> None:
-        """Keep what went wrong; the last is what counts."""
+        """Keep what went wrong, in words that can be printed; the last is what counts."""
+        from callboard.statusfiles.markdown import one_line
+
         with open(self._file, "w", encoding="utf-8", errors="replace") as opened:
-            opened.write(f"{self._event}: {text.strip()}\n")
+            opened.write(one_line(f"{self._event}: {text}") + "\n")
 
 
 def _run(text: bytes) -> None:

@@ -387,6 +387,14 @@ def test_a_broken_file_is_noted_and_left_alone(project: Project, content: str):
     assert "cannot be understood" in noted
 
 
+def test_what_is_noted_can_be_printed(project: Project):
+    project.begin(("a", "maker"))
+    file = project.root / ".claude/state/workflow.json"
+    file.write_text("{")
+    project.hook({**returned(1, "made", agent="maker"), "hook_event_name": "\x1b[2J"})
+    assert (file.parent / "workflow_hooks_error.txt").read_text().startswith(r"\x1b[2J: ")
+
+
 def test_where_there_is_no_workflow_nothing_is_made(project: Project):
     assert project.hook(returned(1, "made", agent="maker")) == ""
     assert list(project.root.iterdir()) == []

@@ -368,6 +368,18 @@ def test_a_report_has_one_line_a_phase_whatever_the_titles(task: str, titles: li
     assert len(lines) == 7 + len(titles)
 
 
+def test_a_report_can_be_printed_whatever_it_tells_of(root: Path):
+    evil = "\x1b]0;owned\x07\x1b[2Jx\u202e\u2066\x9b1m"
+    id = create_workflow_state(f"{evil} 👩\u200d💻 ü", [(f"b{evil}", "maker")])
+    update_phase_status(id, "phase_0", "active", [evil])
+    lines = report(root).splitlines()
+    assert all(line.replace("\u200d", "").isprintable() for line in lines)
+    shown = r"\x1b]0;owned\x07\x1b[2Jx\u202e\u2066\x9b1m"
+    assert lines[0] == f"# Workflow Status: {shown} 👩\u200d💻 ü"
+    assert lines[-1] == f"- [ ] Phase 0: b{shown} → {shown}"
+    assert state(root)["task"].startswith(evil), "the truth is as it was given"
+
+
 def test_half_a_character_is_kept(root: Path):
     id = create_workflow_state(TASK, PHASES)
     update_phase_status(id, "phase_0", "completed", ["\ud83d", "ü"])
