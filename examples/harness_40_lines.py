@@ -1,8 +1,5 @@
-"""Fulfils interactive sessions your way. Let another agent, a chat or a form do what `decide` does.
-
-On a database as here, or on a server (http://127.0.0.1:2255):
-    python examples/harness_40_lines.py callboard.db
-"""
+"""Fulfils interactive sessions your way: let an agent, a chat or a form do what `decide` does."""
+# python examples/harness_40_lines.py callboard.db, or for a server: http://127.0.0.1:2255
 
 import asyncio
 import json
@@ -16,7 +13,7 @@ ME = f"harness-{os.getpid()}"
 
 
 def decide(asked):
-    print(asked.prompt, json.dumps(asked.config, indent=2), sep="\n")
+    print(json.dumps([asked.prompt, asked.config], indent=2))  # No terminal obeys JSON.
     return json.loads(input("Decision, as JSON: ") or "null")
 
 
@@ -26,8 +23,11 @@ async def attend(people, asked):
         decision = await asyncio.to_thread(decide, asked)
         outcome = "cancelled" if decision is None else "completed"
         print((await people.complete(asked.id, outcome, response=decision, by=ME)).status)
-    except (ConflictError, ValidationError) as error:
-        print(error.message)  # Another was quicker, or the decision does not fit its schema.
+    except ConflictError as error:
+        print(error.message)  # Another was quicker.
+    except (ValidationError, ValueError, EOFError) as error:
+        print("No decision:", error)  # It is no JSON, or does not fit its schema.
+        await people.release(asked.id, by=ME)
 
 
 async def main(place):

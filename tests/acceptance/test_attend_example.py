@@ -20,11 +20,11 @@ def run(place: str, typed: str, **env: str) -> str:
     return done.stdout
 
 
-async def ask(path: Path) -> str:
+async def ask(path: Path, prompt: str = "Which environment?") -> str:
     async with Callboard.open(path) as board:
         asked = await board.people.ask(
             type="interactive_session",
-            prompt="Which environment?",
+            prompt=prompt,
             config={"outcomeSchema": {"type": "selection", "options": ["staging", "production"]}},
         )
     return asked.id
@@ -45,6 +45,17 @@ async def test_on_a_database(tmp_path: Path, typed, status, response):
     async with Callboard.open(tmp_path / "t.db") as board:
         found = await board.interaction(id)
     assert (found.status, found.response) == (status, response)
+
+
+@pytest.mark.parametrize("typed", ["yes\n", '"moon"\n', ""])
+async def test_what_is_no_decision_is_told_and_left_for_others(tmp_path: Path, typed: str):
+    id = await ask(tmp_path / "t.db", prompt="\x1b]0;owned\x07Which one?")
+    said = run(str(tmp_path / "t.db"), typed)
+    assert "No decision:" in said
+    assert "\x1b" not in said
+    async with Callboard.open(tmp_path / "t.db") as board:
+        found = await board.interaction(id)
+    assert (found.status, found.claimed_by) == ("pending", None)
 
 
 async def test_on_a_server(tmp_path: Path):
