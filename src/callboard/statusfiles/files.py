@@ -111,9 +111,10 @@ def warn(text: str) -> None:
 def write(file: File, text: str, *, lasting: bool = True) -> None:
     """Put the text in the file's place at once, whatever happens meanwhile.
 
-    lasting: nor is it empty after a power failure. What can be made again need not wait for that.
+    lasting: nor is it empty after a power failure. What can be made again need not wait for that,
+    and takes the place of a link, which a repository may have brought, and which leads anywhere.
     """
-    target = os.path.realpath(file) if os.path.islink(file) else os.fspath(file)  # It stays a link.
+    target = os.path.realpath(file) if lasting and os.path.islink(file) else os.fspath(file)
     draft = f"{os.path.dirname(target)}/.{os.path.basename(target)}.{os.getpid()}"
     mode = os.stat(target).st_mode if os.path.exists(target) else None
     try:
@@ -148,7 +149,7 @@ def write_often(file: str, text: str) -> None:
             os.link(os.path.realpath(file), safe)
         except OSError:  # Where there are no links, every write waits.
             is_new = False
-    write(file, text, lasting=not is_new)
+    write(os.path.realpath(file) if os.path.islink(file) else file, text, lasting=not is_new)
     if has_copy and not is_new:
         os.unlink(safe)
 

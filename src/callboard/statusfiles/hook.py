@@ -41,8 +41,11 @@ class _Note:
         """Keep what went wrong, in words that can be printed; the last is what counts."""
         from callboard.statusfiles.markdown import one_line
 
-        with open(self._file, "w", encoding="utf-8", errors="replace") as opened:
-            opened.write(one_line(f"{self._event}: {text}") + "\n")
+        # A link that a repository brought is not followed: it leads anywhere.
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW
+        opened = posix.open(self._file, flags, 0o644)
+        posix.write(opened, one_line(f"{self._event}: {text}").encode("utf-8", "replace") + b"\n")
+        posix.close(opened)
 
 
 def _run(text: bytes) -> None:

@@ -395,6 +395,20 @@ def test_what_is_noted_can_be_printed(project: Project):
     assert (file.parent / "workflow_hooks_error.txt").read_text().startswith(r"\x1b[2J: ")
 
 
+@pytest.mark.parametrize("name", ["workflow_hooks.json", "workflow_hooks_error.txt"])
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_hook_writes_through_no_link(project: Project, name: str, broken: bool):
+    project.begin(("a", "maker"))
+    theirs = project.root / "theirs"
+    theirs.write_text("theirs")
+    state = project.root / ".claude/state"
+    (state / name).symlink_to(theirs)
+    if broken:
+        (state / "workflow.json").write_text("{")
+    project.hook(call("PreToolUse", 1, agent="maker"))
+    assert theirs.read_text() == "theirs"
+
+
 def test_where_there_is_no_workflow_nothing_is_made(project: Project):
     assert project.hook(returned(1, "made", agent="maker")) == ""
     assert list(project.root.iterdir()) == []

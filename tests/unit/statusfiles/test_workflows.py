@@ -18,6 +18,7 @@ from callboard.statusfiles import (
     advance,
     archive,
     create_workflow_state,
+    files,
     generate_markdown,
     get_workflow_state,
     update_phase_status,
@@ -295,6 +296,31 @@ def test_links_stay_links(root: Path, tmp_path_factory: pytest.TempPathFactory):
     update_phase_status(id, "phase_0", "active")
     assert (root / ".claude").is_symlink()
     assert json.loads((elsewhere / "state/workflow.json").read_text())["status"] == "active"
+
+
+def test_a_report_does_not_lead_out_of_the_project(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    theirs = tmp_path_factory.mktemp("home") / ".bashrc"
+    theirs.write_text("alias ll='ls -l'\n")
+    (root / ".claude").mkdir()
+    (root / ".claude/workflow_state_system.md").symlink_to(theirs)
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", "completed")
+    assert theirs.read_text() == "alias ll='ls -l'\n"
+    assert "- [x] Phase 0" in report(root)
+
+
+def test_the_state_may_be_a_link_in_a_burst_too(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files, "_BURST", 3600.0)
+    id = create_workflow_state(TASK, PHASES)
+    file, elsewhere = root / ".claude/state/workflow.json", root / "elsewhere.json"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    for made in "abc":
+        update_phase_status(id, "phase_0", "active", [made])
+    assert file.is_symlink()
+    assert json.loads(elsewhere.read_text())["phases"][0]["deliverables"] == ["a", "b", "c"]
 
 
 def test_the_project_is_found_from_below(root: Path, monkeypatch: pytest.MonkeyPatch):
