@@ -10,6 +10,7 @@ import click
 
 from callboard.cli import options
 from callboard.cli.attend_keyboard import Keyboard
+from callboard.cli.attend_pace import Pace
 from callboard.cli.attend_place import folders_of, plan_of
 from callboard.cli.attend_screen import AttendScreen
 from callboard.cli.attend_window import Handover, take_token
@@ -142,6 +143,7 @@ class Attending:
     async def _choose(self) -> Interaction | None:
         """What the person picks from the list, which is shown again when it changes."""
         shown: list[tuple[str, str | None]] | None = None
+        pace = Pace()
         while True:
             waiting = await self._office.desk.find(
                 status="pending", session_id=self._session, type=_TYPE
@@ -150,10 +152,11 @@ class Attending:
             if self._yes and free:
                 return free[0]
             listed = [(one.id, one.claimed_by) for one in waiting]
+            within = pace.after(changed=listed != shown)
             if listed != shown:
                 self._screen.waiting(waiting, free, self._board.clock.now_ms(), asks=not self._yes)
                 shown = listed
-            line = await self._keyboard.line(within=_LOOK_AGAIN)
+            line = await self._keyboard.line(within=within)
             if line is None:
                 continue
             if line in ("q", "quit", "exit") or self._keyboard.is_closed:
