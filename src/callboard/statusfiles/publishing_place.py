@@ -10,7 +10,7 @@ from callboard.statusfiles import files
 from callboard.statusfiles.location import find_place
 from callboard.statusfiles.markdown import generate_markdown
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
-from callboard.statusfiles.shelf import all_workflows
+from callboard.statusfiles.shelf import Shelved, all_workflows
 from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
 from callboard.statusfiles.workflows import create_workflow_state
 
@@ -28,10 +28,14 @@ class PublishingPlace:
 
         takes_place: whether to be what people look at, when another workflow is that now.
         """
-        if not self._begun:
+
+        def change(before: Told) -> Told:
+            return _merged(before, told)
+
+        # What was broken or removed meanwhile is begun again.
+        if not (self._begun and self._is_changed(change)):
             self._begin(told, takes_place)
-        self._begun = True
-        self._change(lambda before: _merged(before, told))
+            self._begun = self._change(change)
 
     def note(self, view: SessionView) -> None:
         """Write how the session stands; its phases only where that follows from it."""
@@ -40,29 +44,45 @@ class PublishingPlace:
     def told(self) -> Told | None:
         """What was written last; None when nothing was."""
         now = files.read(self._place.state)
-        return now if now is not None and self._is_ours(now) else self._archived()
+        if now is not None and self._is_ours(now):
+            return now
+        archived = self._archived()
+        return archived[0].workflow if archived else None
 
     def _begin(self, told: Told, takes_place: bool) -> None:
         """Take the place, with what an earlier process wrote of this session."""
         if self._is_current() or (not takes_place and self._archived()):
             return
-        before = self._archived()
+        archived = self._archived()
+        before = archived[0].workflow if archived else None
         task, phases, root = told["task"], told["phases"], self._place.root
         made = create_workflow_state(task, phases, path=root, details=True)
         with files.locked(self._place.state):
             now = files.read(self._place.state)
             if now is not None and now["id"] == made:
                 self._write(_merged(before or now, told))
-            if before is not None:
-                self._archive_of(before).unlink(missing_ok=True)
+                for shelved in archived:
+                    self._file_of(shelved).unlink(missing_ok=True)
 
-    def _change(self, change: Callable[[Told], Told]) -> None:
+    def _is_changed(self, change: Callable[[Told], Told]) -> bool:
+        try:
+            return self._change(change)
+        except StoreCorrupt:
+            return False
+
+    def _change(self, change: Callable[[Told], Told]) -> bool:
+        """Change what is there; whether anything is."""
         with files.locked(self._place.state):
             now = files.read(self._place.state)
             if now is not None and self._is_ours(now):
                 self._write(change(now))
-            elif (archived := self._archived()) is not None:
-                files.write(self._archive_of(archived), files.dumped(change(archived)))
+                return True
+            archived = self._archived()
+            if not archived:
+                return False
+            workflow = archived[0].workflow or {}
+            files.write(self._file_of(archived[0]), files.dumped(change(workflow)))
+            return True
 
     def _is_current(self) -> bool:
         try:
@@ -74,14 +94,17 @@ class PublishingPlace:
     def _is_ours(self, workflow: Told) -> bool:
         return workflow.get("session_id") == self._session
 
-    def _archived(self) -> Told | None:
-        for shelved in all_workflows(self._place):
-            if not shelved.is_current and shelved.workflow and self._is_ours(shelved.workflow):
-                return shelved.workflow
-        return None
+    def _archived(self) -> list[Shelved]:
+        """What was archived of this session, the newest first; mostly one, or none."""
+        ours = [
+            shelved
+            for shelved in all_workflows(self._place)
+            if not shelved.is_current and shelved.workflow and self._is_ours(shelved.workflow)
+        ]
+        return sorted(ours, key=lambda one: (one.workflow or {}).get(POSITION, 0), reverse=True)
 
-    def _archive_of(self, workflow: Told) -> Path:
-        return Path(self._place.archive) / f"{workflow['id']}.json"
+    def _file_of(self, shelved: Shelved) -> Path:
+        return Path(self._place.archive) / f"{shelved.name}.json"
 
     def _write(self, workflow: Told) -> None:
         files.write(self._place.state, files.dumped(workflow))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,34 @@ async def test_a_broken_file_is_set_aside_and_said(tmp_path: Path):
 
     assert told(tmp_path)["status"] == "completed"
     assert state.with_name("workflow.json.broken-1").read_text(encoding="utf-8") == '{"id": "wf_'
+
+
+@pytest.mark.parametrize("what", ["removed", "broken"])
+async def test_a_file_that_is_gone_meanwhile_is_begun_again(tmp_path: Path, what: str):
+    state = tmp_path / ".claude/state/workflow.json"
+
+    async def harm(state_: State) -> None:
+        while not state.exists() or "session_id" not in state.read_text(encoding="utf-8"):
+            await asyncio.sleep(0.01)
+        if what == "removed":
+            state.unlink()
+        else:
+            state.write_text("{", encoding="utf-8")
+
+    async def work(state_: State) -> None:
+        return None
+
+    phases = [
+        Phase("harm", agent=harm, next="a"),
+        Phase("a", agent=work, next="b"),
+        Phase("b", agent=work, terminal=True),
+    ]
+    flow = Workflow("w", state=State, phases=phases)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # It says that the broken one is set aside.
+        await run(flow, status_files=tmp_path)
+
+    assert (told(tmp_path)["status"], statuses(tmp_path)) == ("completed", ["completed"] * 3)
 
 
 async def test_a_folder_that_is_a_link_stays_one(tmp_path: Path):
