@@ -42,7 +42,8 @@ def saved(folders: Folders, question: str) -> Checkpoint | None:
 
 
 def forget(folder: Path) -> None:
-    """The session is over."""
+    """The session is over. A draft may be left of a harness that died as it saved."""
     with suppress(OSError):
-        (folder / _FILE).unlink()
+        for path in folder.glob(f"*{_FILE}*"):
+            path.unlink()
         folder.rmdir()
