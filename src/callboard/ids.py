@@ -32,9 +32,9 @@ def keyed_id(*parts: str) -> str:
 def event_id() -> str:
     """Make a version 7 UUID: ids of different milliseconds sort as the events happened."""
     moment = _moment(time.time_ns() // 1_000_000)
-    chance = _chance.getrandbits(74)
-    variant = 0x8000 | chance >> 48 & 0x3FFF
-    return f"{moment}{chance >> 62:03x}-{variant:04x}-{chance & 0xFFFFFFFFFFFF:012x}"
+    # 72 random bits, as digits at once: to format numbers takes nearly twice as long.
+    digits = _chance.randbytes(9).hex()
+    return f"{moment}{digits[:3]}-8{digits[3:6]}-{digits[6:]}"
 
 
 @lru_cache(maxsize=8)  # The events of one commit share their millisecond.

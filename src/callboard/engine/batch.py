@@ -11,7 +11,7 @@ from callboard.clock import Clock
 from callboard.engine.references import refer
 from callboard.errors import EditInvalid
 from callboard.events import names
-from callboard.events.envelope import Event, NewEvent, place
+from callboard.events.envelope import Event, NewEvent
 from callboard.ids import event_id
 from callboard.state.draft import change
 from callboard.state.draft import view as lend
@@ -42,13 +42,14 @@ class Batch:
     ) -> Event:
         """Add an event; unless told otherwise, the one before it is its cause."""
         id = payload.get("intentId") or event_id()
-        new = NewEvent(id, name, payload, self.now, 1, cause or self._cause, outputs)
-        view = self.view
-        event = place(new, view.session_id, view.position + 1)
+        view, now, cause = self.view, self.now, cause or self._cause
+        new = NewEvent(id, name, payload, now, 1, cause, outputs)
+        event = Event(id, view.session_id, view.position + 1, name, 1, payload, now, cause)
         apply(view, event)
         self.events.append(new)
         self.placed.append(event)
-        self.has_checkpoint |= name == names.CHECKPOINT
+        if name == names.CHECKPOINT:
+            self.has_checkpoint = True
         self._cause = id
         return event
 

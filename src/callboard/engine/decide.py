@@ -119,7 +119,7 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
     for asked in view.pending():
         if asked.deadline is not None and asked.deadline <= now:
             return Expire(asked.id)
-    if view.halted():
+    if view.questions and view.halted():
         return Wait(_next_deadline(view))
     if view.visit is None:
         return _between(workflow, view)
@@ -166,9 +166,22 @@ def run_keys(visit: Visit) -> list[str]:
 
 def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
     """What the runs of a visit still need; None when each has come to an end."""
-    keys = run_keys(visit)
-    if visit.items is None and keys[0] not in visit.runs:
-        return Start((keys[0],))
+    if visit.items is None:
+        # What nearly every look finds, said at once.
+        key = run_key(visit.phase, visit.number)
+        only = visit.runs.get(key)
+        if only is None:
+            return Start((key,))
+        if only.status == "completed":
+            return None
+        if only.status == "running":
+            return Wait(_next_wake(view, visit))
+    return _working_on(run_keys(visit), step, view, visit, now)
+
+
+def _working_on(
+    keys: list[str], step: Step, view: SessionView, visit: Visit, now: int
+) -> Decision | None:
     unfinished = [key for key in keys if not _is_over(visit.runs.get(key))]
     if not unfinished:
         failed = [run for key in keys if (run := visit.runs[key]).status == "failed"]
@@ -258,10 +271,14 @@ def _busy(view: SessionView, visit: Visit) -> int:
 
 
 def _next_deadline(view: SessionView) -> int | None:
+    if not view.questions:
+        return None
     return min((a.deadline for a in view.pending() if a.deadline is not None), default=None)
 
 
 def _next_wake(view: SessionView, visit: Visit) -> int | None:
-    retries = [run.retry_at for run in visit.runs.values() if run.retry_at is not None]
+    moments = [run.retry_at for run in visit.runs.values() if run.retry_at is not None]
     deadline = _next_deadline(view)
-    return min([*retries, *([deadline] if deadline is not None else [])], default=None)
+    if deadline is not None:
+        moments.append(deadline)
+    return min(moments) if moments else None

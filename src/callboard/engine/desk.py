@@ -1,7 +1,7 @@
 """One attempt at an agent's run: its context's requests turned into events of the session."""
 
 import asyncio
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, nullcontext
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ class RunDesk:
         self._agent = agent
         self._waits = waits
         self._narrator = Narrator(self._write, live.clock)
-        self._asked: Counter[tuple[Any, ...]] = Counter()
+        self._asked: defaultdict[tuple[Any, ...], int] = defaultdict(int)
         self._budget: Budget | None = None
 
     async def work(self, timeout: Timeout) -> Outcome:

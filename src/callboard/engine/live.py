@@ -136,13 +136,15 @@ class LiveSession:
         return bool(events)
 
     def _tell(self, events: list[Event]) -> None:
-        for event in events:
-            self._told = event.position
-            if event.name in names.CLOSES_QUESTION:
-                self._resolve(event.payload["id"])
-        if events:
-            for listener in self.listeners:
-                listener(events)
+        if not events:
+            return
+        self._told = events[-1].position
+        if self._waiters:
+            for event in events:
+                if event.name in names.CLOSES_QUESTION:
+                    self._resolve(event.payload["id"])
+        for listener in self.listeners:
+            listener(events)
 
     def checkpoint(self, batch: Batch) -> None:
         """Write the whole view, between two phases, when what came since outweighs the last."""

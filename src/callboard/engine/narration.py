@@ -69,6 +69,8 @@ class Narrator:
 
     async def flush(self) -> None:
         """Write what has been gathered."""
+        if not self._pieces and not self._turn.locked():
+            return
         async with self._turn:
             if not self._pieces or self._kind is None:
                 return

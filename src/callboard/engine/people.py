@@ -49,6 +49,8 @@ class People:
     def ask(self) -> None:
         """Put what is new to the handler, and take back what is no longer asked."""
         view = self._live.view
+        if not view.questions and not self._asking:
+            return
         paused = view.paused or view.pausing is not None
         pending = {} if paused else {asked.id: asked for asked in view.pending()}
         for question, task in self._asking.items():

@@ -38,8 +38,9 @@ class Scene:
     @property
     def visit(self) -> Visit:
         """The visit that the session is in."""
-        assert self.batch.view.visit is not None
-        return self.batch.view.visit
+        visit = self.batch.view.visit
+        assert visit is not None
+        return visit
 
     @property
     def step(self) -> Step:
@@ -69,12 +70,15 @@ def perform(scene: Scene, decision: d.Decision) -> bool:
 
 def _perform(scene: Scene, decision: d.Decision) -> bool:  # noqa: C901 - one line per decision
     match decision:
-        case d.Enter(phase):
-            enter(scene, phase)
-        case d.Skip():
-            _leave(scene, None, "skipped")
+        # The most frequent ones first.
         case d.Conclude():
             conclude(scene)
+        case d.Enter(phase):
+            enter(scene, phase)
+        case d.Start() | d.Wait() | d.Stop():
+            return False
+        case d.Skip():
+            _leave(scene, None, "skipped")
         case d.Proceed():
             proceed(scene)
         case d.Confirm(run):
@@ -94,8 +98,6 @@ def _perform(scene: Scene, decision: d.Decision) -> bool:  # noqa: C901 - one li
         case d.Hold(reason):
             if scene.batch.view.held != reason:
                 scene.batch.add(names.HELD, {"reason": reason})
-            return False
-        case d.Start() | d.Wait() | d.Stop():
             return False
         case _:
             assert_never(decision)
@@ -129,12 +131,13 @@ def enter(scene: Scene, phase: str) -> None:
 
 def start(scene: Scene, run: str) -> int:
     """Record that an agent starts; returns which attempt it is."""
-    before = scene.visit.runs.get(run)
+    visit = scene.visit
+    before = visit.runs.get(run)
     attempt = before.attempt + 1 if before else 1
     agent = scene.step.agent
     assert agent is not None
-    payload = _run_payload(scene, run, attempt) | dict(agent.details)
-    item = run_item(run) if scene.visit.items is not None else None
+    payload = {**_run_payload(scene, run, attempt), **agent.details}
+    item = run_item(run) if visit.items is not None else None
     if item is not None:
         payload["item"] = item
     scene.batch.add(names.AGENT_STARTED, payload)
@@ -307,8 +310,9 @@ def _leave(scene: Scene, output: Any, reason: str) -> None:
 
 
 def _exit(scene: Scene, reason: str, **more: Any) -> None:
-    where = {"phase": scene.visit.phase, "visit": scene.visit.number}
-    scene.batch.add(names.PHASE_EXITED, {**where, "reason": reason, **more})
+    visit = scene.visit
+    where = {"phase": visit.phase, "visit": visit.number, "reason": reason}
+    scene.batch.add(names.PHASE_EXITED, {**where, **more} if more else where)
 
 
 def _update(scene: Scene, output: Any) -> None:
@@ -355,11 +359,12 @@ def _call(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _run_payload(scene: Scene, run: str, attempt: int) -> dict[str, Any]:
-    agent = scene.step.agent
+    visit = scene.visit
+    agent = scene.workflow.steps[visit.phase].agent
     return {
         "agent": agent.name if agent else "",
-        "phase": scene.visit.phase,
-        "visit": scene.visit.number,
+        "phase": visit.phase,
+        "visit": visit.number,
         "run": run,
         "attempt": attempt,
     }

@@ -143,8 +143,10 @@ class Drive:
 
     def _notice(self, events: list[Event]) -> None:
         """An agent's question wants people asked, also though it was this process that wrote."""
-        if any(event.name == names.REQUESTED for event in events):
-            self._look_again()
+        for event in events:
+            if event.name == names.REQUESTED:
+                self._look_again()
+                return
 
     def nudge(self) -> None:
         """Look again whether to leave, and what there is to do."""
@@ -272,9 +274,12 @@ class Drive:
     def _unwind_idle(self) -> None:
         """Take agents off the stack that have waited for a person long enough."""
         now = self._live.clock.monotonic()
-        for desk in self._desks.values():
+        for desk in self._idle():
             if self._expires_at(desk, now + 1) <= now:
                 self._live.unwind(set(desk.waiting_for), Unwound())
+
+    def _idle(self) -> list[RunDesk]:
+        return [desk for desk in self._desks.values() if desk.waiting_since is not None]
 
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
         if desk.waiting_since is None or self._people.asked & desk.waiting_for:
@@ -300,12 +305,14 @@ class Drive:
             waking.cancel()
 
     def _seconds_left(self) -> float | None:
-        clock = self._live.clock
+        clock, idle = self._live.clock, self._idle()
+        if self._wake_at is None and not idle:
+            return None
         waits: list[float] = []
         if self._wake_at is not None:
             waits.append((self._wake_at - clock.now_ms()) / 1000)
         now, never = clock.monotonic(), float("inf")
-        waits += [self._expires_at(desk, never) - now for desk in self._desks.values()]
+        waits += [self._expires_at(desk, never) - now for desk in idle]
         soonest = min(waits, default=never)
         return None if soonest == never else max(soonest, 0.0)
 

@@ -48,7 +48,8 @@ def encode(event: NewEvent) -> bytes:
     if event.outputs:
         patches = _with_references(payload["patches"], event.outputs)
         payload = {**payload, "patches": patches, "referring": True}
-    return pack(dump_json(payload))
+    data = dump_json(payload)
+    return data if len(data) < _WORTH_COMPRESSING else pack(data)
 
 
 def decode(data: bytes, output_at: Callable[[int], Json]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Who wants to know that a stream has grown, within one event loop."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from callboard.errors import StoreError
@@ -62,13 +62,23 @@ class Listeners:
             for notify in self._by_stream.get(stream, {}).values()
         ]
         if told:
+            # One call for all of them: a commit of many drives wakes as many listeners.
             loop = asyncio.get_running_loop()
-            for notify, head in told:
-                loop.call_soon(notify, head)
+            loop.call_soon(_tell, loop, told)
 
     def wake_all(self) -> None:
         """Call every listener: the log closes, or nobody knows what has changed."""
         self.wake(dict.fromkeys(self.streams()))
+
+
+def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | None]]) -> None:
+    for notify, head in told:
+        try:
+            notify(head)
+        except Exception as error:
+            # As for any other callback: the others are called all the same.
+            message = f"A listener raised {type(error).__name__}"
+            loop.call_exception_handler({"message": message, "exception": error})
 
 
 class Source(Protocol):

@@ -20,13 +20,17 @@ class News:
         self._doorbell = doorbell
         self._seen = 0
         self._version = -1
+        self._behind = True
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
-        # What is there by now is read by whoever has just begun to listen.
-        self._version = self._reader.data_version()
-        self._seen = self._reader.last_sequence()
+        # What is there by now is read by whoever has just begun to listen. Drives that follow
+        # each other closely need not look every time: to be told once too often does no harm.
+        if self._behind:
+            self._version = self._reader.data_version()
+            self._seen = self._reader.last_sequence()
+            self._behind = False
         # Listeners come and go with every drive, and a socket costs more than they do: once
         # open, it stays until the log closes, or until the log is used in another loop.
         loop = asyncio.get_running_loop()
@@ -41,6 +45,7 @@ class News:
             self._timer.cancel()
         self._doorbell.stop()
         self._loop = None
+        self._behind = True
 
     def _poll(self) -> None:
         self.look()
@@ -49,6 +54,7 @@ class News:
     def look(self) -> None:
         """Wake those whose streams have grown since the last look."""
         if not self.listeners:
+            self._behind = True
             return
         try:
             version = self._reader.data_version()

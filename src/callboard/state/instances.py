@@ -5,6 +5,7 @@ import dataclasses
 import types
 from abc import ABCMeta
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeGuard
 
 from pydantic import BaseModel
@@ -25,6 +26,12 @@ def is_typed_dict(tp: Any) -> bool:
     return isinstance(tp, type) and hasattr(tp, "__required_keys__") and hasattr(tp, "__total__")
 
 
+@cache
+def is_model(cls: type[Any]) -> bool:
+    """Whether a class is a pydantic model; to ask pydantic each time takes ten times as long."""
+    return issubclass(cls, BaseModel)
+
+
 def field_names(cls: type[Any]) -> tuple[str, ...]:
     """The fields of a pydantic model or dataclass, in their order."""
     if issubclass(cls, BaseModel):
@@ -34,7 +41,7 @@ def field_names(cls: type[Any]) -> tuple[str, ...]:
 
 def values_of(value: Any) -> dict[str, Any]:
     """The fields of a live object, in a dict of their own."""
-    if isinstance(value, BaseModel):
+    if is_model(value.__class__):
         return dict(value.__dict__)
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
@@ -42,7 +49,7 @@ def values_of(value: Any) -> dict[str, Any]:
 def assemble(cls: type[Any], values: Mapping[str, Any], like: Any) -> Any:
     """Make an object from its fields; what else pydantic keeps in it is taken from `like`."""
     made: Any = object.__new__(cls)
-    if isinstance(made, BaseModel):
+    if is_model(cls):
         _set(made, "__dict__", dict(values))
         adopt(made, like)
     else:
@@ -54,9 +61,9 @@ def assemble(cls: type[Any], values: Mapping[str, Any], like: Any) -> Any:
 def adopt(made: BaseModel, like: Any) -> None:
     """Give a model a copy of what pydantic keeps in another beside its fields."""
     _set(made, "__pydantic_fields_set__", set(like.__pydantic_fields_set__))
-    for name in ("__pydantic_extra__", "__pydantic_private__"):
-        kept = getattr(like, name)
-        _set(made, name, None if kept is None else copy.deepcopy(kept))
+    extra, private = like.__pydantic_extra__, like.__pydantic_private__
+    _set(made, "__pydantic_extra__", None if extra is None else copy.deepcopy(extra))
+    _set(made, "__pydantic_private__", None if private is None else copy.deepcopy(private))
 
 
 def subclass(cls: type[Any], mixins: tuple[type, ...], namespace: dict[str, Any]) -> Any:

@@ -15,7 +15,14 @@ from callboard.errors import StateInvalid
 from callboard.state import pointer
 from callboard.state.coding import Codec
 from callboard.state.frozen import frozen_object
-from callboard.state.instances import adopt, assemble, field_names, subclass, values_of
+from callboard.state.instances import (
+    adopt,
+    assemble,
+    field_names,
+    is_model,
+    subclass,
+    values_of,
+)
 from callboard.state.kind import Core, Draft, Home, Kind, settle
 from callboard.state.patch import Patch, compare, lighten, worth_lightening
 from callboard.state.plain import ATOMS
@@ -205,9 +212,10 @@ class _ModelDraft(ObjectDraft):
 
 def object_draft(origin: Any, kind: Fielded, home: Home) -> Any:
     """Make a draft of a live object."""
-    draft = object.__new__(_draft_class(kind.cls))
+    cls = _draft_class(kind.cls)
+    draft = object.__new__(cls)
     object.__setattr__(draft, "__callboard__", ObjectCore(origin, kind, home))
-    if isinstance(draft, BaseModel):
+    if is_model(cls):
         adopt(draft, origin)
     return draft
 

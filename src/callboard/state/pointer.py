@@ -5,7 +5,6 @@ import re
 _ESCAPED = re.compile(r"~[01]")
 _WRONG_ESCAPE = re.compile(r"~(?![01])")
 _PLAIN = {"~0": "~", "~1": "/"}
-_INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
 def join(path: str, key: str | int) -> str:
@@ -29,7 +28,7 @@ def split(pointer: object) -> list[str]:
 
 def index(key: str, limit: int) -> int:
     """Read a key as a place in a list, at most `limit`; ValueError says what is wrong with it."""
-    if not _INDEX.fullmatch(key):
+    if not (key.isdigit() and key.isascii()) or (key[0] == "0" and len(key) > 1):
         raise ValueError(f"{key!r} is not an index of a list")
     # Longer than any list can be; int() of a hostile million digits would take seconds.
     place = int(key) if len(key) < 20 else limit + 1

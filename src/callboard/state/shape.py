@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, get_origin
 
 import orjson
@@ -83,14 +84,17 @@ class StateType:
         return () if isinstance(self.kind, RootDict) else field_names(self._type)
 
     def _defaults(self) -> Any:
-        missing = [name for name in field_names(self._type) if _is_required(self._type, name)]
-        if missing:
+        if missing := self._missing:
             fields = ", ".join(map(repr, missing))
             raise self._wrong(f"the state needs a default for {fields}", field=missing[0])
         try:
             return self._type()
         except pydantic.ValidationError as error:
             raise self._wrong(f"the defaults do not fit: {invalid(error, '').message}") from error
+
+    @cached_property
+    def _missing(self) -> list[str]:
+        return [name for name in field_names(self._type) if _is_required(self._type, name)]
 
     def _wrong(self, what: str, **context: object) -> DefinitionError:
         what = what.removesuffix(".")
