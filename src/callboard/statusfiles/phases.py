@@ -32,7 +32,7 @@ def find_phase(workflow: Workflow, phase_id: str) -> Phase:
         if phase["id"] == phase_id:
             return phase
     known = ", ".join(phase["id"] for phase in workflow["phases"])
-    raise NotFound(f"There is no phase {phase_id!r} here, but {known}.", phase_id=phase_id)
+    raise NotFound(f"The workflow has no phase {phase_id!r}. It has {known}.", phase_id=phase_id)
 
 
 def move(phase: Phase, status: str, error: str | None = None) -> None:
