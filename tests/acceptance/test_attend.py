@@ -361,6 +361,19 @@ async def test_what_was_shown_of_an_mcp_config_is_what_is_started(attend: Attend
     assert json.loads(told["tools"]) == config
 
 
+async def test_a_window_asks_again_about_what_was_not_shown(attend: Attend):
+    path = attend.folder / "mcp.json"
+    path.write_text('{"mcpServers": {"tools": {"command": "sh"}}}', encoding="utf-8")
+    id = await attend.ask(mcpConfig=str(path))
+    screen = attend.attend("arguments", "--yes", f"--question={id}", "--shown=another mark")
+    screen.expect("tools: sh")
+    screen.expect("Open it")
+    screen.send(f"n{ENTER}")
+    screen.expect("left for somebody else")
+    ended(screen)
+    assert (await attend.found(id)).status == "pending"
+
+
 async def test_a_session_that_cannot_be_resumed_is_a_failure(attend: Attend):
     found = await attend.ends("echo", resumeSession="none-such")
     assert found.status == "failed"

@@ -59,6 +59,7 @@ _LOOK_AGAIN = 1.0
 )
 @click.option("--question", hidden=True, help="This one, which a harness hands over.")
 @click.option("--from", "giver", hidden=True, help="The harness that has claimed it.")
+@click.option("--shown", hidden=True, help="The mark of what was shown there to be started.")
 @click.option("--token-from", type=click.Path(path_type=Path), hidden=True)
 @options.by
 @options.anywhere
@@ -93,6 +94,7 @@ class Attending:
         self._in_tmux: bool = given["tmux"]
         self._question: str | None = given["question"]
         self._giver: str | None = given["giver"]
+        self._shown: str | None = given["shown"]
         self._keyboard = Keyboard()
         self._screen = AttendScreen(place)
         self._office = Office(
@@ -182,7 +184,7 @@ class Attending:
         except (ValidationError, NotFound) as error:
             return await self._fail(asked, error)
         self._screen.show(ready)
-        if not await self._holding(asked, self._agreed()):
+        if not await self._holding(asked, self._agreed(ready)):
             await give_back(office.desk, asked, office.me)
             self._screen.note("It was left for somebody else.")
             return None
@@ -192,7 +194,7 @@ class Attending:
         office = self._office
         try:
             if self._in_tmux:
-                return await self._in_window(asked)
+                return await self._in_window(asked, ready.mark)
             attendance = Attendance(office, ready)
             done = await attendance.attend(self._confirm, self._screen.note)
         except AgentError as error:
@@ -211,13 +213,13 @@ class Attending:
             await give_back(office.desk, asked, office.me)  # Others have to decide it too.
         return done
 
-    async def _in_window(self, asked: Interaction) -> Interaction:
+    async def _in_window(self, asked: Interaction, mark: str) -> Interaction:
         """Let a window attend to it, and wait for that; the window needs nobody to wait."""
         office = self._office
         self._screen.note("It opens in a window of tmux, which records what you decide there.")
         handover = Handover(self._place, office.folders, office.me, office.means.grace)
         with starting():
-            await handover.give(asked.id)
+            await handover.give(asked.id, mark)
         await give_back(office.desk, asked, office.me)  # Unless the window has taken it.
         return await office.desk.get(asked.id)
 
@@ -225,8 +227,9 @@ class Attending:
         record = Record("failed", error=error.message, by=self._office.me.person)
         return await recorded(self._office.desk, asked.id, record, self._screen.note)
 
-    async def _agreed(self) -> bool:
-        return self._yes or await self._asked("Open it? [Y/n] ", default=True)
+    async def _agreed(self, ready: Prepared) -> bool:
+        is_as_shown = self._shown in (None, ready.mark)
+        return (self._yes and is_as_shown) or await self._asked("Open it? [Y/n] ", default=True)
 
     async def _confirm(self, ending: Ending) -> bool:
         """Never recorded by itself: nobody has confirmed it in the agent's dialog."""

@@ -28,23 +28,29 @@ class Handover:
     me: Harness
     grace: float
 
-    async def give(self, question: str) -> None:
+    async def give(self, question: str, mark: str) -> None:
         """Open a window for a question that is claimed here, and wait for the window's end.
 
-        The window takes the claim over and records the end, also when nobody waits here.
+        The window takes the claim over and records the end, also when nobody waits here. mark: of
+        what the person has agreed to; for anything else the window asks again.
         """
         token = self._kept_token()
         window = Window()
         try:
-            window.open(question, self._words(question, token), Path.cwd())
+            window.open(question, self._words(question, mark, token), Path.cwd())
             await window.ended()
         finally:
             if token is not None:
                 token.unlink(missing_ok=True)
 
-    def _words(self, question: str, token: Path | None) -> list[str]:
+    def _words(self, question: str, mark: str, token: Path | None) -> list[str]:
         command = [sys.executable, "-P", "-m", "callboard", "attend", "--once", "--yes"]
-        handed = [f"--question={question}", f"--from={self.me.name}", f"--by={self.me.person}"]
+        handed = [
+            f"--question={question}",
+            f"--shown={mark}",
+            f"--from={self.me.name}",
+            f"--by={self.me.person}",
+        ]
         key = [] if token is None else [f"--token-from={token}"]
         return [*command, f"--grace={self.grace}", *handed, *key, _option(self.place)]
 

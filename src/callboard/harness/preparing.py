@@ -1,5 +1,6 @@
 """A session made ready: everything looked at that could keep it from being opened."""
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class Prepared:
     tools: Tools | None = None
     resumes: str | None = None
     goes_on: Checkpoint | None = None
+
+    @property
+    def mark(self) -> str:
+        """Another one when the MCP config has changed, which runs code."""
+        return hashlib.sha256(b"" if self.tools is None else self.tools.content).hexdigest()
 
 
 def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) -> Prepared:

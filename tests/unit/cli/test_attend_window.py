@@ -43,9 +43,15 @@ async def test_a_token_is_handed_over_in_no_argument(
 ):
     monkeypatch.setenv("CALLBOARD_TOKEN", "cb_secret")
     place = Server("http://127.0.0.1:1")
-    await Handover(place, Folders(tmp_path / "kept"), ME, 7.0).give("q1")
+    await Handover(place, Folders(tmp_path / "kept"), ME, 7.0).give("q1", "a mark")
     assert "--server=http://127.0.0.1:1" in opened
-    assert {"--question=q1", f"--from={ME.name}", "--by=ann", "--grace=7.0"} <= set(opened)
+    assert {
+        "--question=q1",
+        "--shown=a mark",
+        f"--from={ME.name}",
+        "--by=ann",
+        "--grace=7.0",
+    } <= set(opened)
     assert "cb_secret" not in " ".join(opened)
     assert os.environ["CALLBOARD_TOKEN"] == "cb_secret"
     assert list((tmp_path / "kept").iterdir()) == []
@@ -56,7 +62,7 @@ async def test_a_database_needs_none(
 ):
     monkeypatch.setenv("CALLBOARD_TOKEN", "cb_secret")
     place = Database(str(tmp_path / "b.db"))
-    await Handover(place, Folders(tmp_path / "kept"), ME, 60.0).give("q1")
+    await Handover(place, Folders(tmp_path / "kept"), ME, 60.0).give("q1", "a mark")
     assert f"--db={tmp_path / 'b.db'}" in opened
     assert not [word for word in opened if word.startswith("--token-from")]
     assert not (tmp_path / "kept").exists()
