@@ -8,7 +8,7 @@ from callboard.errors import StoreCorrupt
 from callboard.state.session import SessionView
 from callboard.statusfiles import files
 from callboard.statusfiles.location import find_place
-from callboard.statusfiles.markdown import generate_markdown
+from callboard.statusfiles.markdown import generate_markdown, one_line
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
 from callboard.statusfiles.shelf import Shelved, all_workflows
 from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
@@ -146,16 +146,12 @@ def _session_part(workflow: Told) -> str:
         if items := phase.get("items"):
             lines += [
                 "",
-                f"{_line(phase['title'])}: {items['completed']} of {items['total']} items",
+                f"{one_line(phase['title'])}: {items['completed']} of {items['total']} items",
             ]
     questions = workflow["questions"]
     if questions:
         lines += ["", "Waiting for a person:", ""]
-        lines += [f"- {_line(one['prompt'])} (callboard answer {one['id']})" for one in questions]
+        lines += [
+            f"- {one_line(one['prompt'])} (callboard answer {one['id']})" for one in questions
+        ]
     return "\n".join(lines) + "\n"
-
-
-def _line(text: Any) -> str:
-    """One line that a terminal can show, whatever somebody wrote."""
-    shown = "".join(one if one.isprintable() else " " for one in str(text))
-    return " ".join(shown.split())
