@@ -27,6 +27,7 @@ from tests.real_clients.attendance import (
     exit_agent,
     leave,
     refuse,
+    told_once,
 )
 from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude, ClaudeTerminal
@@ -131,6 +132,7 @@ async def test_a_person_leaves_without_a_decision(room: Room):
         watchers = await room.watched("say")
         with room.terminal(watchers) as terminal:
             await terminal.shows(NOTHING, within=PATIENT)
+            await told_once(terminal, "Press Ctrl-C again to exit")  # It has nothing left to stop.
             terminal.press("C-c", "C-c")
             await terminal.ends()
         await watchers.see(End("cancelled"))

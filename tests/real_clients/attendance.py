@@ -107,3 +107,15 @@ async def refuse(terminal: ClaudeTerminal, key: str) -> None:
     await terminal.shows(DIALOG, within=PATIENT)
     await terminal.leaves(DIALOG, key)
     await terminal.shows("❯")
+
+
+async def told_once(terminal: ClaudeTerminal, hint: str) -> None:
+    """Press Ctrl-C until its hint was seen: it stands there for a moment only."""
+    for _ in range(10):
+        terminal.press("C-c")
+        try:
+            await terminal.shows(hint, within=3)
+        except AssertionError:
+            continue  # It was gone before we looked; a second press must not follow at once.
+        return
+    await terminal.shows(hint)

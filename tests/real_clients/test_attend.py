@@ -22,6 +22,7 @@ from tests.real_clients.attendance import (
     exit_agent,
     leave,
     refuse,
+    told_once,
 )
 from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude, ClaudeTerminal
@@ -29,7 +30,6 @@ from tests.real_clients.home import CALLBOARD
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
 from tests.real_clients.script import Call, Fail, Say
-from tests.real_clients.terminal import Terminal
 
 from callboard.app import Callboard
 
@@ -106,23 +106,11 @@ async def test_ctrl_c_goes_to_the_agent_and_leaves_it_when_pressed_twice(
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal:
         await terminal.shows("Nothing to do.", within=PATIENT)
-        await _told_once(terminal, "Press Ctrl-C again to exit")
+        await told_once(terminal, "Press Ctrl-C again to exit")
         assert (await harness.question(id))["status"] == "pending"
         terminal.press("C-c", "C-c")
         await terminal.ends()
     assert (await harness.question(id))["status"] == "cancelled"
-
-
-async def _told_once(terminal: Terminal, hint: str) -> None:
-    """Press Ctrl-C until its hint was seen: it stands there for a moment only."""
-    for _ in range(10):
-        terminal.press("C-c")
-        try:
-            await terminal.shows(hint, within=3)
-        except AssertionError:
-            continue  # It was gone before we looked; a second press must not follow at once.
-        return
-    await terminal.shows(hint)
 
 
 @pytest.mark.long
