@@ -128,6 +128,14 @@ def test_the_list_names_what_is_broken(callboard: CallboardCommand):
     assert "one" in listed
 
 
+def test_what_went_wrong_beside_is_one_line(callboard: CallboardCommand):
+    callboard.here("task", "create", "Make it", *PHASES)
+    (callboard.folder / ".claude/workflow_state_system.md").chmod(0o400)
+    (line,) = callboard("task", "start", "phase_0").err.splitlines()
+    assert line.startswith("warning: ")
+    assert "workflow_state_system.md is out of date: it is read-only" in line
+
+
 def test_watching_tells_each_change_until_it_is_over(callboard: CallboardCommand):
     callboard.here("task", "create", "Make it", "--phase", "A:x", "--phase", "B:y")
     with callboard.start("task", "watch", "--json") as watching:

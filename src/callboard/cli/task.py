@@ -1,5 +1,6 @@
 """`callboard task create|start|done|fail|show|watch|list|archive`."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.task_drawing import draw, draw_list
 from callboard.cli.task_phases import GIVEN, given_phase
 from callboard.cli.task_watching import follow
+from callboard.cli.wording import one_line
 from callboard.errors import NotFound
 from callboard.statusfiles import (
     advance,
@@ -49,6 +51,13 @@ def command() -> None:
     No server is needed. Let agents keep them up by themselves: callboard hooks install
     --status-files
     """
+    click.get_current_context().with_resource(warnings.catch_warnings())
+    warnings.showwarning = _warned
+
+
+def _warned(message: Warning | str, *where: Any) -> None:
+    """Tell what went wrong beside, and not which line of ours says so."""
+    click.echo(f"warning: {one_line(str(message))}", err=True)
 
 
 @command.command("create")

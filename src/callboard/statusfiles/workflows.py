@@ -91,7 +91,7 @@ def write(place: Place, workflow: Workflow) -> None:
         if files.data_of(place.report) != report.encode("utf-8", "replace"):
             files.write(place.report, report, lasting=False)
     except StoreError as error:  # What it would tell is written, and whoever comes next tries it.
-        files.warn(f"{place.report} is out of date: {error.__cause__}")
+        files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
 
 
 def put_away(place: Place) -> None:
