@@ -351,41 +351,29 @@ class TestPermissions:
         asked = next(line for line in lines("touch") if line["type"] == "control_request")
         back = {"type": "control_cancel_request", "request_id": asked["request_id"]}
         recording = played.recording(asked, back, lines("touch")[-1])
-        gate = played.folder / "gate"
-        agent = ClaudeCode("x", program=_saying(played, recording, gate), cwd=played.folder)
-        work = job(agent)
+        thinking = Thinker(played.folder / "gate")
+        program = _saying(played, recording, thinking.gate)
 
-        async with Callboard.open(None, [work]) as board:
-            execution = board.run(work, "x")
-            async for event in board.tail(execution.session_id):
-                if event.name == "input:requested":
-                    gate.touch()
-                elif event.name == "input:cancelled":
-                    assert event.payload["reason"] == "the agent took it back"
-                    assert await board.inbox() == []
-            done = await execution
+        agent = ClaudeCode("x", program=program, cwd=played.folder)
+        done = await run(job(agent), "x", human_input=thinking)
 
         assert done.status == "completed"
         assert done.state.made == "It is made."
-        assert len(named(done.events, "input:cancelled")) == 1
+        [cancelled] = named(done.events, "input:cancelled")
+        assert cancelled["reason"] == "the agent took it back"
 
     async def test_what_a_client_asked_that_has_ended_leaves_the_inbox(self, played: Played):
         asked = next(line for line in lines("touch") if line["type"] == "control_request")
-        recording = played.recording(asked)
-        gate = played.folder / "gate"
-        agent = ClaudeCode("x", program=_saying(played, recording, gate), cwd=played.folder)
-        work = job(agent, retry=Retry(attempts=2, backoff=3600))
+        thinking = Thinker(played.folder / "gate")
+        program = _saying(played, played.recording(asked), thinking.gate)
 
-        async with Callboard.open(None, [work]) as board:
-            execution = board.run(work, "x")
-            async for event in board.tail(execution.session_id):
-                if event.name == "input:requested":
-                    gate.touch()
-                elif event.name == "phase:failed":
-                    break
-            assert await board.inbox() == []
-            await execution.abort()
-            await execution
+        agent = ClaudeCode("x", program=program, cwd=played.folder)
+        done = await run(job(agent), "x", human_input=thinking)
+
+        assert done.status == "failed"
+        told = [event.name for event in done.events]
+        assert told.index("input:cancelled") < told.index("phase:failed")
+        assert named(done.events, "input:cancelled")[0]["reason"] == "the agent took it back"
 
     async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
         person = Person(False)
@@ -397,6 +385,17 @@ class TestPermissions:
         assert asked.prompt.endswith("x…")
         assert asked.config is not None
         assert asked.config["truncated"] is True
+
+
+class Thinker:
+    """A person who opens the gate when asked, and has not decided yet."""
+
+    def __init__(self, gate: Path) -> None:
+        self.gate = gate
+
+    async def answer(self, request: Request) -> Any:
+        self.gate.touch()
+        await asyncio.Event().wait()
 
 
 def _saying(played: Played, recording: Path, gate: Path) -> str:
@@ -549,10 +548,17 @@ class TestLimits:
         assert put_off["retryInMs"] == pytest.approx(600_000 if ends else 60_000, abs=1_000)
         assert put_off["error"]["message"].startswith("Claude Code may not go on: api_error: ")
 
-    async def test_are_waited_for_longer_each_time_and_not_for_ever(self, played: Played):
+    @pytest.mark.parametrize("past", [True, False])
+    async def test_are_waited_for_longer_each_time_and_not_for_ever(
+        self, played: Played, *, past: bool
+    ):
+        """Also when the model names a moment that is over."""
         clock = FakeClock(autojump=True)
         limits = {"rate_limit_wait": 60 + 120 + 240 + 480 + 900, "clock": clock}
-        work = job(played.agent("limited", **limits), retry=Retry(1))
+        told = {"status": "rejected", "resetsAt": clock.now_ms() // 1000 - 5}
+        event = {"type": "rate_limit_event", "rate_limit_info": told}
+        recording = played.recording(*([event] if past else []), lines("limited")[-1])
+        work = job(played.agent(recording, **limits), retry=Retry(1))
 
         async with Callboard.open(None, [work], clock=clock) as board:
             done = await board.run(work, "x")
