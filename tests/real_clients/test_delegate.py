@@ -307,6 +307,26 @@ class TestPlan:
         assert not offered & {"Bash", "Write", "Edit"}
         assert "- writer: Use it: for what a writer does" in str(sent["messages"][0])
 
+    async def test_needs_no_question_to_read_the_project_and_one_to_read_elsewhere(
+        self, client: Claude, model: Model, board: Board, start: Start
+    ):
+        inside, outside = client.home.project / "inside.txt", client.home.folder / "outside.txt"
+        inside.write_text("A harbour in the fog", encoding="utf-8")
+        outside.write_text("Nobody may know this", encoding="utf-8")
+
+        def looking() -> Turn:
+            if model.was_told("A harbour in the fog"):
+                return [Call("Read", {"file_path": str(outside)})]
+            return [Call("Read", {"file_path": str(inside)})]
+
+        model.scripts["plan"] = Scene(looking)
+        code, out, err = await ended(await start(TASK, "--approve", "auto"))
+
+        assert code == 3, (out, err)
+        question = await asked(board)
+        assert str(outside) in question["prompt"]
+        assert not model.was_told("Nobody may know this")
+
     async def test_in_a_terminal_is_approved_there_and_so_is_what_an_agent_does(
         self, client: Claude, model: Model
     ):

@@ -44,8 +44,8 @@ def _client(state: Delegation) -> ClaudeCode:
         name=NAME,
         model=state.terms.model,
         cwd=state.cwd,
-        allowed_tools=_TOOLS,
         output=Plan,
+        # No allowed_tools: the client reads in the project unasked, and asks about all else.
         arguments=[
             "--tools",
             ",".join((*_TOOLS, "AskUserQuestion")),
