@@ -4,6 +4,7 @@ One that cannot be used is left out, and said; it never keeps the others from wo
 """
 
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -58,24 +59,40 @@ def find_agents(folders: Iterable[Path]) -> Found:
 
 def read_agent(file: Path) -> AgentFile:
     """The agent of one file; ValidationError says what is wrong, and in which line."""
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise ValidationError("it is larger than 1 MB", line=1)
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValidationError(f"it cannot be read: {error.strerror}", line=1) from error
-    except UnicodeDecodeError as error:
-        line = 1 + file.read_bytes()[: error.start].count(b"\n")
-        raise ValidationError("it is no UTF-8 text", line=line) from error
+    text = _text(file)
     head, body = front_matter(text)
     return AgentFile(
         name=_name(head, text),
-        description=_description(head),
+        description=_description(head, text),
         prompt=body,
         tools=_tools(head, text),
         model=_model(head, text),
         path=str(file),
     )
+
+
+def _text(file: Path) -> str:
+    try:
+        content = _content(file)
+    except OSError as error:
+        raise ValidationError(f"it cannot be read: {error.strerror}", line=1) from error
+    try:
+        # As an open file does: all ends of lines are one.
+        return content.decode().replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line = 1 + content[: error.start].count(b"\n")
+        raise ValidationError("it is no UTF-8 text", line=line) from error
+
+
+def _content(file: Path) -> bytes:
+    # A pipe or a device, also at the end of a link, would never end, or never begin.
+    if not stat.S_ISREG(file.stat().st_mode):
+        raise ValidationError("it is no regular file; put the agent's own text there", line=1)
+    with file.open("rb") as opened:
+        content = opened.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise ValidationError("it is larger than 1 MB; make it shorter", line=1)
+    return content
 
 
 def _files(folders: Iterable[Path]) -> list[Path]:
@@ -91,17 +108,20 @@ def _name(head: dict[str, Any], text: str) -> str:
     if name is None:
         raise ValidationError("its head has no name; add a line name: my-agent", line=1)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        what = f"name is {name!r}; use letters, digits and dashes"
+        what = f"name is {_shown(name)}; use letters, digits and dashes"
         raise ValidationError(what, line=_line(text, "name"))
     return name
 
 
-def _description(head: dict[str, Any]) -> str:
-    description = head.get("description")
-    if description is None or not str(description).strip():
+def _description(head: dict[str, Any], text: str) -> str:
+    description = head.get("description", "")
+    if description is not None and not isinstance(description, str):
+        what = "description is no text; put it between quotes"
+        raise ValidationError(what, line=_line(text, "description"))
+    if not description or not description.strip():
         what = "its head has no description, so nobody could choose it; say what it is for"
         raise ValidationError(what, line=1)
-    return str(description).strip()
+    return description.strip()
 
 
 def _tools(head: dict[str, Any], text: str) -> list[str] | None:
@@ -129,9 +149,15 @@ def _model(head: dict[str, Any], text: str) -> str | None:
         return None
     if not isinstance(model, str):
         raise ValidationError(
-            f"model is {model!r}; write a model's name, such as sonnet", line=_line(text, "model")
+            f"model is {_shown(model)}; write a model's name, such as sonnet",
+            line=_line(text, "model"),
         )
     return None if model.strip() in _SAME_MODEL else model.strip()
+
+
+def _shown(value: Any) -> str:
+    """A text as it stands there, of all else, which may be long, only that it is none."""
+    return repr(value) if isinstance(value, str) else "no text"
 
 
 def _line(text: str, field: str) -> int:

@@ -7,6 +7,7 @@ from callboard.errors import ValidationError
 
 _DASHES: Final = re.compile(r"-{3,}[ \t]*")
 _FIELD: Final = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
+_ITEM: Final = re.compile(r"-[ \t]+(.*)")
 
 
 class FrontMatter(NamedTuple):
@@ -29,11 +30,12 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _fields(lines: list[str]) -> dict[str, Any]:
-    from yaml import YAMLError, safe_load  # Only who delegates needs it.
+    from yaml import YAMLError  # Only who delegates needs it.
 
     try:
-        found = safe_load("\n".join(lines))
-    except YAMLError as error:
+        found = _loaded("\n".join(lines))
+    except (YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date that there is none of. RecursionError: thousands of brackets.
         # Agents' files are written by hand, and `description: Use it: always` is common there.
         plain = _plain_fields(lines)
         if plain is None:
@@ -46,6 +48,17 @@ def _fields(lines: list[str]) -> dict[str, Any]:
     return {str(key): value for key, value in cast("dict[Any, Any]", found).items()}
 
 
+def _loaded(text: str) -> Any:
+    import yaml
+
+    for event in cast("Any", yaml).parse(text):
+        # Nobody needs them here, and a few lines of them can fill all memory.
+        if isinstance(event, yaml.AliasEvent):
+            what = "it has an alias; write out what it stands for"
+            raise yaml.MarkedYAMLError(problem=what, problem_mark=event.start_mark)
+    return yaml.safe_load(text)
+
+
 def _plain_fields(lines: list[str]) -> dict[str, Any] | None:
     """Each field's text up to the end of its line, and what is indented below; None if not so."""
     fields: dict[str, Any] = {}
@@ -56,10 +69,20 @@ def _plain_fields(lines: list[str]) -> dict[str, Any] | None:
             last = field[1]
             fields[last] = _unquoted((field[2] or "").strip())
         elif last and (not line.strip() or line[0] in " \t-"):
-            fields[last] = f"{fields[last]} {line.strip()}".strip()
+            fields[last] = _continued(fields[last], line.strip())
         elif not line.lstrip().startswith("#"):
             return None
     return fields
+
+
+def _continued(value: str | list[str], line: str) -> str | list[str]:
+    """A field with one more line: of its text, or of its list when only items stand there."""
+    item = _ITEM.fullmatch(line)
+    if item is not None and (isinstance(value, list) or not value):
+        return [*value, _unquoted(item[1].strip())]
+    if isinstance(value, list):
+        return [*value[:-1], f"{value[-1]} {line}".strip()]
+    return f"{value} {line}".strip()
 
 
 def _unquoted(text: str) -> str:

@@ -1,5 +1,6 @@
 """Agents' files as people write them: with colons, lists, long texts, and mistakes."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ HEADS = {
     "quoted": 'name: "maker"\ndescription: "Makes: things"',
     "folded": "name: maker\ndescription: >\n  Makes things,\n  many of them\n",
     "broken_and_indented": "name: maker\ndescription: a: b\n  and: more\ntools: Read",
+    "no_such_day": "name: maker\ndescription: Makes things\nupdated: 2024-02-30",
+    "brackets": f"name: maker\ndescription: Makes things\nmore: {'[' * 3000}",
+    "alias": "name: maker\ndescription: Makes things\nbase: &a [1]\nmore: *a",
     "comment": "# mine\nname: maker\ndescription: Makes things",
 }
 
@@ -46,6 +50,8 @@ def test_a_description_with_colons_is_kept_word_for_word(tmp_path: Path):
         ("tools: Read, Grep", ["Read", "Grep"]),
         ("tools: [Read, Grep]", ["Read", "Grep"]),
         ("tools:\n  - Read\n  - Grep", ["Read", "Grep"]),
+        ("use: a: b\ntools:\n  - Read\n  - 'Grep'\n", ["Read", "Grep"]),
+        ("use: a: b\ntools:\n- Read\n- Grep", ["Read", "Grep"]),
         ("tools: Read, Bash(git diff:*)", ["Read", "Bash(git diff:*)"]),
         ("tools: '*'", None),
         ("tools: *", None),
@@ -83,6 +89,10 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\ndescription: d\nname: two words\n---\n", 3, "letters, digits and dashes"),
         ("---\nname: maker\ndescription: d\ntools: 3\n---\n", 4, "write tools: Read, Grep"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
+        ("---\nname: maker\ndescription: 42\n---\n", 3, "put it between quotes"),
+        ("---\nname: maker\ndescription: [a]\n---\n", 3, "description is no text"),
+        ("---\nname: [a]\ndescription: d\n---\n", 2, "letters, digits and dashes"),
+        ("---\nname: &a maker\n)(: *a\n---\n", 3, "write out what it stands for"),
         ("---\nname: maker\n)(: {\n---\n", 3, "is no YAML"),
         ("---\n- a\n---\n", 2, "has no fields"),
     ],
@@ -115,6 +125,34 @@ def test_what_is_no_text_or_cannot_be_read_is_left_out(tmp_path: Path):
         f"{tmp_path}/folder.md:1",
         f"{tmp_path}/lost.md:1",
     ]
+
+
+@pytest.mark.timeout(60)
+def test_what_never_ends_or_never_begins_is_left_out(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "zero.md").symlink_to("/dev/zero")
+    write(tmp_path, f"---\nname: large\ndescription: d\n---\n{'x' * 1_000_000}", "large.md")
+    write(tmp_path, "---\nname: good\ndescription: d\n---\n", "good.md")
+
+    found = find_agents([tmp_path])
+
+    assert [agent.name for agent in found.agents] == ["good"]
+    assert [warning.split(": ")[1] for warning in found.warnings] == [
+        "it is larger than 1 MB; make it shorter. This agent is left out.",
+        "it is no regular file; put the agent's own text there. This agent is left out.",
+        "it is no regular file; put the agent's own text there. This agent is left out.",
+    ]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("first", "each"), [("&a0 [x, x]", "[{0}, {0}]"), ("&a0 {x: x}", "{{<<: [{0}, {0}]}}")]
+)
+def test_aliases_that_would_fill_all_memory_do_no_harm(tmp_path: Path, first: str, each: str):
+    grown = (f"b{n}: &a{n} {each.format(f'*a{n - 1}')}" for n in range(1, 60))
+    head = "\n".join(["name: maker", f"b0: {first}", *grown, "description: *a59"])
+    found = find_agents([write(tmp_path, f"---\n{head}\n---\n").parent])
+    assert [len(agent.description) for agent in found.agents] == [len("*a59")]
 
 
 def test_the_first_of_a_name_counts_and_a_folder_that_is_not_there_has_none(tmp_path: Path):
