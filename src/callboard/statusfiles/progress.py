@@ -1,32 +1,45 @@
 """How far sessions are, as their status files tell."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from callboard.engine.sessions import SessionInfo
-from callboard.errors import StoreError
+from callboard.statusfiles.location import find_place
 from callboard.statusfiles.publishing import published_in
-from callboard.statusfiles.publishing_place import PublishingPlace
+from callboard.statusfiles.shelf import all_workflows
+from callboard.statusfiles.story import POSITION
 from callboard.statusfiles.turns import progress
 
 
 async def with_progress(sessions: Sequence[SessionInfo]) -> list[SessionInfo]:
     """The sessions, each with its progress if it has status files."""
-    if all(published_in(info.source) is None for info in sessions):
+    roots = {root for info in sessions if (root := published_in(info.source))}
+    if not roots:
         return list(sessions)
-    return await asyncio.to_thread(lambda: [_with_progress(info) for info in sessions])
+    known = await asyncio.to_thread(lambda: {root: _progress_in(root) for root in roots})
+    return [_with_progress(info, known) for info in sessions]
 
 
-def _with_progress(info: SessionInfo) -> SessionInfo:
+def _with_progress(info: SessionInfo, known: Mapping[Path, Mapping[str, str]]) -> SessionInfo:
     root = published_in(info.source)
-    if root is None:
-        return info
+    found = known[root].get(info.session_id) if root else None
+    return replace(info, progress=found) if found else info
+
+
+def _progress_in(root: Path) -> dict[str, str]:
+    """How far each session is that has its files in a project; those are read once for all."""
+    found: dict[str, tuple[int, str]] = {}
     try:
-        workflow = PublishingPlace(root, info.session_id).told()
-    except StoreError:
-        return info  # Whoever writes it says what is wrong with it.
-    if workflow is None:
-        return info
-    done, total = progress(workflow)
-    return replace(info, progress=f"{done}/{total}")
+        written = [shelved.workflow for shelved in all_workflows(find_place(root))]
+    except OSError:
+        return {}  # Whoever writes there says what is wrong.
+    for workflow in filter(None, written):
+        position, session = workflow.get(POSITION), workflow.get("session_id")
+        if not (isinstance(session, str) and isinstance(position, int)):
+            continue  # No session's, or written by hand.
+        if position >= found.get(session, (0, ""))[0]:
+            done, total = progress(workflow)
+            found[session] = (position, f"{done}/{total}")
+    return {session: told for session, (_, told) in found.items()}

@@ -41,14 +41,6 @@ class PublishingPlace:
         """Write how the session stands; its phases only where that follows from it."""
         self._change(lambda before: _noted(before, view))
 
-    def told(self) -> Told | None:
-        """What was written last; None when nothing was."""
-        now = files.read(self._place.state)
-        if now is not None and self._is_ours(now):
-            return now
-        archived = self._archived()
-        return archived[0].workflow if archived else None
-
     def _begin(self, told: Told, takes_place: bool) -> None:
         """Take the place, with what an earlier process wrote of this session."""
         if self._is_current() or (not takes_place and self._archived()):
