@@ -158,7 +158,7 @@ def test_an_agent_cannot_answer_itself_at_a_terminal_of_its_own(db: Path, start:
     id = ask(db, "Bash", pid=me, **({"proc_start": started_at(me)} if start else {}))
     code, said = at_a_terminal(db, id, "yes")
     assert code == 2
-    assert "comes from the agent that asks" in said
+    assert "comes from an agent that asks" in said
     assert response(db, id) is None
 
 

@@ -46,6 +46,8 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
     )
     assert asked.err == ""
 
+    by_agent = callboard("answer", question, "yes", code=2, CALLBOARD_CLAUDE_RUN="run:1:2")
+    assert "A person has to give it" in by_agent.err
     answered = callboard("answer", question[:5], "YES")
     assert answered.out == (
         f"✓ answered: yes\nLet the session go on: callboard resume {session} --db t.db\n"

@@ -52,11 +52,12 @@ async def _asked(http: httpx.AsyncClient) -> Any:
     return found["interactions"][0]
 
 
-async def _answered_by_the_agent(url: str) -> str:
+async def _answered_by_the_agent(url: str, *before: str) -> str:
     """What a process is told that the agent has started."""
     env = {**os.environ, MARK: "some-run:1:2"}
+    command = [*before, sys.executable, "-c", ANSWER, url, TOKEN]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", ANSWER, url, TOKEN), stdout=asyncio.subprocess.PIPE, env=env
+        *("sh", "-c", '"$@"; exit', "sh", *command), stdout=asyncio.subprocess.PIPE, env=env
     )
     told, _ = await process.communicate()
     return told.decode().strip()
@@ -76,6 +77,8 @@ async def test_it_cannot_answer_itself_and_a_person_can(tmp_path: Path):
         path = f"/interactions/{asked['id']}/answer"
 
         assert await _answered_by_the_agent(f"{server.url}{path}") == "403"
+        unmarked = ("env", "-u", MARK)
+        assert await _answered_by_the_agent(f"{server.url}{path}", *unmarked) == "403"
         assert (await _asked(http))["id"] == asked["id"]
         withdrawn = await http.post(f"/interactions/{asked['id']}/cancel")
         assert withdrawn.status_code == 409

@@ -11,7 +11,7 @@ from callboard.cli.lookup import find_question
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session, watch_session
-from callboard.cli.ruling import check_person, confirm_rules, ruled, tell
+from callboard.cli.ruling import check_not_agent, check_person, confirm_rules, ruled, tell
 from callboard.cli.screen import Screen
 from callboard.cli.source import OURS
 from callboard.cli.wording import preview
@@ -73,6 +73,7 @@ async def _session(board: Board, done: Interaction) -> SessionInfo | None:
 
 async def _find(board: Board, place: Place, given: str) -> Interaction:
     asked = await find_question(board, place, given)
+    check_not_agent(asked)
     if is_from_board(asked.type):
         await check_person(board, asked)
     return asked

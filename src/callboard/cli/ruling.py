@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from callboard.agents.claude_code.leftovers import MARK
+from callboard.agents.claude_code.leftovers import MARK, works_for_a_run
 from callboard.board.processes import ancestors, is_alive
 from callboard.cli.places import Board
 from callboard.cli.plates import wire
@@ -32,18 +32,25 @@ async def check_person(board: Board, asked: Interaction) -> None:
         )
 
     if await _is_from_agent(board, asked):
-        raise Forbidden(
-            "This answer comes from the agent that asks. A person has to give it: in the "
-            "dashboard, in `callboard board`, or in another terminal.",
-            interaction_id=asked.id,
-        )
+        raise _by_itself(asked)
+
+
+def check_not_agent(asked: Interaction) -> None:
+    """Refuse to answer for an agent that works in a session: its questions are for a person."""
+    if MARK in os.environ or works_for_a_run(os.getpid()):
+        raise _by_itself(asked)
+
+
+def _by_itself(asked: Interaction) -> Forbidden:
+    return Forbidden(
+        "This answer comes from an agent that asks. A person has to give it: in the dashboard, in "
+        "`callboard board`, or in another terminal.",
+        interaction_id=asked.id,
+    )
 
 
 async def _is_from_agent(board: Board, asked: Interaction) -> bool:
     """Whether the agent that asks has started us: it can make itself a terminal."""
-    if asked.awaited:
-        # Then it is an agent of a session, and each of its processes knows that.
-        return MARK in os.environ
     plate_id = plate_of(asked)
     if plate_id is None:
         return False

@@ -52,7 +52,7 @@ async def _check_sender(serving: Service, request: Request, asked: Interaction) 
         )
     if by_itself:
         raise Forbidden(
-            "This answer comes from the agent that asks. A person has to give it: in the "
+            "This answer comes from an agent that asks. A person has to give it: in the "
             "dashboard, in `callboard board`, or in another terminal.",
             interaction_id=asked.id,
         )

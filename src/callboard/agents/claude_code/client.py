@@ -96,10 +96,12 @@ class Client:
 
     async def complaint(self) -> str:
         """The last that it wrote on standard error, and how it ended."""
-        code = await self._process.wait()
+        await self.left()
         self._complaints.seek(0)
         told = self._complaints.read().decode(errors="replace").strip()
-        return f"exit code {code}" + (f": {told[-2000:]}" if told else "")
+        code = self._process.returncode
+        ended = "it does not end" if code is None else f"exit code {code}"
+        return ended + (f": {told[-2000:]}" if told else "")
 
     async def stop(self, run: str) -> None:
         """End it if it still runs, and all that it started unless it was done and left by itself.

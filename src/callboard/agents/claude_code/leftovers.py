@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from callboard.courier.processes import Process
+
 MARK: Final = "CALLBOARD_CLAUDE_RUN"
 _PROCESSES: Final = Path("/proc")
 
@@ -30,7 +32,16 @@ def end_leftovers(run: str) -> int:
 
 
 def works_for_a_run(pid: int) -> bool:
-    """Whether a process was started by a client that runs in a session."""
+    """Whether a client that runs in a session started this process, or one of those above it."""
+    # A process can take the mark off what it starts (`env -u`), but not off itself.
+    while pid > 0:
+        if _is_marked(pid):
+            return True
+        pid = Process(pid).parent
+    return False
+
+
+def _is_marked(pid: int) -> bool:
     mine = f"{MARK}=".encode()
     environ = _read(_PROCESSES / str(pid) / "environ")
     return any(entry.startswith(mine) for entry in environ.split(b"\0"))

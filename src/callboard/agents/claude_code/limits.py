@@ -37,9 +37,9 @@ class Patience:
         return RetryAfter(f"Claude Code may not go on: {ending.reason}", seconds=seconds)
 
     def _known(self, ending: Ending) -> float:
-        if ending.resets_at is None:
-            return 0.0
-        return max(1.0, ending.resets_at - self.clock.now_ms() / 1000)
+        """How long the limit lasts by what the model said; 0 when it said nothing of use."""
+        left = (ending.resets_at or 0) - self.clock.now_ms() / 1000
+        return max(left, 1.0) if left > 0 else 0.0
 
 
 async def _waits(ctx: Context) -> list[float]:
