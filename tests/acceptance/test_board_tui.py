@@ -130,7 +130,7 @@ async def test_what_is_held_is_allowed_refused_and_answered_from_the_board(tmp_p
         await stage.press("enter")
         assert (await decided(held))["behavior"] == "allow"
         await stage.shows("● running")
-        again = HELD | {"callboard": {"hold": "hold-2"}}
+        again: dict[str, Any] = {**HELD, "callboard": {"hold": "hold-2"}}
         held = asyncio.create_task(stage.hook("PermissionRequest", **again))
         await stage.shows("! approve")
         await stage.press("n")
