@@ -43,9 +43,7 @@ def _take(opened: int, lock: str) -> None:
         with contextlib.suppress(BlockingIOError):
             return fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         time.sleep(_LOOK_AGAIN)
-    why = (
-        f"{lock} has been locked for {LOCK_WITHIN:g} s. Another process holds it and does not end."
-    )
+    why = f"{lock} has been locked for {LOCK_WITHIN:g} s, by a process that does not end."
     raise StoreBusy(why, path=lock)
 
 
@@ -114,7 +112,8 @@ def write(file: File, text: str, *, lasting: bool = True) -> None:
     lasting: nor is it empty after a power failure. What can be made again need not wait for that,
     and takes the place of a link, which a repository may have brought, and which leads anywhere.
     """
-    target = os.path.realpath(file) if lasting and os.path.islink(file) else os.fspath(file)
+    # A link is followed only to what is there: else it could have us make what its owner runs.
+    target = os.path.realpath(file) if lasting and os.path.exists(file) else os.fspath(file)
     draft = f"{os.path.dirname(target)}/.{os.path.basename(target)}.{os.getpid()}"
     mode = os.stat(target).st_mode if os.path.exists(target) else None
     try:
@@ -149,7 +148,7 @@ def write_often(file: str, text: str) -> None:
             os.link(os.path.realpath(file), safe)
         except OSError:  # Where there are no links, every write waits.
             is_new = False
-    write(os.path.realpath(file) if os.path.islink(file) else file, text, lasting=not is_new)
+    write(os.path.realpath(file) if os.path.exists(file) else file, text, lasting=not is_new)
     if has_copy and not is_new:
         os.unlink(safe)
 

@@ -12,7 +12,7 @@ from callboard.statusfiles.markdown import generate_markdown, one_line
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
 from callboard.statusfiles.shelf import Shelved, all_workflows
 from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
-from callboard.statusfiles.workflows import create_workflow_state
+from callboard.statusfiles.workflows import new_id, new_phase, put_away
 
 
 class PublishingPlace:
@@ -46,15 +46,14 @@ class PublishingPlace:
         if self._is_current() or (not takes_place and self._archived()):
             return
         archived = self._archived()
-        before = archived[0].workflow if archived else None
-        task, phases, root = told["task"], told["phases"], self._place.root
-        made = create_workflow_state(task, phases, path=root, details=True)
+        made = [new_phase(number, one, True) for number, one in enumerate(told["phases"])]
+        # At once: between two writes nobody would know whose it is.
         with files.locked(self._place.state):
-            now = files.read(self._place.state)
-            if now is not None and now["id"] == made:
-                self._write(_merged(before or now, told))
-                for shelved in archived:
-                    self._file_of(shelved).unlink(missing_ok=True)
+            put_away(self._place)
+            before = archived[0].workflow if archived else None
+            self._write(_merged(before or {"id": new_id(self._place), "phases": made}, told))
+            for shelved in archived:
+                self._file_of(shelved).unlink(missing_ok=True)
 
     def _is_changed(self, change: Callable[[Told], Told]) -> bool:
         try:

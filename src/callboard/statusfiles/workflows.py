@@ -29,10 +29,10 @@ def create_workflow_state(
     if not task.strip():
         raise ValidationError("task: say what is to be done.", field="task")
     place = find_place(path)
-    made = [_phase(number, given, details) for number, given in enumerate(phases)]
+    made = [new_phase(number, given, details) for number, given in enumerate(phases)]
     with files.locked(place.state):
         put_away(place)
-        id = _new_id(place)
+        id = new_id(place)
         workflow = {"id": id, "task": task, "status": PENDING, "current_phase": None}
         write(place, workflow | {"phases": made})
     return id
@@ -112,7 +112,8 @@ def put_away(place: Place) -> None:
     return None
 
 
-def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
+def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
+    """A phase that nothing was done for yet."""
     pair = zip(("title", "agent"), given, strict=False) if isinstance(given, tuple | list) else ()
     more: Phase = dict(given if isinstance(given, Mapping) else pair)
     where, title, agent = f"phases[{number}]", more.get("title"), more.get("agent")
@@ -131,7 +132,7 @@ def _phase(number: int, given: GivenPhase, details: bool) -> Phase:
     return phase
 
 
-def _new_id(place: Place) -> str:
+def new_id(place: Place) -> str:
     """The moment, or one after it: never an id that was archived."""
     seconds = int(time.time())
     while os.path.lexists(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):

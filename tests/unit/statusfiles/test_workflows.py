@@ -311,6 +311,17 @@ def test_a_report_does_not_lead_out_of_the_project(
     assert "- [x] Phase 0" in report(root)
 
 
+def test_nothing_is_made_where_a_link_leads_to_nothing(root: Path):
+    theirs = root / ".bash_profile"
+    file = root / ".claude/state/workflow.json"
+    file.parent.mkdir(parents=True)
+    file.symlink_to(theirs)
+    id = create_workflow_state(TASK, PHASES)
+    assert not theirs.exists()
+    assert not file.is_symlink()
+    assert json.loads(file.read_text(encoding="utf-8"))["id"] == id
+
+
 def test_the_state_may_be_a_link_in_a_burst_too(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(files, "_BURST", 3600.0)
     id = create_workflow_state(TASK, PHASES)
