@@ -7,6 +7,8 @@ from callboard.errors import ValidationError
 
 _DASHES: Final = re.compile(r"-{3,}[ \t]*")
 _FIELD: Final = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
+_DEEPEST: Final = 20
+"""How deep values may stand in each other: the reader gets slow, and fails at hundreds."""
 _ITEM: Final = re.compile(r"-[ \t]+(.*)")
 
 
@@ -35,7 +37,7 @@ def _fields(lines: list[str]) -> dict[str, Any]:
     try:
         found = _loaded("\n".join(lines))
     except (YAMLError, ValueError, RecursionError) as error:
-        # ValueError: a date that there is none of. RecursionError: thousands of brackets.
+        # ValueError: a date that there is none of.
         # Agents' files are written by hand, and `description: Use it: always` is common there.
         plain = _plain_fields(lines)
         if plain is None:
@@ -51,7 +53,13 @@ def _fields(lines: list[str]) -> dict[str, Any]:
 def _loaded(text: str) -> Any:
     import yaml
 
+    depth = 0
     for event in cast("Any", yaml).parse(text):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            what = "its brackets are too deep; close them"
+            raise yaml.MarkedYAMLError(problem=what, problem_mark=event.start_mark)
         # Nobody needs them here, and a few lines of them can fill all memory.
         if isinstance(event, yaml.AliasEvent):
             what = "it has an alias; write out what it stands for"
