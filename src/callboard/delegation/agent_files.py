@@ -20,7 +20,7 @@ GENERAL: Final = "general-purpose"
 _NAME: Final = re.compile(r"[\w][\w.:-]{0,63}")
 _LARGEST: Final = 1_000_000
 _ALL_TOOLS: Final = ("", "*", "all")
-_SAME_MODEL: Final = ("", "inherit", "default")
+_UNCHANGED: Final = ("", "inherit", "default")
 
 
 class AgentFile(BaseModel):
@@ -31,6 +31,10 @@ class AgentFile(BaseModel):
     prompt: str = ""
     tools: list[str] | None = None
     """The tools that it has; None means all."""
+    disallowed_tools: list[str] = []
+    """What it may not use, as the client's rules say it."""
+    permission_mode: str | None = None
+    """The mode that it asks for, which only a person may give."""
     model: str | None = None
     path: str = ""
 
@@ -53,7 +57,8 @@ def find_agents(folders: Iterable[Path]) -> Found:
             line = error.context.get("line", 1)
             warnings.append(f"{file}:{line}: {error.message}. This agent is left out.")
             continue
-        agents.setdefault(agent.name, agent)
+        if agents.setdefault(agent.name, agent) is agent and agent.permission_mode:
+            warnings.append(_mode_warning(agent))
     return Found(list(agents.values()), warnings)
 
 
@@ -65,7 +70,9 @@ def read_agent(file: Path) -> AgentFile:
         name=_name(head, text),
         description=_description(head, text),
         prompt=body,
-        tools=_tools(head, text),
+        tools=_tools(head, text, "tools"),
+        disallowed_tools=_tools(head, text, "disallowedTools") or [],
+        permission_mode=_permission_mode(head),
         model=_model(head, text),
         path=str(file),
     )
@@ -124,16 +131,28 @@ def _description(head: dict[str, Any], text: str) -> str:
     return description.strip()
 
 
-def _tools(head: dict[str, Any], text: str) -> list[str] | None:
-    given = head.get("tools")
+def _permission_mode(head: dict[str, Any]) -> str | None:
+    mode = head.get("permissionMode")
+    return None if mode is None or mode in _UNCHANGED else _shown(mode)
+
+
+def _mode_warning(agent: AgentFile) -> str:
+    return (
+        f"{agent.path}: its permissionMode {agent.permission_mode} is not taken. "
+        "Say --permission-mode, which counts for all agents."
+    )
+
+
+def _tools(head: dict[str, Any], text: str, field: str) -> list[str] | None:
+    given = head.get(field)
     if given is None or (isinstance(given, str) and given.strip() in _ALL_TOOLS):
         return None
     listed = _split(given) if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(
         isinstance(one, str) for one in cast("list[Any]", listed)
     ):
-        what = "tools is no list of names; write tools: Read, Grep"
-        raise ValidationError(what, line=_line(text, "tools"))
+        what = f"{field} is no list of names; write {field}: Read, Grep"
+        raise ValidationError(what, line=_line(text, field))
     names = [one.strip() for one in cast("Sequence[str]", listed) if one.strip()]
     return None if "*" in names else names
 
@@ -152,7 +171,7 @@ def _model(head: dict[str, Any], text: str) -> str | None:
             f"model is {_shown(model)}; write a model's name, such as sonnet",
             line=_line(text, "model"),
         )
-    return None if model.strip() in _SAME_MODEL else model.strip()
+    return None if model.strip() in _UNCHANGED else model.strip()
 
 
 def _shown(value: Any) -> str:

@@ -84,10 +84,17 @@ def worker_client(state: Delegation, turn: Turn) -> ClaudeCode:
 
 def _tools(agent: AgentFile | None) -> list[str]:
     """The tools that the agent has: those of its file, and the one to ask a person with."""
-    if agent is None or agent.tools is None:
+    if agent is None:
         return []
+    # Behind `=`, so that no word of the file is an option.
+    denied = [f"--disallowedTools={','.join(agent.disallowed_tools)}"]
+    denied = denied if agent.disallowed_tools else []
+    if agent.tools is None:
+        return denied
     names = [tool.partition("(")[0] for tool in agent.tools if not tool.startswith("mcp__")]
-    return ["--tools", ",".join(dict.fromkeys((*names, "AskUserQuestion")))]
+    # `--tools` is about the client's own. Who names none of a server has no server.
+    strict = [] if len(names) < len(agent.tools) else ["--strict-mcp-config"]
+    return [*denied, *strict, f"--tools={','.join(dict.fromkeys((*names, 'AskUserQuestion')))}"]
 
 
 def keep_result(state: Delegation, ended: PhaseDone | ItemFailed) -> None:

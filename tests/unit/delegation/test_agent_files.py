@@ -64,6 +64,25 @@ def test_tools(tmp_path: Path, line: str, tools: list[str] | None):
     assert read_agent(write(tmp_path, f"---\n{head}\n---\n")).tools == tools
 
 
+def test_what_it_may_not_use(tmp_path: Path):
+    head = "name: maker\ndescription: Makes things\ndisallowedTools: Bash(rm:*), WebFetch"
+    agent = read_agent(write(tmp_path, f"---\n{head}\n---\n"))
+    assert agent.disallowed_tools == ["Bash(rm:*)", "WebFetch"]
+    assert agent.tools is None
+
+
+def test_a_mode_that_only_a_person_may_give_is_said(tmp_path: Path):
+    head = "description: Makes things\npermissionMode: "
+    for name in ("plan", "default"):
+        write(tmp_path, f"---\nname: {name}\n{head}{name}\n---\n", f"{name}.md")
+
+    found = find_agents([tmp_path])
+
+    assert [agent.name for agent in found.agents] == ["default", "plan"]
+    [warning] = found.warnings
+    assert warning.startswith(f"{tmp_path}/plan.md: its permissionMode 'plan' is not taken. Say --")
+
+
 @pytest.mark.parametrize(
     ("line", "model"), [("model: haiku", "haiku"), ("model: inherit", None), ("x: 1", None)]
 )
@@ -88,6 +107,7 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\nname: maker\n---\n", 1, "has no description"),
         ("---\ndescription: d\nname: two words\n---\n", 3, "letters, digits and dashes"),
         ("---\nname: maker\ndescription: d\ntools: 3\n---\n", 4, "write tools: Read, Grep"),
+        ("---\nname: m\ndescription: d\ndisallowedTools: 3\n---\n", 4, "disallowedTools: Read"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
         ("---\nname: maker\ndescription: 42\n---\n", 3, "put it between quotes"),
         ("---\nname: maker\ndescription: [a]\n---\n", 3, "description is no text"),
