@@ -1,5 +1,6 @@
 """`callboard delegate` as people call it wrongly, and what it says then."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,22 @@ class TestResume:
         said = callboard.here("delegate", "Build it", "--resume", "abcd", code=2).err
         assert "Leave TASK out" in said
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("--agents", "."),
+            ("--plan-only",),
+            ("--approve", "ask"),
+            ("--allow", "Bash"),
+            ("--permission-mode", "default"),
+            ("--model", "opus"),
+            ("--timeout", "1h"),
+        ],
+    )
+    def test_takes_no_other_terms(self, callboard: CallboardCommand, words: tuple[str, ...]):
+        said = callboard.here("delegate", "--resume", "abcd", *words, code=2).err
+        assert f"Leave {words[0]} out, or begin a new task." in said
+
     def test_of_what_there_is_not(self, callboard: CallboardCommand):
         callboard.here("run", "flows.py:trip", "--input", "Rome", code=3)
         said = callboard.here("delegate", "--resume", "nope", code=2).err
@@ -68,20 +85,58 @@ class TestResume:
         assert f"callboard resume {id}" in said
 
 
-def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: CallboardCommand):
+class TestTrust:
+    @pytest.fixture
+    def trusting(self, callboard: CallboardCommand) -> CallboardCommand:
+        """A client that fails when it is started, in a folder below a repository with settings."""
+        install(callboard, "echo started >&2; exit 1")
+        callboard.env["CLAUDE_CONFIG_DIR"] = str(callboard.folder / "config")
+        (callboard.folder / "config").mkdir()
+        (callboard.folder / ".git").mkdir()
+        return callboard
+
+    @pytest.mark.parametrize("name", [".claude/settings.json", ".mcp.json"])
+    def test_a_project_with_settings_that_nobody_agreed_to_is_refused(
+        self, trusting: CallboardCommand, name: str
+    ):
+        (trusting.folder / name).write_text("{}", encoding="utf-8")
+        said = trusting.here("delegate", "Build it", code=2).err
+        assert f"{trusting.folder / name} can make it run commands" in said
+        assert "run `claude` here once and trust the folder" in said
+        assert not (trusting.folder / "t.db").exists()
+
+    @pytest.mark.parametrize("above", [False, True])
+    def test_one_that_a_person_trusts_is_worked_in(self, trusting: CallboardCommand, above: bool):
+        (trusting.folder / ".claude" / "settings.json").write_text("{}", encoding="utf-8")
+        trusted = trusting.folder.parent if above else trusting.folder
+        known = {"projects": {str(trusted): {"hasTrustDialogAccepted": True}}}
+        config = trusting.folder / "config" / ".claude.json"
+        config.write_text(json.dumps(known), encoding="utf-8")
+        assert "started" in trusting("delegate", "Build it", code=1).err
+
+
+def install(callboard: CallboardCommand, script: str) -> None:
     program = callboard.folder / "bin" / "claude"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho no such option >&2; exit 1\n")
+    program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
+
+
+def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: CallboardCommand):
+    install(callboard, "echo no such option >&2; exit 1")
     agents = callboard.folder / ".claude" / "agents"
     agents.mkdir()
     (agents / "bad.md").write_text("You do things.\n", encoding="utf-8")
+
+    (agents / "bad\x1b[2J.md").write_text("You do things.\n", encoding="utf-8")
 
     done = callboard("delegate", "Build it", code=1)
 
     assert "no such option" in done.err
     assert "Try again: callboard retry" in done.err
     assert f"warning: {agents}/bad.md:1: it does not begin with ---" in done.err
+    assert "bad\\x1b[2J.md:1: it does" in done.err
+    assert "\x1b[2J" not in done.err
     assert "✗ phase_0  Plan the work  planner" in done.out
     [listed] = callboard.here("sessions", "--json").json
     assert listed["status"] == "failed"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from callboard.cli import options
 from callboard.cli.attend_place import plan_of
@@ -24,9 +25,11 @@ from callboard.cli.resume import resume_session
 from callboard.cli.screen import Screen
 from callboard.cli.source import OURS
 from callboard.cli.task_drawing import draw
+from callboard.cli.wording import one_line
 from callboard.delegation.agent_files import AgentFile, find_agents
 from callboard.delegation.plan import Plan
 from callboard.delegation.state import BoardPlace, Order, Terms
+from callboard.delegation.trust import check_trust
 from callboard.delegation.wording import outline
 from callboard.delegation.workflow import NAME, delegation
 from callboard.drivers.execution import Result
@@ -39,6 +42,16 @@ from callboard.vendors.claude.settings import home
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_LONGEST: Final = 1_000
+_OF_A_NEW_ONE: Final = (
+    "folder",
+    "plan_only",
+    "approve",
+    "allow",
+    "permission_mode",
+    "model",
+    "timeout",
+)
 _MODES: Final = ("default", "acceptEdits", "bypassPermissions")
 
 
@@ -97,6 +110,7 @@ def command(task: str | None, session: str | None, database: Database, **given: 
     if task is None or not task.strip():
         raise click.UsageError('Say what is to be done: callboard delegate "TASK"')
     _check_program()
+    check_trust(Path.cwd())
     order = _order(task, database, given)
     if order.terms.plan_only:
         return _print_plan(database, order, as_json=given["as_json"])
@@ -109,6 +123,7 @@ def command(task: str | None, session: str | None, database: Database, **given: 
 def _resume(task: str | None, given: str, database: Database, as_json: bool) -> int:
     if task is not None:
         raise click.UsageError("--resume goes on with its own task. Leave TASK out.")
+    _check_alone()
     info = database.ask(lambda board: find_session(board, database, given))
     if info.workflow != NAME:
         raise ValidationError(
@@ -116,6 +131,7 @@ def _resume(task: str | None, given: str, database: Database, as_json: bool) -> 
             f"Let it go on: {database.command('resume', info.session_id)}",
             field="resume",
         )
+    _check_program()
     stage = Stage(database, as_json, False, _silent)
     code = resume_session(info, stage, by=options.user_name())
     root = published_in(info.source)
@@ -158,7 +174,7 @@ def _agents(folder: Path | None) -> list[AgentFile]:
     places = [Path(find_place().root) / ".claude" / "agents", home() / "agents"]
     found = find_agents([folder, *places] if folder else places)
     for warning in found.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {one_line(warning, _LONGEST)}", file=sys.stderr)
     return found.agents
 
 
@@ -205,6 +221,18 @@ def _drawn(code: int, stage: Stage, root: Path, session: str) -> int:
             draw(Screen(), shelved.workflow, as_json=False)
             break
     return code
+
+
+def _check_alone() -> None:
+    """Say which options would have no effect: a task that was begun keeps its terms."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in _OF_A_NEW_ONE and source is ParameterSource.COMMANDLINE:
+            name = option.opts[0]
+            raise click.UsageError(
+                f"--resume goes on as the task was begun. Leave {name} out, or begin a new task."
+            )
 
 
 def _check_program() -> None:
