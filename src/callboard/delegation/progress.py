@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from callboard.delegation.plan import PlannedPhase, phase_id, waves
 from callboard.delegation.planner import NAME as PLANNER
-from callboard.delegation.state import Delegation
+from callboard.delegation.state import Delegation, Result
+from callboard.delegation.worker import PhaseDone
 from callboard.state.session import run_key
 from callboard.statusfiles.phases import COMPLETED
 from callboard.statusfiles.story import Progress, Story
@@ -37,13 +38,21 @@ def _progress(story: Story, state: Delegation, id: str) -> dict[str, Any]:
     runs = [story.runs[key] for key in _run_keys(story, state, id) if key in story.runs]
     fields = (runs[-1] if runs else Progress()).as_fields()
     fields["attempts"] = sum(run.attempts for run in runs)
-    if id in state.results:
-        fields |= state.results[id].model_dump()
+    if (result := _result(state, id, runs)) is not None:
+        fields |= result.model_dump()
     if id in state.skipped:
         # The files have no word for it, and the task goes on as if it were done.
         why = state.skipped[id]
         fields |= {"status": COMPLETED, "deliverables": ["skipped by a person"], "error": why}
     return fields
+
+
+def _result(state: Delegation, id: str, runs: list[Progress]) -> Result | None:
+    """What a phase brought; the state has it when all that are worked on together have ended."""
+    given = list(runs[-1].outputs.values()) if runs else []
+    if id in state.results or not given:
+        return state.results.get(id)
+    return PhaseDone.model_validate(given[-1]).result
 
 
 def _run_keys(story: Story, state: Delegation, id: str) -> Iterator[str]:

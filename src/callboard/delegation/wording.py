@@ -50,7 +50,8 @@ def phase_prompt(state: Delegation, turn: Turn) -> str:
     """What the agent of a phase is told."""
     phase = planned(state, turn.id)
     parts = [
-        f"You do one phase of a delegated task.\n\nPhase ID: {turn.id}\nPhase: {phase.title}",
+        f"You do one phase of a delegated task.\n\nPhase ID: {turn.id}\nPhase: "
+        f"{_on_one_line(phase.title)}",
         f"The whole task, word for word. Do only your phase of it:\n{state.task}",
         "All phases:\n" + outline(the_plan(state)),
     ]
@@ -71,10 +72,10 @@ def outline(plan: Plan) -> str:
     """A plan in lines, for people and for agents."""
     wave_of = {id: number for number, ids in enumerate(waves(plan), 1) for id in ids}
     lines = [
-        f"{id}  {phase.title}  ({phase.agent}){_together(wave_of, id)}"
+        f"{id}  {_on_one_line(phase.title)}  ({phase.agent}){_together(wave_of, id)}"
         for id, phase in _numbered(plan)
     ]
-    return "\n".join([*lines, *(f"Note: {note}" for note in plan.notes)])
+    return "\n".join([*lines, *(f"Note: {_on_one_line(note)}" for note in plan.notes)])
 
 
 def _together(wave_of: dict[str, int], id: str) -> str:
@@ -97,7 +98,12 @@ def _before(state: Delegation, id: str) -> Iterable[str]:
 
 
 def _offer(agent: AgentFile) -> str:
-    return f"- {agent.name}: {_cut(' '.join(agent.description.split()), _SHORT)}"
+    return f"- {agent.name}: {_cut(_on_one_line(agent.description), _SHORT)}"
+
+
+def _on_one_line(text: str) -> str:
+    """A text that cannot look like more lines than it is."""
+    return " ".join(text.split())
 
 
 def _listed(items: Iterable[str]) -> str:

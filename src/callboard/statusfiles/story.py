@@ -38,6 +38,8 @@ class Progress:
     started_at: int | None = None
     completed_at: int | None = None
     error: str | None = None
+    failed: bool = False
+    """Whether its last attempt failed: only then the next start is another."""
     outputs: dict[str, Any] = field(default_factory=dict[str, Any])
     """What its runs gave in this visit, by their keys."""
     deliverables: list[str] = field(default_factory=list[str])
@@ -207,7 +209,7 @@ def _failed(story: Story, event: Event) -> None:
     if again and run_item(run or "") is None:
         progress.attempts += 1
     if run is not None and run in story.runs:
-        story.runs[run].error = error
+        story.runs[run].error, story.runs[run].failed = error, True
         if not again:
             story.runs[run].end(FAILED, event.at_ms, error)
 
@@ -218,13 +220,15 @@ def _started(story: Story, event: Event) -> None:
         story.runs[event.payload["run"]] = run = Progress()
         run.begin(event.at_ms)
     else:
-        run.attempts += run.error is not None
-        run.status, run.error = ACTIVE, None
+        run.attempts += run.failed
+        run.status, run.error, run.failed = ACTIVE, None, False
 
 
 def _taken_off(story: Story, event: Event) -> None:
     if (error := event.payload.get("error")) is not None:
-        story.progress_of(event.payload["phase"]).error = str(error.get("message"))
+        run = story.runs.get(event.payload["run"], Progress())
+        for progress in (story.progress_of(event.payload["phase"]), run):
+            progress.error = str(error.get("message"))
 
 
 def _completed_run(story: Story, event: Event) -> None:
