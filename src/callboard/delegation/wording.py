@@ -68,6 +68,14 @@ def phase_prompt(state: Delegation, turn: Turn) -> str:
     return "\n\n".join([*parts, _REPORTING])
 
 
+def another_attempt(failure: str) -> str:
+    """What an agent is told that said why it failed, and is to try once more."""
+    return (
+        f"That attempt failed: {_cut(failure, _LONGEST)}\n\nTry once more, in another way where "
+        "that helps, and do not repeat what is done. Then report again, in the same form."
+    )
+
+
 def outline(plan: Plan) -> str:
     """A plan in lines, for people and for agents."""
     wave_of = {id: number for number, ids in enumerate(waves(plan), 1) for id in ids}

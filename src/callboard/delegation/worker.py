@@ -10,7 +10,7 @@ from callboard.agents.claude_code.agent import ClaudeCode
 from callboard.delegation.agent_files import AgentFile
 from callboard.delegation.boarding import board_arguments
 from callboard.delegation.state import Delegation, Result, Turn, agent_of, note_turn, planned
-from callboard.delegation.wording import phase_prompt
+from callboard.delegation.wording import another_attempt, phase_prompt
 from callboard.engine.context import Context
 from callboard.engine.outputs import ItemFailed, OutputType
 from callboard.engine.ports import Item, Output
@@ -19,6 +19,7 @@ from callboard.errors import AgentError
 NAME: Final = "worker"
 BEGUN: Final = "phase_begun"
 """The event that tells which phase a run is about."""
+_FAILURE: Final = "delegation:failure:{}"
 
 
 class Report(BaseModel):
@@ -48,15 +49,21 @@ class Worker:
         turn = Turn.model_validate(ctx.item)
         phase = planned(state, turn.id)
         await ctx.emit(BEGUN, f"{turn.id}  {phase.title}  ({phase.agent})")
-        client = worker_client(state, turn)
+        client = worker_client(state, turn, failure=await _failure(ctx))
         async with aclosing(client.stream(state, ctx)) as items:
             async for item in items:
-                yield _done(turn, item) if isinstance(item, Output) else item
+                yield await _done(turn, item, ctx) if isinstance(item, Output) else item
 
 
-def _done(turn: Turn, ended: Output) -> Output:
+async def _failure(ctx: Context) -> str:
+    """What the attempt before this one said of why it failed; empty when it said nothing."""
+    return await ctx.once(_FAILURE.format(ctx.attempt - 1), str) if ctx.attempt > 1 else ""
+
+
+async def _done(turn: Turn, ended: Output, ctx: Context) -> Output:
     report = Report.model_validate(ended.value)
     if report.failure:
+        await ctx.once(_FAILURE.format(ctx.attempt), lambda: report.failure)
         raise AgentError(f"{turn.id} could not be done: {report.failure}", phase=turn.id)
     result = Result(
         deliverables=report.deliverables, context_for_next=report.context_for_next.strip()
@@ -64,11 +71,13 @@ def _done(turn: Turn, ended: Output) -> Output:
     return Output(PhaseDone(turn=turn, result=result), ended.usage)
 
 
-def worker_client(state: Delegation, turn: Turn) -> ClaudeCode:
-    """The client that does a phase."""
+def worker_client(state: Delegation, turn: Turn, failure: str = "") -> ClaudeCode:
+    """The client that does a phase; failure: why its attempt before did not."""
     phase, terms = planned(state, turn.id), state.terms
     agent = agent_of(state, phase.agent)
     more: dict[str, Any] = {"append_system_prompt": agent.prompt} if agent and agent.prompt else {}
+    if failure:
+        more["going_on"] = another_attempt(failure)
     return ClaudeCode(
         phase_prompt(state, turn),
         name=NAME,

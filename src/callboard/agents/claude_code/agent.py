@@ -53,6 +53,8 @@ class ClaudeCodeOptions(TypedDict, total=False):
 
     append_system_prompt: Given
     """What to add to its system prompt."""
+    going_on: Given
+    """What it is told when its session goes on; without it, that it was interrupted."""
     permission_mode: str
     """The client's own mode, `default` without one: then it asks before it changes anything."""
     env: Mapping[str, str]
@@ -150,7 +152,8 @@ class ClaudeCode:
         client = await Client.start(self._command(session, state, ctx), cwd, env)
         permissions = Permissions(ctx, client.send, str(cwd))
         try:
-            await client.send(_said(_GO_ON if session.exists else _given(self._prompt, state, ctx)))
+            words = self._options.get("going_on", _GO_ON) if session.exists else self._prompt
+            await client.send(_said(_given(words, state, ctx)))
             async with aclosing(client.messages(permissions.asking)) as messages:
                 async for message in messages:
                     permissions.check()
