@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import sys
 import threading
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -97,6 +98,15 @@ def client(home: Home, model: Model) -> Claude:
     return prepared
 
 
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("harbour")
+@server.tool()
+def depth() -> int:
+    return 12
+server.run()
+"""
+
 Start = Callable[..., Awaitable[Process]]
 
 
@@ -109,7 +119,8 @@ async def start(client: Claude) -> AsyncGenerator[Start]:
         process = await asyncio.create_subprocess_exec(
             *(CALLBOARD, "delegate", *words),
             cwd=client.home.project,
-            env=client.env,
+            # Servers may begin slowly on a busy machine, and are to be there in the first turn.
+            env={**client.env, "MCP_CONNECT_TIMEOUT_MS": "60000"},
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
@@ -386,6 +397,29 @@ class TestPlan:
         assert [(one["title"], one["status"]) for one in workflow(client)["phases"]] == [
             ("Check it", "completed")
         ]
+
+
+class TestServers:
+    async def test_of_the_person_are_there_only_for_agents_without_a_list_of_tools(
+        self, client: Claude, model: Model, start: Start
+    ):
+        config = client.home.folder / ".claude.json"
+        known = json.loads(config.read_text(encoding="utf-8"))
+        server = {"type": "stdio", "command": sys.executable, "args": ["-c", SERVER]}
+        known["mcpServers"] = {"harbour": {**server, "alwaysLoad": True}}
+        config.write_text(json.dumps(known), encoding="utf-8")
+        model.scripts |= {
+            "plan": planning(PHASES[0], PHASES[1]),
+            "make": always(report("calculator.py")),
+            "test": always(report("test_calculator.py")),
+        }
+
+        code, out, err = await ended(await start(TASK, "--approve", "auto"))
+
+        assert code == 0, (out, err)
+        assert "mcp__harbour__depth" in json.dumps(asked_with(model, "make"))
+        assert "harbour" not in json.dumps(asked_with(model, "test"))
+        assert not [one for one in model.heard if "You make the plan" in one and "harbour" in one]
 
 
 class TestStopping:

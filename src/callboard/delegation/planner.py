@@ -47,6 +47,7 @@ def _client(state: Delegation) -> ClaudeCode:
         output=Plan,
         # No allowed_tools: the client reads in the project unasked, and asks about all else.
         arguments=[
+            "--strict-mcp-config",
             "--tools",
             ",".join((*_TOOLS, "AskUserQuestion")),
             *board_arguments(state, NAME),
