@@ -76,6 +76,14 @@ class TestResume:
         said = callboard.here("delegate", "--resume", "nope", code=2).err
         assert "There is no session 'nope'" in said
 
+    def test_without_claude_code(self, callboard: CallboardCommand):
+        install(callboard, "exit 1")
+        callboard.here("delegate", "Build it", code=1)
+        [listed] = callboard.here("sessions", "--json").json
+        (callboard.folder / "bin" / "claude").unlink()
+        said = callboard.here("delegate", "--resume", listed["sessionId"], code=2).err
+        assert "there is no 'claude' in PATH. Install it: npm install" in said
+
     def test_of_another_workflow(self, callboard: CallboardCommand):
         callboard.here("run", "flows.py:trip", "--input", "Rome", code=3)
         [listed] = callboard.here("sessions", "--json").json
