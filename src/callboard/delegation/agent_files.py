@@ -19,6 +19,7 @@ GENERAL: Final = "general-purpose"
 
 _NAME: Final = re.compile(r"[\w][\w.:-]{0,63}")
 _LARGEST: Final = 1_000_000
+_DENIED: Final = "disallowedTools"
 _ALL_TOOLS: Final = ("", "*", "all")
 _UNCHANGED: Final = ("", "inherit", "default")
 
@@ -71,7 +72,7 @@ def read_agent(file: Path) -> AgentFile:
         description=_description(head, text),
         prompt=body,
         tools=_tools(head, text, "tools"),
-        disallowed_tools=_tools(head, text, "disallowedTools") or [],
+        disallowed_tools=_disallowed(head, text),
         permission_mode=_permission_mode(head),
         model=_model(head, text),
         path=str(file),
@@ -155,6 +156,14 @@ def _tools(head: dict[str, Any], text: str, field: str) -> list[str] | None:
         raise ValidationError(what, line=_line(text, field))
     names = [one.strip() for one in cast("Sequence[str]", listed) if one.strip()]
     return None if "*" in names else names
+
+
+def _disallowed(head: dict[str, Any], text: str) -> list[str]:
+    names = _tools(head, text, _DENIED)
+    if names is None and head.get(_DENIED):
+        what = f"{_DENIED} leaves it nothing; name tools, as in {_DENIED}: Bash, WebFetch"
+        raise ValidationError(what, line=_line(text, _DENIED))
+    return names or []
 
 
 def _split(given: str) -> list[str]:

@@ -107,6 +107,7 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\nname: maker\n---\n", 1, "has no description"),
         ("---\ndescription: d\nname: two words\n---\n", 3, "letters, digits and dashes"),
         ("---\nname: maker\ndescription: d\ntools: 3\n---\n", 4, "write tools: Read, Grep"),
+        ("---\nname: m\ndescription: d\ndisallowedTools: '*'\n---\n", 4, "leaves it nothing"),
         ("---\nname: m\ndescription: d\ndisallowedTools: 3\n---\n", 4, "disallowedTools: Read"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
         ("---\nname: maker\ndescription: 42\n---\n", 3, "put it between quotes"),
