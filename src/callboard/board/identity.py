@@ -1,6 +1,7 @@
 """Whose plate a report belongs to. Identity is the process, not the directory."""
 
 from callboard.board.plate import Plate
+from callboard.board.processes import is_alive
 from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
 from callboard.vendors.agents import VENDORS
@@ -48,9 +49,10 @@ def _is_process(plate: Plate, report: Report) -> bool:
 
 
 def _may_continue(plate: Plate, report: Report) -> bool:
-    if report.pid is None or plate.pid is None:
+    if report.pid is None or plate.pid is None or plate.status == "closed":
         return True
-    return plate.status == "closed" or plate.pid == report.pid
+    # It may have died a moment ago, and the next round has not seen it yet.
+    return plate.pid == report.pid or not is_alive(plate.pid, plate.proc_start)
 
 
 def _may_share(plate: Plate, report: Report) -> bool:
