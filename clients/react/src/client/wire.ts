@@ -268,6 +268,11 @@ export interface ReceivedRequest {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
+/** Who gives a claim back: whoever has it. */
+export interface ReleaseRequest {
+  readonly by: string
+}
+
 /** An event of a client's session. */
 export interface ReportRequest {
   readonly session_id: string
@@ -313,7 +318,6 @@ export interface Session {
   readonly pending: ReadonlyArray<Interaction>
   readonly error: Problem | null
   readonly held: string | null
-  /** Phases completed, `3/5`, where status files tell that. */
   readonly progress?: string | null
 }
 
