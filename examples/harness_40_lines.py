@@ -1,5 +1,7 @@
-"""Fulfils interactive sessions your way: let an agent, a chat or a form do what `decide` does."""
-# python examples/harness_40_lines.py callboard.db, or for a server: http://127.0.0.1:2255
+"""Fulfils interactive sessions your way: let an agent, a chat or a form do what `decide` does.
+On a database as here, or on a server (http://127.0.0.1:2255):
+    python examples/harness_40_lines.py callboard.db
+"""
 
 import asyncio
 import json
@@ -12,9 +14,8 @@ from callboard.errors import ConflictError, ValidationError
 ME = f"harness-{os.getpid()}"
 
 
-def decide(asked):
-    print(json.dumps([asked.prompt, asked.config], indent=2))  # No terminal obeys JSON.
-    return json.loads(input("Decision, as JSON: ") or "null")
+def decide(asked):  # Shown as JSON, which no terminal obeys.
+    return json.loads(input(f"{json.dumps([asked.prompt, asked.config])}\nDecision: ") or "null")
 
 
 async def attend(people, asked):
@@ -23,8 +24,8 @@ async def attend(people, asked):
         decision = await asyncio.to_thread(decide, asked)
         outcome = "cancelled" if decision is None else "completed"
         print((await people.complete(asked.id, outcome, response=decision, by=ME)).status)
-    except ConflictError as error:
-        print(error.message)  # Another was quicker.
+    except ConflictError as error:  # Another was quicker.
+        print(error.message)
     except (ValidationError, ValueError, EOFError) as error:
         print("No decision:", error)  # It is no JSON, or does not fit its schema.
         await people.release(asked.id, by=ME)
@@ -36,5 +37,4 @@ async def main(place):
             await attend(board.people, asked)
 
 
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+asyncio.run(main(sys.argv[1]))

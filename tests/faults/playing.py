@@ -1,7 +1,7 @@
 """Plays a scenario to its end, whatever crashes: with processes that die, and people outside."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -186,8 +186,10 @@ class Player:
         return Played(ending, events, self.world, self.crashes, appends)
 
 
-def _as_given(answers: Any) -> dict[str, Any]:
-    return {k: {"yes": True, "no": False}.get(v, v) for k, v in answers.items()}
+def _as_given(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """What people say who are there; interactive sessions end elsewhere."""
+    said = {k: v for k, v in answers.items() if not isinstance(v, Decided)}
+    return {k: {"yes": True, "no": False}.get(v, v) for k, v in said.items()}
 
 
 def _answers(events: Sequence[Event]) -> dict[Place, Any]:

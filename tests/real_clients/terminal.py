@@ -50,8 +50,8 @@ class Terminal:
 
     @property
     def is_over(self) -> bool:
-        """Whether the command has ended."""
-        return self._told("pane_dead") == "1"
+        """Whether the command has ended, and how is known: tmux learns that a moment later."""
+        return self._told("pane_dead") == "1" and any(self.ended_by)
 
     @property
     def ended_by(self) -> tuple[str, str]:
