@@ -166,6 +166,7 @@ class Drive:
         self._handled = list(self._finished)
         view = scene.batch.view
         if view.ended:
+            self._tell_dropped(view)
             return
         for run in view.in_flight():
             if run not in self._tasks and run not in self._finished:
@@ -174,6 +175,11 @@ class Drive:
             if run in view.in_flight():
                 _record(scene, run, outcome)
         self._decide(scene)
+
+    def _tell_dropped(self, view: SessionView) -> None:
+        for run, outcome in self._finished.items():
+            if isinstance(outcome, Done):
+                _log.info("Session %s had ended; output of %s dropped", view.session_id, run)
 
     def _decide(self, scene: Scene) -> None:
         while len(scene.batch.events) < _LARGEST:
@@ -222,9 +228,7 @@ class Drive:
         """Do what was committed: start agents, stop them, ask people."""
         view = self._live.view
         for run in self._handled:
-            outcome = self._finished.pop(run)
-            if view.ended and isinstance(outcome, Done):
-                _log.info("Session %s had ended; output of %s dropped", view.session_id, run)
+            self._finished.pop(run)
             self._tasks.pop(run, None)
             self._desks.pop(run, None)
         for place in self._starting:

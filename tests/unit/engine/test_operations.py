@@ -120,8 +120,13 @@ async def test_an_interrupting_pause_stops_the_agent_which_runs_again(
 
 
 async def test_a_waiting_session_is_paused_at_once_and_keeps_its_question(
-    here: Callboard, elsewhere: Callboard, flow: Workflow, gate: Gate
+    here: Callboard,
+    elsewhere: Callboard,
+    flow: Workflow,
+    gate: Gate,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level("INFO")
     gate.open.set()
     result = await here.run(flow)
     [question] = await elsewhere.inbox()
@@ -131,6 +136,7 @@ async def test_a_waiting_session_is_paused_at_once_and_keeps_its_question(
     assert (await here.drive(result.session_id)).status == "paused"
     await elsewhere.resume(result.session_id)
     assert (await here.drive(result.session_id)).status == "completed"
+    assert "dropped" not in caplog.text
 
 
 async def test_cancel_stops_the_agent_and_drops_its_output(
