@@ -96,8 +96,8 @@ def _tools(agent: AgentFile | None) -> list[str]:
     if agent is None:
         return []
     # Behind `=`, so that no word of the file is an option.
-    denied = [f"--disallowedTools={','.join(agent.disallowed_tools)}"]
-    denied = denied if agent.disallowed_tools else []
+    forbidden = ",".join(agent.disallowed_tools)
+    denied = [f"--disallowedTools={forbidden}"] if forbidden else []
     if agent.tools is None:
         return denied
     names = [tool.partition("(")[0] for tool in agent.tools if not tool.startswith("mcp__")]

@@ -12,6 +12,7 @@ from callboard.statusfiles.markdown import generate_markdown, one_line
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
 from callboard.statusfiles.shelf import Shelved, all_workflows
 from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
+from callboard.statusfiles.turns import progress
 from callboard.statusfiles.workflows import new_id, new_phase, put_away
 
 
@@ -124,16 +125,15 @@ def _noted(before: Told, view: SessionView) -> Told:
 
 def _session_part(workflow: Told) -> str:
     """What a session has to tell beyond its phases: how far it is, and whom it waits for."""
-    phases = workflow["phases"]
-    done = sum(phase["status"] == COMPLETED for phase in phases)
+    done, total = progress(workflow)
     lines = [
         "",
         "## Session",
         "",
         f"Session: {workflow['session_id']} | Status: {workflow['session_status']} | "
-        f"Progress: {done}/{len(phases)} phases",
+        f"Progress: {done}/{total} phases",
     ]
-    for phase in phases:
+    for phase in workflow["phases"]:
         if items := phase.get("items"):
             lines += [
                 "",
