@@ -273,6 +273,7 @@ class TestStopping:
         async with Callboard.open(client.home.database, [work]) as board:
             execution = board.run(work, "slow")
             await until(lambda: model.was_told("tool_result"), "the second turn")
+            await until(lambda: _has_written(client, "tool_result"), "the first turn is on disk")
             await execution.pause(interrupt=True)
             assert (await execution).status == "paused"
             assert running(client) == []
@@ -298,6 +299,11 @@ def _read(file: Path) -> bytes:
         return b""  # The process has ended meanwhile.
 
 
+def _has_written(client: Claude, text: str) -> bool:
+    """Whether this is in a transcript: the client writes it a while after it happened."""
+    return any(text in file.read_text(encoding="utf-8") for file in _transcripts(client))
+
+
 def _transcripts(client: Claude) -> list[Path]:
     return list((client.home.folder / ".claude" / "projects").glob("*/*.jsonl"))
 
@@ -313,6 +319,7 @@ class TestCrash:
             sys.executable, str(program), cwd=client.home.project, env=client.env
         )
         await until(lambda: _sleeps(client), "the tool runs")
+        await until(lambda: _has_written(client, "tool_result"), "the first turn is on disk")
         left = running(client)
         driver.kill()
         await driver.wait()
