@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from common import HERE, Result, call, commit, machine, peers_python, progress, table
+from common import HERE, Result, call, commit, machine, peers_python, progress, stolen, table
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
@@ -50,7 +50,8 @@ def page(results: list[Result], about: dict[str, Any], command: str, quick: bool
         f"{about['after']['fsync_per_s']:,.0f} after, {about['commits_per_s']:,.0f} and "
         f"{about['after']['commits_per_s']:,.0f} bare SQLite commits/s (WAL, synchronous=FULL)",
         f"- Took {about['seconds'] / 60:.1f} minutes; load {about['load_before']:.1f} before and "
-        f"{about['after']['load_before']:.1f} after"
+        f"{about['after']['load_before']:.1f} after; the host took {about['stolen']:.1%} of the "
+        "processors' time"
         + (
             ". The machine was busy with other work: read the ratios, not the rates" if busy else ""
         ),
@@ -87,7 +88,7 @@ def main() -> None:
     options = parser.parse_args()
     usual = [name for name in NAMES if not (options.quick and name in LONG)]
     names = options.names or usual
-    started = time.perf_counter()
+    started, stolen_before = time.perf_counter(), stolen()
     about = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": commit(),
@@ -104,6 +105,7 @@ def main() -> None:
             progress(f"{name} failed: {error}")
     about["after"] = machine()
     about["seconds"] = time.perf_counter() - started
+    about["stolen"] = (stolen() - stolen_before) / about["seconds"] / about["cores"]
     command = " ".join(
         ["python", "benchmarks/run.py", *options.names, *(["--quick"] if options.quick else [])]
     )
