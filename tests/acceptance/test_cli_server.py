@@ -274,6 +274,26 @@ def test_a_place_is_a_database_or_a_server(served: Served, local: CallboardComma
     assert "Leave it out" in file.err
 
 
+def test_a_session_beside_a_server_that_lacks_its_workflow_is_for_others_to_drive(served: Served):
+    (served.folder / "other.py").write_text(
+        """from callboard import Approval, Phase, Workflow
+other = Workflow("other", state=dict, phases=[Phase("ask", human=Approval("Go?"), terminal=True)])
+""",
+        encoding="utf-8",
+    )
+    at = ("--db", "there.db")
+    known = served.run("flows.py:trip", "--input", "Rome", *at, code=3)
+    unknown = served.run("other.py", *at, code=3)
+
+    assert "The server goes on as soon as it is answered." in served.here("why", known, *at).out
+    why = served.here("why", unknown, *at).out
+    assert "The server" not in why
+    assert "Then let it go on" in why
+    (asked,) = served.here("inbox", "--session", unknown, "--json", *at).json
+    assert "Let the session go on: " in served.here("answer", asked["id"], "yes", *at).out
+    assert served.here("resume", unknown, *at).code == 0
+
+
 @pytest.mark.parametrize(
     "words", [["rebuild"], ["prune", "--older-than", "30d", "--yes"], ["backup"], ["doctor"]]
 )

@@ -13,7 +13,6 @@ from callboard.cli.printing import print_json
 from callboard.cli.resume import resume_session, watch_session
 from callboard.cli.ruling import check_not_agent, check_person, confirm_rules, ruled, tell
 from callboard.cli.screen import Screen
-from callboard.cli.source import OURS
 from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import ValidationError
@@ -122,7 +121,7 @@ def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | N
         screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
     if info is None or info.status in ("completed", "failed", "cancelled"):
         return
-    served = place.served and info.workflow not in OURS
+    served = place.drives(info.workflow)
     if info.running and not served:
         return
     if info.status == "waiting":

@@ -115,7 +115,7 @@ async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_S
     prepared = prepare(callboard, callboard.driver, settings, database.path)
     ready: asyncio.Future[Address] = asyncio.get_running_loop().create_future()
     stopping = asyncio.Event()
-    with present(database.path):
+    with present(database.path, callboard.workflows):
         serving = asyncio.create_task(
             serve(
                 prepared.app,

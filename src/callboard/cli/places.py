@@ -156,7 +156,11 @@ class Place(Protocol):
 
     @property
     def served(self) -> bool:
-        """Whether sessions go on there by themselves, whoever else could drive them too."""
+        """Whether a server is there, whoever else could drive sessions too."""
+        ...
+
+    def drives(self, workflow: str) -> bool:
+        """Whether the sessions of a workflow go on there by themselves."""
         ...
 
     def command(self, *words: str) -> str:

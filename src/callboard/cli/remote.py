@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from callboard.cli.picture import PhaseShape
 from callboard.cli.places import Startable
 from callboard.cli.program import program
-from callboard.cli.source import load
+from callboard.cli.source import OURS, load
 from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError, WorkflowNotFound
@@ -37,6 +37,10 @@ class Server:
     def served(self) -> bool:
         """It is a server."""
         return True
+
+    def drives(self, workflow: str) -> bool:
+        """It refused to begin what it cannot drive; our own workflows are their commands'."""
+        return workflow not in OURS
 
     def command(self, *words: str) -> str:
         """A command line of Callboard's on this server, as a shell takes it."""

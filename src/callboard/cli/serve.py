@@ -182,7 +182,7 @@ async def _serve(
 
         told = telling(settings.notify, board.log, prepared.service.plates, board.clock)
         async with traced(board.log), told as notices:
-            with present(database.path):
+            with present(database.path, board.workflows):
                 await serve(prepared.app, prepared.service, prepared.driver, listening, ready)
 
 

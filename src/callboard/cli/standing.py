@@ -3,7 +3,6 @@
 from callboard.cli.places import Board, Place
 from callboard.cli.reasons import Reason, Situation, reason
 from callboard.cli.screen import Screen
-from callboard.cli.source import OURS
 from callboard.events import names
 
 
@@ -21,7 +20,7 @@ async def situation(board: Board, place: Place, session_id: str) -> Situation:
         pause=pause,
         now_ms=board.clock.now_ms(),
         command=place.command,
-        watched=place.served and info.workflow not in OURS,
+        watched=place.drives(info.workflow),
     )
 
 

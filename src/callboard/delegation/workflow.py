@@ -39,7 +39,7 @@ def _after_work(state: Delegation) -> str:
 def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workflow:
     """The workflow, with whoever plans and whoever works; a failed attempt is repeated once."""
     retry = Retry(attempts=ATTEMPTS, backoff=backoff)
-    workflow = Workflow(
+    return Workflow(
         NAME,
         state=Delegation,
         start=begin,
@@ -81,9 +81,8 @@ def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workfl
             ),
             Phase("done", terminal=True),
         ],
+        status_phases=status_phases,
     )
-    workflow.status_phases = status_phases
-    return workflow
 
 
 delegation = delegating(Planner(), Worker())

@@ -15,12 +15,20 @@ from callboard.state.shape import StateType
 
 
 class Workflow:
-    """A definition that sessions run: checked when it is made, never changed afterwards."""
+    """A definition that sessions run: checked when it is made, never changed afterwards.
 
-    status_phases: Callable[..., Sequence[Mapping[str, Any]]] | None = None
-    """What status files show in place of the phases: `(story)`, each with title, agent, status."""
+    Args:
+        name: How sessions and people call it.
+        state: The type of its state: a `State`, a pydantic model, a dataclass, a TypedDict or dict.
+        phases: Its phases; the first one listed begins.
+        start: `(state, input)`: changes the state by what the session was given.
+        version: Recorded with every session that begins with it.
+        on_uncertain: What becomes of an agent's run whose process died: see Phase.
+        status_phases: What status files show in place of the phases: `(story)`, each with title,
+            agent and status.
+    """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the public face, nearly all by keyword
         self,
         name: str,
         *,
@@ -29,10 +37,12 @@ class Workflow:
         start: Callable[..., Any] | None = None,
         version: str | None = None,
         on_uncertain: Uncertain = "retry",
+        status_phases: Callable[..., Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
         self.name = name
         self.version = version
         self.on_uncertain: Uncertain = on_uncertain
+        self.status_phases = status_phases
         self.start = fitting(start, 2) if start else None
         self._input = InputType(name, start)
         listed = [_named(phase) for phase in _listed(name, phases)]

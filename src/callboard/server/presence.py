@@ -1,45 +1,71 @@
-"""A sign beside a database that a server drives its sessions, for commands that would.
+"""Signs beside a database that servers drive its sessions, for commands that would.
 
-The sign is a lock that the kernel takes away with the process, so it cannot outlive the server.
+A sign is a file that its server keeps locked, so the kernel takes it down with the process: what
+is not locked is what a killed one left. In it stand the workflows that the server knows.
 """
 
 import fcntl
+import json
 import os
+import secrets
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
-_LOOKS = 3
-_MOMENT = 0.002
+_LOOKS: Final = 3
+_MOMENT: Final = 0.002
+_PREFIX: Final = "server-"
 
 
-def _sign(database: Path) -> Path:
-    return database.resolve().with_name(database.name + "-live") / "server"
+def _folder(database: Path) -> Path:
+    return database.resolve().with_name(database.name + "-live")
 
 
 @contextmanager
-def present(database: Path) -> Generator[None]:
+def present(database: Path, workflows: Collection[str]) -> Generator[None]:
     """Show that a server is here, for as long as it is."""
-    sign = os.open(_sign(database), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    sign, hidden = _folder(database) / name, _folder(database) / f".{name}"
+    handle = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        # Shared, because several servers may serve one database. Whoever looks has it for a moment.
-        fcntl.flock(sign, fcntl.LOCK_SH)
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        os.write(handle, json.dumps(sorted(workflows)).encode())
+        # Locked and written before anybody can see it: an unlocked one is swept away.
+        hidden.rename(sign)
         yield
     finally:
-        os.close(sign)
+        for file in (sign, hidden):
+            file.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def is_served(database: Path) -> bool:
-    """Whether a server that lives drives the sessions of this database."""
-    try:
-        sign = os.open(_sign(database), os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return all(_is_locked(sign) for _ in range(_LOOKS))
-    finally:
-        os.close(sign)
+    """Whether a server that lives is at this database."""
+    return next(_living(database), None) is not None
+
+
+def is_driven(database: Path, workflow: str) -> bool:
+    """Whether a server that lives drives the sessions of this workflow."""
+    return any(workflow in known for known in _living(database))
+
+
+def _living(database: Path) -> Iterator[list[str]]:
+    """What each server that is here knows."""
+    for sign in _folder(database).glob(f"{_PREFIX}*"):
+        try:
+            handle = os.open(sign, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            if all(_is_locked(handle) for _ in range(_LOOKS)):
+                yield json.loads(os.read(handle, os.fstat(handle).st_size))
+            else:
+                with suppress(OSError):
+                    sign.unlink()
+        finally:
+            os.close(handle)
 
 
 def _is_locked(sign: int) -> bool:

@@ -351,11 +351,15 @@ async def test_what_cannot_be_written_is_said_once_and_harms_nothing(
 
 
 async def test_phases_of_a_workflows_own_choosing(tmp_path: Path):
-    flow = one(plan)
-    flow.status_phases = lambda story: [
-        {"title": "think", "agent": "a", **story.runs["p#1"].as_fields()},
-        {"title": "rest", "agent": "b", "status": "pending"},
-    ]
+    flow = Workflow(
+        "w",
+        state=State,
+        phases=[Phase("p", agent=plan, terminal=True)],
+        status_phases=lambda story: [
+            {"title": "think", "agent": "a", **story.runs["p#1"].as_fields()},
+            {"title": "rest", "agent": "b", "status": "pending"},
+        ],
+    )
 
     await run(flow, status_files=tmp_path)
 
