@@ -126,6 +126,22 @@ async def test_the_list_comes_back_and_grows_while_one_looks(attend: Attend):
     assert ended(screen) == 0
 
 
+def test_a_workflow_that_nobody_drives_is_told_how_to_go_on(attend: Attend):
+    (attend.folder / "review.py").write_text(
+        """from callboard import Interactive, Phase, Workflow
+look = Interactive("Review it.", outcome_schema={"type": "approval"})
+review = Workflow("review", state=dict, phases=[Phase("look", human=look, terminal=True)])
+""",
+        encoding="utf-8",
+    )
+    session = attend.run("review.py", "--db", "t.db", code=3)
+    screen = attend.attend('decide:"approved"', "--yes", "--session", session)
+    screen.expect("✓ completed: approved")
+    screen.expect_exact("Let the session go on: ")
+    screen.expect_exact(f"callboard resume {session}")
+    assert ended(screen) == 0
+
+
 async def test_control_characters_and_markup_are_shown_not_obeyed(attend: Attend):
     prompt = "Look \x1b[2J\x1b]0;title\x07 [bold]here[/bold] \u202eevil"
     await attend.ask(prompt, cwd=str(attend.folder), systemPrompt="\x1b[31mred")

@@ -119,7 +119,7 @@ class Attending:
                 return DONE
             done = await self._attend(asked)
             if done is not None:
-                self._tell(done)
+                await self._tell(done)
             if self._once or self._screen.is_gone:
                 return FAILED if done is not None and done.status == "failed" else DONE
 
@@ -128,7 +128,7 @@ class Attending:
         confirm = self._confirm if PersonsTerminal().is_there else None
         for one in await record_leftovers(office.desk, office.folders, self._screen.note, confirm):
             self._screen.note("Recorded what was decided before a harness ended:")
-            self._tell(one)
+            await self._tell(one)
 
     # ------------------------------------------------------------------ choosing
 
@@ -257,12 +257,23 @@ class Attending:
         finally:
             keeping.cancel()
 
-    def _tell(self, done: Interaction) -> None:
+    async def _tell(self, done: Interaction) -> None:
         with suppress(OSError):
             if self._as_json:
                 print_json([done.to_wire()])
             else:
-                self._screen.done(done)
+                self._screen.done(done, stays=await self._stays(done))
+
+    async def _stays(self, done: Interaction) -> bool:
+        """Whether nobody lets the session go on that has its answer now."""
+        if done.session_id is None or done.status == "pending":
+            return False
+        try:
+            info = await self._board.session(done.session_id)
+        except CallboardError:
+            return False  # It was deleted, or the server is gone: there is nothing to advise.
+        ended = info.status in ("completed", "failed", "cancelled")
+        return not (ended or info.running or self._place.drives(info.workflow))
 
 
 def _picked(line: str, waiting: list[Interaction], free: list[Interaction]) -> Interaction | None:

@@ -123,8 +123,8 @@ class AttendScreen:
         }[ending.unsure or "read"]
         self.line(why, (_whole(ending.response), "name"))
 
-    def done(self, done: Interaction) -> None:
-        """How a session ended."""
+    def done(self, done: Interaction, *, stays: bool) -> None:
+        """How a session ended, and whether the one that asked stays where it is."""
         signs = self._screen.signs
         took = "" if done.duration_ms is None else f"  {duration(done.duration_ms / 1000)}"
         sign, style = {
@@ -136,7 +136,7 @@ class AttendScreen:
         if done.error is not None:
             told = as_object(done.error).get("message", done.error)
             self.line((f"  {one_line(str(told))}", "faint"))
-        if done.session_id is not None and not self._place.served:
+        if stays and done.session_id is not None:
             command = self._place.command("resume", done.session_id)
             self.line("  Let the session go on: ", (command, "command"))
 

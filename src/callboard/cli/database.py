@@ -17,7 +17,7 @@ from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotFound
 from callboard.log.location import database_path, default_path
-from callboard.server.presence import is_driven, is_served
+from callboard.server.presence import is_driven
 
 T = TypeVar("T")
 
@@ -38,13 +38,8 @@ class Database:
         """A file drives nothing: whoever wants a session to go on drives it."""
         return False
 
-    @property
-    def served(self) -> bool:
-        """Whether a server on this machine serves it."""
-        return is_served(self.path)
-
     def drives(self, workflow: str) -> bool:
-        """Whether such a server knows the workflow."""
+        """Whether a server on this machine knows the workflow."""
         return is_driven(self.path, workflow)
 
     @property

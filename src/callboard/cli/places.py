@@ -154,11 +154,6 @@ class Place(Protocol):
         """Whether something there drives sessions by itself, so that nobody here has to."""
         ...
 
-    @property
-    def served(self) -> bool:
-        """Whether a server is there, whoever else could drive sessions too."""
-        ...
-
     def drives(self, workflow: str) -> bool:
         """Whether the sessions of a workflow go on there by themselves."""
         ...

@@ -33,11 +33,6 @@ class Server:
         """A server drives what it can."""
         return True
 
-    @property
-    def served(self) -> bool:
-        """It is a server."""
-        return True
-
     def drives(self, workflow: str) -> bool:
         """It refused to begin what it cannot drive; our own workflows are their commands'."""
         return workflow not in OURS
