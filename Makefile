@@ -151,7 +151,7 @@ screenshots: python $(UI) ## Make the pictures in docs/images again
 	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture
 
 bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) $(CLIENTS) ## Measure against the peers and write benchmarks/RESULTS.md
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(NAMES)
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

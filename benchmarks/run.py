@@ -1,10 +1,11 @@
 """Run the benchmarks and write RESULTS.md: `python benchmarks/run.py [name ...] [--quick]`.
 
 Names: workflows, appends, storage, answer, state_at; of the server streams, http_answer, waiting,
-recovery, load, help; of the dashboard first_paint; of the React package react; of the board hooks,
-real_hooks and status_files; all of them when none is given. `--quick` takes fewer rounds and
-smaller loads, for a look while working, and leaves out load unless it is named.
-Only a full run writes RESULTS.md; any other goes to RESULTS-partial.md.
+recovery, load, help; of the dashboard first_paint; of the React package react; of the board
+many_sessions, hooks, real_hooks and status_files; all of them when none is given. Every benchmark
+runs its peers beside us; those that are named take the place of what RESULTS.md had of them, each
+with its own date, commit and machine. `--quick` takes fewer rounds and smaller loads, for a look
+while working: it leaves out load unless it is named, and writes RESULTS-partial.md.
 """
 
 import argparse
@@ -14,11 +15,10 @@ import os
 import sys
 import time
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from common import HERE, Result, call, commit, machine, peers_python, progress, stolen, table
+from common import HERE, Result, Row, call, commit, machine, peers_python, progress, stolen, table
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
@@ -29,32 +29,33 @@ PICTURES = {
     "storage": ("Cost per step", "cost_per_step.png"),
     "load": ("Memory under load", "memory.png"),
 }
+KEPT = HERE / "RESULTS.json"
+
+Record = dict[str, Any]
+"""What one benchmark found, when, and where: as RESULTS.json keeps it."""
 
 
-def page(results: list[Result], about: dict[str, Any], command: str, quick: bool) -> str:
-    rows = [row for result in results for row in result.rows]
+def measured(name: str, quick: bool, peers: str) -> tuple[Record, Result]:
+    """Run one benchmark."""
+    about = {"date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), "commit": commit()}
+    about |= {"peers": peers, **machine()}
+    began, taken = time.perf_counter(), stolen()
+    result = importlib.import_module(name).measure(quick)
+    seconds = time.perf_counter() - began
+    about |= {"seconds": seconds, "stolen": (stolen() - taken) / seconds / about["cores"]}
+    rows = [vars(row) for row in result.rows]
+    return {"name": name, "about": about, "rows": rows, "notes": result.notes}, result
+
+
+def page(records: list[Record], command: str) -> str:
+    rows = [Row(**row) for record in records for row in record["rows"]]
     judged = [row for row in rows if row.met is not None]
-    busy = about["load_before"] > 0.7 * about["cores"]  # afterwards our own load is in it
     lines = [
         "# Benchmark results",
         "",
-        "Written by `benchmarks/run.py`; every figure comes from the run that is described here.",
+        f"Written by `{command}`; every figure comes from a run that is described below it.",
         "",
-        f"- Date: {about['date']}",
-        f"- Commit: {about['commit']}",
-        f"- Command: `{command}`" + (" (quick: fewer rounds, smaller loads)" if quick else ""),
-        f"- Machine: {about['cores']} cores ({about['cpu']}), {about['memory_gb']} GB, "
-        f"{about['system']}, {about['filesystem']}",
-        f"- Python {about['python']}, SQLite {about['sqlite']}; peers: {about['peers']}",
-        f"- Floor of the disk in this run: {about['fsync_per_s']:,.0f} fsync/s before and "
-        f"{about['after']['fsync_per_s']:,.0f} after, {about['commits_per_s']:,.0f} and "
-        f"{about['after']['commits_per_s']:,.0f} bare SQLite commits/s (WAL, synchronous=FULL)",
-        f"- Took {about['seconds'] / 60:.1f} minutes; load {about['load_before']:.1f} before and "
-        f"{about['after']['load_before']:.1f} after; the host took {about['stolen']:.1%} of the "
-        "processors' time"
-        + (
-            ". The machine was busy with other work: read the ratios, not the rates" if busy else ""
-        ),
+        *_machines(records),
         "",
         f"{sum(bool(row.met) for row in judged)} of {len(judged)} bars met. "
         "Rows without a bar are there to judge by.",
@@ -64,12 +65,43 @@ def page(results: list[Result], about: dict[str, Any], command: str, quick: bool
         "## What must be said with them",
         "",
     ]
-    for result in results:
-        lines += [f"**{result.name}**", "", *(f"- {note}" for note in result.notes), ""]
-        title, picture = PICTURES.get(result.name, ("", ""))
+    for record in records:
+        name = record["name"]
+        notes = [_when(record["about"]), *record["notes"]]
+        lines += [f"**{name}**", "", *(f"- {note}" for note in notes), ""]
+        title, picture = PICTURES.get(name, ("", ""))
         if picture and (HERE / picture).exists():
             lines += [f"![{title}]({picture})", ""]
     return "\n".join(lines)
+
+
+def _machines(records: list[Record]) -> list[str]:
+    """Where they ran; once, where they all ran on the same."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        found.setdefault(_machine(record["about"]), []).append(record["name"])
+    if len(found) == 1:
+        return list(found)
+    return [f"{lines}\n- There: {', '.join(names)}" for lines, names in found.items()]
+
+
+def _machine(about: dict[str, Any]) -> str:
+    return (
+        f"- Machine: {about['cores']} cores ({about['cpu']}), {about['memory_gb']} GB, "
+        f"{about['system']}, {about['filesystem']}\n"
+        f"- Python {about['python']}, SQLite {about['sqlite']}; peers: {about['peers']}"
+    )
+
+
+def _when(about: dict[str, Any]) -> str:
+    busy = about["load_before"] > 0.7 * about["cores"]  # afterwards our own load is in it
+    return (
+        f"{about['date']}, commit {about['commit']}, {about['seconds'] / 60:.1f} minutes; load "
+        f"{about['load_before']:.1f} before; the host took {about['stolen']:.1%} of the "
+        f"processors' time; the disk's floor {about['fsync_per_s']:,.0f} fsync/s and "
+        f"{about['commits_per_s']:,.0f} bare SQLite commits/s (WAL, synchronous=FULL)."
+        + (" The machine was busy: read the ratios, not the rates." if busy else "")
+    )
 
 
 def peer_versions() -> str:
@@ -87,37 +119,28 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write all figures there")
     options = parser.parse_args()
     usual = [name for name in NAMES if not (options.quick and name in LONG)]
-    names = options.names or usual
-    started, stolen_before = time.perf_counter(), stolen()
-    about = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": commit(),
-        "callboard": metadata.version("callboard"),
-        "peers": peer_versions(),
-        **machine(),
-    }
-    results, failures = [], []
-    for name in names:
+    peers = peer_versions()
+    records, results, failures = {}, [], []
+    if not options.quick and KEPT.exists():
+        records = {record["name"]: record for record in json.loads(KEPT.read_text())}
+    for name in options.names or usual:
         try:
-            results.append(importlib.import_module(name).measure(options.quick))
+            records[name], result = measured(name, options.quick, peers)
+            results.append(result)
         except Exception as error:
             failures.append(name)
             progress(f"{name} failed: {error}")
-    about["after"] = machine()
-    about["seconds"] = time.perf_counter() - started
-    about["stolen"] = (stolen() - stolen_before) / about["seconds"] / about["cores"]
-    command = " ".join(
-        ["python", "benchmarks/run.py", *options.names, *(["--quick"] if options.quick else [])]
-    )
-    full = not options.quick and not options.names and not failures
-    target = HERE / ("RESULTS.md" if full else "RESULTS-partial.md")
-    text = page(results, about, command, options.quick)
-    target.write_text(text)
+    kept = [records[name] for name in NAMES if name in records]
+    words = [*options.names, "--quick"] if options.quick else []
+    text = page(kept, " ".join(["python benchmarks/run.py", *words]))
+    if options.quick:
+        (HERE / "RESULTS-partial.md").write_text(text)
+    else:
+        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        (HERE / "RESULTS.md").write_text(text)
     print(text)
     if options.json:
-        options.json.write_text(
-            json.dumps({"about": about, "results": [result.as_json() for result in results]})
-        )
+        options.json.write_text(json.dumps([result.as_json() for result in results]))
     if failures:
         sys.exit(f"failed: {', '.join(failures)}")
 
