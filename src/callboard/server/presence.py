@@ -20,7 +20,8 @@ _PREFIX: Final = "server-"
 
 
 def _folder(database: Path) -> Path:
-    return database.resolve().with_name(database.name + "-live")
+    file = database.resolve()  # The name of a link to it is of no matter.
+    return file.with_name(file.name + "-live")
 
 
 @contextmanager

@@ -44,3 +44,12 @@ async def test_what_a_killed_server_left_counts_for_nothing_and_is_swept_away(tm
         assert not is_driven(db, "trip")
 
         assert not list(signs.glob("server-*"))
+
+
+async def test_a_link_to_the_database_is_the_database(tmp_path: Path):
+    db, link = tmp_path / "x.db", tmp_path / "elsewhere.db"
+    link.symlink_to(db)
+    async with Callboard.open(link):
+        with present(link, ["trip"]):
+            assert is_driven(db, "trip")
+            assert is_driven(link, "trip")
