@@ -1,17 +1,16 @@
 """Who has the database open, and whether they are alive.
 
-Beside the database lies a folder with one lock file per open handle. The kernel frees the
-lock when its process dies, so death needs no timeout. A process that is stopped or hangs keeps
-its lock; it is known by the age of its heartbeat, which is the lock file's modification time.
+Beside the database lies a folder with one lock file per open handle, held while its process
+lives. A process that is stopped or hangs keeps its lock; it is known by the age of its heartbeat,
+which is the lock file's modification time.
 """
 
-import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from callboard.ids import short_id
-from callboard.log.private import open_private
+from callboard.log.living import hold, is_held
 
 _BEAT_EVERY = 2.0
 
@@ -30,16 +29,8 @@ class Owners:
         self._monotonic = monotonic
         self._frozen_after = frozen_after
         self._watched: dict[str, tuple[int, float]] = {}
-        self._lock = self._register()
+        self._lock = hold(self._lock_of(self.owner))
         self._sweep()
-
-    def _register(self) -> int:
-        # It gets its name when it is locked already: nobody may find it free for a moment.
-        nameless = self.folder / f"{self.owner}.new"
-        lock = open_private(nameless, os.O_EXCL)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        nameless.rename(self._lock_of(self.owner))
-        return lock
 
     def _lock_of(self, owner: str) -> Path:
         return self.folder / f"{owner}.lock"
@@ -78,17 +69,12 @@ class Owners:
 
     def _beat_of(self, owner: str) -> int | None:
         """The time of an owner's last heartbeat; None, and nothing left of it, when it died."""
+        lock = self._lock_of(owner)
         try:
-            probe = os.open(self._lock_of(owner), os.O_RDONLY | os.O_CLOEXEC)
+            if is_held(lock):
+                return lock.stat().st_mtime_ns
         except FileNotFoundError:
             return None
-        try:
-            # Shared, so that two who probe at once do not take each other for the owner.
-            fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return os.fstat(probe).st_mtime_ns
-        finally:
-            os.close(probe)
         self._remove(owner)
         return None
 

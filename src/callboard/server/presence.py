@@ -1,45 +1,29 @@
 """Signs beside a database that servers drive its sessions, for commands that would.
 
-A sign is a file that its server keeps locked, so the kernel takes it down with the process: what
-is not locked is what a killed one left. In it stand the workflows that the server knows.
+A sign is a file that its server holds; in it stand the workflows that the server knows.
 """
 
-import fcntl
 import json
 import os
-import secrets
-import time
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
-_LOOKS: Final = 3
-_MOMENT: Final = 0.002
-_PREFIX: Final = "server-"
-
-
-def _folder(database: Path) -> Path:
-    file = database.resolve()  # The name of a link to it is of no matter.
-    return file.with_name(file.name + "-live")
+from callboard.ids import short_id
+from callboard.log.living import hold, is_held
+from callboard.log.sqlite_setup import live_folder
 
 
 @contextmanager
 def present(database: Path, workflows: Collection[str]) -> Generator[None]:
     """Show that a server is here, for as long as it is."""
-    name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-    sign, hidden = _folder(database) / name, _folder(database) / f".{name}"
-    handle = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    sign = live_folder(database.resolve()) / f"{os.getpid()}-{short_id(8)}.server"
+    lock = hold(sign, json.dumps(sorted(workflows)).encode())
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
-        os.write(handle, json.dumps(sorted(workflows)).encode())
-        # Locked and written before anybody can see it: an unlocked one is swept away.
-        hidden.rename(sign)
         yield
     finally:
-        for file in (sign, hidden):
-            file.unlink(missing_ok=True)
-        os.close(handle)
+        sign.unlink(missing_ok=True)
+        os.close(lock)
 
 
 def is_served(database: Path) -> bool:
@@ -53,28 +37,10 @@ def is_driven(database: Path, workflow: str) -> bool:
 
 
 def _living(database: Path) -> Iterator[list[str]]:
-    """What each server that is here knows."""
-    for sign in _folder(database).glob(f"{_PREFIX}*"):
-        try:
-            handle = os.open(sign, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            if all(_is_locked(handle) for _ in range(_LOOKS)):
-                yield json.loads(os.read(handle, os.fstat(handle).st_size))
+    """What each server that is here knows; what a killed one left is swept away."""
+    for sign in live_folder(database.resolve()).glob("*.server"):
+        with suppress(FileNotFoundError):  # It leaves at this moment.
+            if is_held(sign):
+                yield json.loads(sign.read_bytes())
             else:
-                with suppress(OSError):
-                    sign.unlink()
-        finally:
-            os.close(handle)
-
-
-def _is_locked(sign: int) -> bool:
-    try:
-        fcntl.flock(sign, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        # It may be another who looks, and is gone in a moment.
-        time.sleep(_MOMENT)
-        return True
-    fcntl.flock(sign, fcntl.LOCK_UN)
-    return False
+                sign.unlink()
