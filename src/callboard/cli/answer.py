@@ -17,6 +17,7 @@ from callboard.cli.wording import preview
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import ValidationError
 from callboard.events import names
+from callboard.events.status import ENDED
 from callboard.interactions.kinds import is_from_board
 from callboard.interactions.records import Interaction
 
@@ -119,16 +120,16 @@ def _tell(screen: Screen, place: Place, done: Interaction, info: SessionInfo | N
         tell(screen, done)
     else:
         screen.line((f"{screen.signs.done} answered: {preview(done.response['value'])}", "done"))
-    if info is None or info.status in ("completed", "failed", "cancelled"):
+    if info is None or info.status in ENDED:
         return
-    served = place.drives(info.workflow)
-    if info.running and not served:
+    driven = place.drives(info.workflow)
+    if info.running and not driven:
         return
     if info.status == "waiting":
         screen.line(
             "The session still waits for a person: " + place.command("why", info.session_id)
         )
-    elif served and info.status != "paused":
+    elif driven and info.status != "paused":
         watch = place.command("resume" if place.watched else "show", info.session_id)
         screen.line("The session goes on there. Watch it: ", (watch, "command"))
     else:

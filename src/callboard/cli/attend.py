@@ -26,6 +26,7 @@ from callboard.errors import (
     NotFound,
     ValidationError,
 )
+from callboard.events.status import ENDED
 from callboard.harness.attending import GRACE, Attendance, Means, Office, starting
 from callboard.harness.checkpoints import saved
 from callboard.harness.claims import Harness, give_back, is_for, is_free, keep, take
@@ -272,7 +273,7 @@ class Attending:
             info = await self._board.session(done.session_id)
         except CallboardError:
             return False  # It was deleted, or the server is gone: there is nothing to advise.
-        ended = info.status in ("completed", "failed", "cancelled")
+        ended = info.status in ENDED
         return not (ended or info.running or self._place.drives(info.workflow))
 
 

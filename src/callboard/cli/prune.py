@@ -19,9 +19,10 @@ from callboard.cli.printing import print_json
 from callboard.cli.progress import bar
 from callboard.cli.screen import Screen
 from callboard.cli.wording import moment, plural
-from callboard.engine.retention import ENDED, Outdated, outdated
+from callboard.engine.retention import Outdated, outdated
 from callboard.errors import SessionNotFound, StoreError, ValidationError
 from callboard.events.moments import from_ms
+from callboard.events.status import ENDED
 
 _PRUNABLE = (*ENDED, CLOSED)
 _NOTHING = "There is nothing to remove."

@@ -15,6 +15,7 @@ from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import NotResumable
+from callboard.events.status import ENDED
 
 
 @click.command("resume")
@@ -45,7 +46,7 @@ def resume_session(
     info: SessionInfo, stage: Stage, *, by: str | None, file: str | None = None
 ) -> int:
     """Drive a session in the foreground, unless another process does or it has ended."""
-    if info.status in ("completed", "failed", "cancelled"):
+    if info.status in ENDED:
         raise _ended(info, stage)
     if info.running and not stage.place.watched:
         return _resume_elsewhere(info, stage, by)

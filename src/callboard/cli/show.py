@@ -20,6 +20,7 @@ from callboard.cli.wording import between, duration, error_text, moment, one_lin
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import CallboardError
 from callboard.events.moments import from_ms
+from callboard.events.status import ENDED
 from callboard.statusfiles.progress import with_progress
 from callboard.statusfiles.publishing import SOURCE
 
@@ -27,7 +28,6 @@ REPORT = ".claude/workflow_state_system.md"
 
 _MOST_STAYS = 50
 _MOST_FORKS = 1000
-_ENDED = ("completed", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _path(report: Report) -> Path:
     info, failed = report.info, None
     if info.status == "failed":
         failed = (info.error or {}).get("phase") or info.phase
-    here = None if info.status in _ENDED else info.phase
+    here = None if info.status in ENDED else info.phase
     return Path(report.told.visits, report.told.edges, here, failed)
 
 

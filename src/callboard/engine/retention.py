@@ -3,15 +3,13 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from callboard.errors import ValidationError
 from callboard.events.moments import from_ms, iso
 from callboard.events.rows import Query
+from callboard.events.status import ENDED
 from callboard.log.protocol import EventLog
-
-ENDED: Final = ("completed", "failed", "cancelled")
-"""The statuses from which a session does not come back."""
 
 
 @dataclass(frozen=True, slots=True)

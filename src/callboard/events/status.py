@@ -1,8 +1,11 @@
 """The seven words for how a session stands, as one function for every surface."""
 
-from typing import Literal
+from typing import Final, Literal
 
 Status = Literal["pending", "running", "waiting", "paused", "completed", "failed", "cancelled"]
+
+ENDED: Final = ("completed", "failed", "cancelled")
+"""Those from which no session goes on."""
 
 
 def status_of(*, ended: str | None, paused: bool, questions: int, entered: bool) -> Status:

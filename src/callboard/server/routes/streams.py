@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Request, Response
 
 from callboard.errors import ValidationError
+from callboard.events.status import ENDED
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.event_stream import EventStream
@@ -60,7 +61,7 @@ async def read_events(
             field="after" if last_event_id is None else "Last-Event-ID",
             last_position=info.position,
         )
-    if info.status in ("completed", "failed", "cancelled") and place >= info.position:
+    if info.status in ENDED and place >= info.position:
         return Response(status_code=204)
     return EventStream(serving.streams.session(session_id, place))
 
