@@ -32,12 +32,6 @@ PEERS = HERE / "peers"
 ALPHABET = "".join(chr(c) for c in range(0x20, 0x7F) if chr(c) not in '"\\')
 
 
-QUIET_SHARE = 0.002
-"""How much of the processors' time a host may take in a round that is called quiet.
-
-Of two processors, one is then away for 0.4 % of the time: well below the 1 % that a p99 tells of.
-"""
-
 # Every byte below 186 stands for one of the 93 symbols, twice over; the others are thrown away, so
 # that all symbols are equally likely and a text takes microseconds to make.
 _TABLE = bytes(ord(ALPHABET[byte % 93]) for byte in range(256))
@@ -86,7 +80,16 @@ def stolen() -> float:
     return 0.0
 
 
-def quietest(rounds: int, most: int, one: Callable[[], dict[str, float]]) -> list[dict[str, float]]:
+QUIET_SHARE = 0.002
+"""How much of the processors' time a host may take in a round that is called quiet.
+
+Of two processors, one is then away for 0.4 % of the time: well below the 1 % that a p99 tells of.
+"""
+
+
+def quietest(
+    rounds: int, most: int, measure: Callable[[], dict[str, float]]
+) -> list[dict[str, float]]:
     """The rounds during which the host took the least from this machine, each with its share.
 
     A server cannot answer while its processor is taken away, so where a host is shared, latencies
@@ -96,7 +99,7 @@ def quietest(rounds: int, most: int, one: Callable[[], dict[str, float]]) -> lis
     found: list[dict[str, float]] = []
     while len(found) < most and sum(one["stolen"] <= QUIET_SHARE for one in found) < rounds:
         before, began = stolen(), time.perf_counter()
-        figures = one()
+        figures = measure()
         spent = (time.perf_counter() - began) * (os.cpu_count() or 1)
         found.append({**figures, "stolen": (stolen() - before) / spent})
     return sorted(found, key=lambda one: one["stolen"])[:rounds]

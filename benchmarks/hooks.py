@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -213,22 +214,21 @@ async def all_out(url: str, what: str, seconds: float) -> dict[str, float]:
     return {"rate": done / (time.perf_counter() - began)}
 
 
+def one_load(how: str, what: str, seconds: float) -> dict[str, float]:
+    with scratch() as folder, running(serve(folder)) as server:
+        figures = call(sys.executable, HERE, "--load", how, what, server.url, str(seconds))
+    progress(f"  {how} {what}: {figures}")
+    return figures
+
+
 def measured_load(rounds: int, seconds: float, *, quick: bool) -> dict[str, list[dict[str, float]]]:
     """The load comes from a process of its own, as real clients' does."""
     found: dict[str, list[dict[str, float]]] = {}
     for how in ("clock", "all"):
         for what in ("health", "hooks"):
-
-            def one(how: str = how, what: str = what) -> dict[str, float]:
-                with scratch() as folder, running(serve(folder)) as server:
-                    load = ["--load", how, what, server.url, str(seconds)]
-                    figures = call(sys.executable, HERE, *load)
-                progress(f"  {how} {what}: {figures}")
-                return figures
-
             # Rates are medians anyhow; a p99 needs rounds in which nothing else happened.
             most = rounds if quick else 40 if how == "clock" else 2 * rounds
-            found[f"{how} {what}"] = quietest(rounds, most, one)
+            found[f"{how} {what}"] = quietest(rounds, most, partial(one_load, how, what, seconds))
     return found
 
 
