@@ -234,7 +234,7 @@ class Callboard:
     ) -> Interaction:
         """Answer a question. The first answer counts; a second is told so."""
         await self.operations.answer(interaction_id, value, approved=approved, by=by, via=via)
-        return await self.interaction(interaction_id)
+        return await self.people.receipt(interaction_id)
 
     async def pause(
         self,

@@ -416,8 +416,9 @@ async def test_the_first_answer_wins(http: httpx.AsyncClient):
     )
     winners = [answer.json() for answer in answers if answer.status_code == 200]
     assert len(winners) == 1
-    assert winners[0]["answeredBy"] == winners[0]["response"]["value"]
-    assert winners[0]["via"] == "http"
+    assert winners[0]["answeredAs"] == winners[0]["response"]["value"]
+    assert (winners[0]["answeredBy"], winners[0]["via"]) == ("admin", "http")
+    assert winners[0]["receipt"] == "delivered"
     for answer in answers:
         if answer.status_code != 200:
             error(answer, 409, "ALREADY_ANSWERED")
@@ -449,7 +450,7 @@ async def test_a_question_of_its_own(http: httpx.AsyncClient):
     assert id in [one["id"] for one in listed]
     answered = await http.post(f"/interactions/{id}/answer", json={"approved": False, "by": "Ada"})
     assert answered.json()["status"] == "rejected"
-    assert answered.json()["answeredBy"] == "Ada"
+    assert (answered.json()["answeredBy"], answered.json()["answeredAs"]) == ("admin", "Ada")
     error(await http.get(f"/sessions/{id}"), 404, "SESSION_NOT_FOUND")
 
 

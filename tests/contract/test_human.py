@@ -145,7 +145,8 @@ class TestTheModule:
         )
         assert (done.status, done.response) == ("completed", {"notes": "fine"})
         assert (done.transcript, done.duration_ms, done.error) == ("all of it", 60_000, None)
-        assert done.answered_by == "ann"
+        # A server knows who holds the token. In this process there is only the name that is given.
+        assert (done.answered_by, done.answered_as) in (("ann", None), ("admin", "ann"))
         assert id not in await ids(board)
 
     async def test_options_are_snake_case_and_seconds(self, board: Board):

@@ -14,6 +14,8 @@ import pytest
 import pytest_asyncio
 from tests.servers import TOKEN, Server, serving
 
+from callboard.board.processes import started_at
+
 PATIENCE = 20
 
 pytestmark = [
@@ -163,13 +165,78 @@ async def test_a_permission_is_granted_from_the_board(http: httpx.AsyncClient, s
     plate = await plate_of(http, session)
     assert plate["status"] == "awaiting_approval"
     assert plate["interactionId"] == question["id"]
-    answer = await http.post(f"/interactions/{question['id']}/answer", json={"approved": True})
-    assert answer.json()["response"] == {"approved": True}
+    path = f"/interactions/{question['id']}/answer"
+    answering = asyncio.create_task(http.post(path, json={"approved": True, "by": "ada"}))
     decision = (await holding).json()["hookSpecificOutput"]["decision"]
     assert decision["behavior"] == "allow"
     assert (await until(http, session, status="running"))["waitingFor"] is None
-    again = await http.post(f"/interactions/{question['id']}/answer", json={"approved": False})
+    again = await http.post(path, json={"approved": False})
     assert again.status_code == 409
+    await send(http, bash(session, "PostToolUse"))
+    answer = await answering
+    assert answer.status_code in (200, 202)
+    found = await receipt(http, question["id"])
+    assert (found["status"], found["response"]) == ("completed", {"approved": True})
+    assert (found["receipt"], found["via"]) == ("delivered", "http")
+    assert (found["answeredBy"], found["answeredAs"]) == ("admin", "ada")
+
+
+async def test_an_answer_is_accepted_before_its_outcome_is_known(
+    http: httpx.AsyncClient, session: str
+):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    path = f"/interactions/{question['id']}/answer"
+    answer = await http.post(path, json={"approved": True})
+    await holding
+    accepted = answer.json()
+    assert (answer.status_code, accepted["receipt"]) == (202, "pending")
+    assert (accepted["status"], accepted["response"]) == ("pending", None)
+    assert accepted["accepted"] == {"approved": True}
+
+
+async def test_a_call_that_ran_overrules_a_refusal_that_was_accepted(
+    http: httpx.AsyncClient, session: str
+):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    path = f"/interactions/{question['id']}/answer"
+    answering = asyncio.create_task(http.post(path, json={"approved": False}))
+    assert (await holding).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+    await send(http, bash(session, "PostToolUse"))
+    await answering
+    found = await receipt(http, question["id"])
+    assert (found["status"], found["response"]) == ("completed", {"approved": True})
+    assert (found["receipt"], found["via"]) == ("overruled", "terminal")
+    assert found["accepted"] == {"approved": False}
+
+
+async def test_an_answer_to_a_client_that_ends_before_it_acts_is_lost(
+    http: httpx.AsyncClient, session: str
+):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    path = f"/interactions/{question['id']}/answer"
+    answering = asyncio.create_task(http.post(path, json={"approved": True}))
+    await holding
+    await send(http, hook(session, "SessionEnd", reason="other"))
+    await answering
+    found = await receipt(http, question["id"])
+    assert (found["status"], found["response"]) == ("cancelled", None)
+    assert found["receipt"] == "lost"
+
+
+async def receipt(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
+    """The question, once it is known what became of the answer."""
+    async with asyncio.timeout(20):
+        while True:
+            found = (await http.get(f"/interactions/{id}")).json()
+            if found["receipt"] != "pending":
+                return found
+            await asyncio.sleep(0.02)
 
 
 async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: str):
@@ -448,11 +515,13 @@ async def test_a_wrong_event_names_its_field(
     assert (answer.status_code, answer.json()["error"]["field"]) == (400, field)
 
 
-async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient, session: str):
-    process = {"project_path": "/home/ada/z", "pid": 2**22 - 1, "proc_start": session}
+async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient):
+    # Processes that live: the server looks for those that do not.
+    mine, parent = os.getpid(), os.getppid()
+    process = {"project_path": "/home/ada/z", "pid": mine, "proc_start": started_at(mine)}
     plate = (await http.post("/plates/register", json=process)).json()
     assert (plate["status"], plate["projectPath"]) == ("starting", "/home/ada/z")
-    other = {"project_path": "/home/ada/z", "pid": 2**22 - 2, "proc_start": session}
+    other = {"project_path": "/home/ada/z", "pid": parent, "proc_start": started_at(parent)}
     await http.post("/plates/register", json=other)
     told = (await http.post("/plates/stopped", json=process)).json()
     assert told == {"status": "ok", "count": 1}

@@ -60,13 +60,23 @@ class Board:
 
         return await until_told(look, lambda: f"the end of question {id}")
 
+    async def settled(self, id: str) -> Wire:
+        """Wait until it is known what became of a question and of its answer."""
+
+        async def look() -> Wire | None:
+            found = await self.question(id)
+            is_open = "pending" in (found["status"], found["receipt"])
+            return None if is_open else found
+
+        return await until_told(look, lambda: f"the outcome of question {id}")
+
     async def answer(self, id: str, value: Any, *, approved: bool | None = None) -> None:
         """Answer, as anybody on the board could."""
         verdict = {} if approved is None else {"approved": approved}
         body = {"value": value, "by": "ann", **verdict}
         async with self.server.client() as client:
             said = await client.post(f"/interactions/{id}/answer", json=body)
-            assert said.status_code == 200, said.text
+            assert said.status_code in (200, 202), said.text
 
     async def events(self, plate: Wire) -> list[Wire]:
         return (await self.get(f"/plates/{plate['plateId']}/events"))["events"]

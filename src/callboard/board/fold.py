@@ -6,83 +6,45 @@ plate has left behind, tells something but moves nothing; and while a dialog is 
 waits, whatever else goes on beside it.
 """
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, cast
 
-from callboard.board.plate import Pending, Plate, Todo
-from callboard.board.transition import ASKS, MOVES, NEEDY, PLANS, Happening, Status, transition
-from callboard.errors import StateNotSerializable
+from callboard.board.dialogs import (
+    Closed,
+    Folded,
+    Moment,
+    dialogs,
+    in_subagent,
+    is_late,
+    leave,
+    no_subagent_is_left,
+    outcomes,
+)
+from callboard.board.plate import Plate, Todo, clipped
+from callboard.board.transition import MOVES, NEEDY, Happening, Status, transition
 from callboard.events import plates
-from callboard.events.codec import dump_json
 from callboard.vendors.reports import Signal
 
-LONGEST_TEXT: Final = 500
-"""What a board shows of somebody's words. All of them are in the raw payload."""
-
-_TURN_OVER: Final = frozenset(
-    {
-        plates.PROMPT_SUBMIT,
-        plates.STOP,
-        plates.STOP_FAILURE,
-        plates.TURN_IDLE,
-        plates.HEALTH_CHECK_RECOVERY,
-    }
-)
-_OPENS_DIALOG: Final = frozenset({ASKS, PLANS})
-"""Tools that are nothing but a dialog."""
-_ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMISSION_RESOLVED})
-_BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
-_OVER: Final = frozenset({plates.SESSION_START, plates.SESSION_END, plates.PROCESS_EXIT})
 _FINISHED: Final = frozenset({plates.STOP, plates.STOP_FAILURE})
 _BY_PERSON: Final = frozenset({plates.PROMPT_SUBMIT, plates.TURN_IDLE, plates.SESSION_START})
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When and in which of the client's sessions something happened.
-
-    fresh: the plate has not had this session before. So it is the next one, whose start we
-        missed, and not one that the plate has left behind.
-    now_ms: what the clock says when it is heard.
-    """
-
-    at_ms: int
-    session_id: str
-    fresh: bool = False
-    now_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """A dialog that is over; `approved` where it is known how it was decided."""
-
-    pending: Pending
-    approved: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """The plate after an event, and the dialogs that ended with it."""
-
-    plate: Plate
-    closed: tuple[Closed, ...] = ()
 
 
 def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None) -> Folded:
     """The plate after a signal. `asked`: the interaction that a permission request became."""
     if _is_dropped(plate, signal, moment):
-        return Folded(plate)
+        # It moves nothing any more, and may still show what became of a request.
+        return outcomes(plate, signal)
     is_next = moment.session_id != plate.session_id
-    left = tuple(Closed(one, None) for one in plate.pending) if is_next else ()
+    left: tuple[Closed, ...] = ()
     if is_next:
-        plate = _in_next_session(plate, moment.session_id)
+        before = leave(plate, moment)
+        plate, left = _in_next_session(before.plate, moment.session_id), before.closed
     if _begins(signal):
         plate = plate.having(dismissed=False)
-    folded = _dialogs(_told(plate, signal), signal, moment, asked)
-    is_late = not is_next and _is_late(moment, plate.status_at)
-    moved = folded.plate if is_late else _moved(folded.plate, signal, moment)
+    folded = dialogs(_told(plate, signal), signal, moment, asked)
+    comes_late = not is_next and is_late(moment, plate.status_at)
+    moved = folded.plate if comes_late else _moved(folded.plate, signal, moment)
     return Folded(moved, (*left, *folded.closed))
 
 
@@ -94,22 +56,15 @@ def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
     one before is told at the same time, and may be told with the later moment.
     """
     is_other = moment.session_id != plate.session_id
-    is_late = _is_late(moment, plate.status_at)
     if _begins(signal):
-        return is_late and is_other != (plate.status == "closed")
+        return is_late(moment, plate.status_at) and is_other != (plate.status == "closed")
     if plate.status == "closed" or (is_other and not moment.fresh):
         return True
     return signal.name == plates.HEALTH_CHECK_RECOVERY and plate.status not in NEEDY
 
 
 def _begins(signal: Signal) -> bool:
-    return signal.name == plates.SESSION_START and not _in_subagent(signal)
-
-
-def _is_late(moment: Moment, than: int) -> bool:
-    """Whether something newer is known; what is newer than now comes from before a clock was set
-    back, and nothing could ever come after it."""
-    return moment.at_ms < than and (moment.now_ms is None or than <= moment.now_ms)
+    return signal.name == plates.SESSION_START and not in_subagent(signal)
 
 
 def _in_next_session(plate: Plate, session_id: str) -> Plate:
@@ -131,7 +86,7 @@ def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
         signal.name,
         tool=details.get("toolName"),
         has_error=bool(details.get("error")),
-        subagent=_in_subagent(signal),
+        subagent=in_subagent(signal),
     )
     status = _while_asking(plate, transition(plate.status, happening))
     told: dict[str, Any] = {
@@ -142,9 +97,10 @@ def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
     if not happening.subagent and signal.name in MOVES:
         told |= {
             "status": status,
-            "status_at": moment.at_ms,
+            # Handing over an answer is our doing, and no sign of what the client does.
+            "status_at": plate.status_at if details.get("handed") else moment.at_ms,
             "interrupted": bool(details.get("interrupted")),
-            "error": _clipped(details.get("error")) if status == "error" else None,
+            "error": clipped(details.get("error")) if status == "error" else None,
         }
     return plate.having(**told)
 
@@ -159,7 +115,7 @@ def _while_asking(plate: Plate, status: Status) -> Status:
 
 def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
     """Whether something waits to be seen: what a person does at the terminal, that one saw."""
-    if _in_subagent(signal) and signal.name != plates.PERMISSION_REQUEST:
+    if in_subagent(signal) and signal.name != plates.PERMISSION_REQUEST:
         return plate.unseen
     if signal.name in _FINISHED or signal.name == plates.PERMISSION_REQUEST:
         return True
@@ -172,143 +128,13 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
     return plate.unseen
 
 
-def _dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
-    """Open the dialog that a request tells of; close those that an event shows to be over."""
-    tool = signal.details.get("toolName")
-    if signal.name == plates.PERMISSION_REQUEST or (
-        signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
-    ):
-        # A turn that is over has no dialogs, also those that are told of only now.
-        is_over = plate.status in _BETWEEN_TURNS and _is_late(moment, plate.status_at)
-        return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
-    if "unheld" in signal.details:
-        return _unheld(plate, signal.details["unheld"])
-    over = [one for one in plate.pending if _is_over(one, signal, moment)]
-    if signal.name == plates.TOOL_CALL and tool is not None:
-        over = _nearest(over, signal)
-    if not over:
-        return Folded(plate)
-    still = tuple(one for one in plate.pending if one not in over)
-    approved = _approved(signal)
-    return Folded(replace(plate, pending=still), tuple(Closed(one, approved) for one in over))
-
-
-def _unheld(plate: Plate, id: str) -> Folded:
-    """The question is over, and the dialog is not: only the terminal can answer it any more."""
-    held = [one for one in plate.pending if one.id == id]
-    dialogs = tuple(replace(one, id=None) if one.id == id else one for one in plate.pending)
-    return Folded(replace(plate, pending=dialogs), tuple(Closed(one, None) for one in held))
-
-
-def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:
-    details = signal.details
-    tool = details.get("toolName") or ""
-    opened = Pending(
-        id=asked,
-        tool=tool,
-        call=_call(details),
-        asks=_clipped(details.get("asks")) or tool,
-        at=moment.at_ms,
-        subagent=details.get("subagent"),
-    )
-    others = tuple(one for one in plate.pending if not _is_same(one, opened))
-    if len(others) < len(plate.pending) and asked is None:
-        return plate
-    return replace(plate, pending=(*others, opened))
-
-
-def _is_same(known: Pending, opened: Pending) -> bool:
-    """Whether a dialog is told of again: by the start of its tool, or by a client that came back.
-
-    The same call can be made twice at once; then each has an interaction of its own.
-    """
-    if known.id is not None and opened.id is not None:
-        return known.id == opened.id
-    return (known.tool, known.call, known.subagent) == (opened.tool, opened.call, opened.subagent)
-
-
-def _is_over(pending: Pending, signal: Signal, moment: Moment) -> bool:
-    if signal.name in _OVER:
-        return not _in_subagent(signal)
-    if "request" in signal.details:
-        return pending.id == signal.details["request"]
-    # What happened before a dialog opened does not close it, when it is told of afterwards.
-    if _is_late(moment, pending.at):
-        return False
-    subagent = signal.details.get("subagent")
-    if signal.name == plates.SUBAGENT_STOP:
-        return subagent is not None and pending.subagent == subagent
-    if pending.subagent != subagent:
-        return signal.name == plates.STOP and _no_subagent_is_left(signal)
-    if signal.name in _ENDS_CALL:
-        return _is_meant(pending, signal)
-    return signal.name in _TURN_OVER and "origin" not in signal.details
-
-
-def _nearest(over: list[Pending], signal: Signal) -> list[Pending]:
-    """The one dialog that a call had, where several could be meant."""
-    call = _call(signal.details)
-    return sorted(over, key=lambda one: one.call != call)[:1]
-
-
-def _is_meant(pending: Pending, signal: Signal) -> bool:
-    """Whether the dialog is the one for this call: a request does not tell the call's id.
-
-    Who names no tool means all of them. A dialog that names no call is for whichever goes on.
-    """
-    details = signal.details
-    if "call" in details:
-        return pending.call == details["call"]
-    if signal.name == plates.TOOL_START:
-        return not pending.call
-    if details.get("toolName") is None or not pending.call:
-        return True
-    if pending.tool != details["toolName"]:
-        return False
-    # A plan's input is gone once it is approved, and a question's is not quite the same.
-    return pending.tool in _OPENS_DIALOG or pending.call == _call(details)
-
-
-def _call(details: Mapping[str, Any]) -> str:
-    """What tells one call of a tool from another; empty where nothing is told of it."""
-    if "call" in details:
-        return str(details["call"])
-    if "toolInput" not in details:
-        return ""
-    given = details["toolInput"]
-    if details.get("toolName") == ASKS and isinstance(given, Mapping):
-        # Once it is answered, its answers stand beside its questions.
-        given = cast("Mapping[str, Any]", given).get("questions")
-    return fingerprint(given)
-
-
-def fingerprint(input: Any) -> str:
-    """What tells one input of a tool from another; the input itself may be megabytes.
-
-    A client sends the same input in the same words each time, its keys in the same order.
-    """
-    try:
-        told = dump_json(input)
-    except StateNotSerializable:
-        told = ascii(input).encode()
-    return hashlib.sha256(told).hexdigest()[:16]
-
-
-def _approved(signal: Signal) -> bool | None:
-    """How the dialog was decided: a tool that ran was allowed."""
-    if signal.name == plates.TOOL_CALL:
-        return None if signal.details.get("toolName") is None else True
-    told = signal.details.get("approved")
-    return told if isinstance(told, bool) else None
-
-
 def _told(plate: Plate, signal: Signal) -> Plate:
     """What an event tells beside the status, whenever it comes."""
     details = signal.details
     plate = _with_subagents(plate, signal)
     if "todos" in details or "todo" in details:
         plate = replace(plate, todos=_todos(plate.todos, details))
-    return plate if _in_subagent(signal) else plate.having(**_facts(plate, signal))
+    return plate if in_subagent(signal) else plate.having(**_facts(plate, signal))
 
 
 def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:
@@ -318,9 +144,9 @@ def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:
         case plates.TOOL_START | plates.TOOL_CALL:
             return {"last_tool": details.get("toolName") or plate.last_tool}
         case plates.PROMPT_SUBMIT:
-            return {"prompt": _clipped(details.get("prompt")) or plate.prompt}
+            return {"prompt": clipped(details.get("prompt")) or plate.prompt}
         case plates.STOP:
-            return {"last_message": _clipped(details.get("message")) or plate.last_message}
+            return {"last_message": clipped(details.get("message")) or plate.last_message}
         case plates.SESSION_START:
             return {"subagents": (), "background": (), "ended": None}
         case plates.SESSION_END | plates.PROCESS_EXIT:
@@ -335,7 +161,7 @@ def _with_subagents(plate: Plate, signal: Signal) -> Plate:
     id = signal.details.get("subagent")
     if "background" in signal.details:
         plate = replace(plate, background=tuple(signal.details["background"]))
-    if signal.name == plates.STOP and id is None and _no_subagent_is_left(signal):
+    if signal.name == plates.STOP and id is None and no_subagent_is_left(signal):
         return replace(plate, subagents=())
     if not isinstance(id, str):
         return plate
@@ -348,21 +174,6 @@ def _with_subagents(plate: Plate, signal: Signal) -> Plate:
             background=tuple(one for one in plate.background if one.get("id") != id),
         )
     return plate
-
-
-def _no_subagent_is_left(signal: Signal) -> bool:
-    """Whether a client that tells what goes on after its turn tells of no subagent.
-
-    One that was interrupted ends without a word.
-    """
-    told = signal.details.get("background")
-    return isinstance(told, list) and all(
-        one.get("kind") != "subagent" for one in cast("list[Mapping[str, Any]]", told)
-    )
-
-
-def _in_subagent(signal: Signal) -> bool:
-    return signal.details.get("subagent") is not None
 
 
 def _todos(known: tuple[Todo, ...], details: Mapping[str, Any]) -> tuple[Todo, ...]:
@@ -382,12 +193,6 @@ def _todo(told: Mapping[str, Any], before: Todo | None = None) -> Todo:
     known = before or Todo("", "", "pending")
     return Todo(
         id=str(told.get("id", "")),
-        text=_clipped(told.get("text")) or known.text,
+        text=clipped(told.get("text")) or known.text,
         status=str(told.get("status") or known.status),
     )
-
-
-def _clipped(text: Any) -> str | None:
-    if not isinstance(text, str) or not text.strip():
-        return None
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"

@@ -40,7 +40,7 @@ class Holding:
         return nullcontext() if self._grips is None else self._grips.hold(interaction_id)
 
     async def wait(self, interaction_id: str) -> Interaction | None:
-        """The question once it is closed, by whatever process; None when we close first."""
+        """The question once it is answered or closed; None when this server stops first."""
         asked = await self._inbox.get(interaction_id)
         changed = asyncio.Event()
         unsubscribe = self._log.on_change(asked.stream, lambda head: changed.set())
@@ -51,7 +51,7 @@ class Holding:
                 while not self.closing:
                     changed.clear()
                     asked = await self._inbox.get(interaction_id)
-                    if asked.status != "pending":
+                    if asked.status != "pending" or asked.accepted is not None:
                         return asked
                     await _first(changed, closing)
                 return None

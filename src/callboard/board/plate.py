@@ -9,6 +9,9 @@ from callboard.board.transition import NEEDY, Status
 from callboard.events.codec import load_json
 from callboard.events.moments import from_ms, iso
 
+LONGEST_TEXT: Final = 500
+"""How much of a text the board shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pending:
@@ -17,6 +20,7 @@ class Pending:
     id: of the interaction, when the hook is held open so that the board can answer; else None.
     call: the fingerprint of the tool's input, by which a call is known again.
     at: when it opened, in milliseconds.
+    use: the client's own id of the call, where a hook before it said so.
     """
 
     id: str | None
@@ -25,6 +29,30 @@ class Pending:
     asks: str
     at: int
     subagent: str | None = None
+    use: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the row."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """A request whose dialog is gone, until the client's own files confirm what became of it.
+
+    closed_at: when the dialog was gone, in milliseconds. transcript: where its outcome will stand.
+    handed: the hook got our decision. seen: the last outcome that something showed, if any.
+    """
+
+    id: str
+    tool: str
+    call: str
+    at: int
+    closed_at: int
+    use: str | None = None
+    transcript: str | None = None
+    handed: bool = False
+    seen: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in the row."""
@@ -76,6 +104,7 @@ class Plate:
     interrupted: bool = False
     dismissed: bool = False
     pending: tuple[Pending, ...] = ()
+    unsettled: tuple[Unsettled, ...] = ()
     todos: tuple[Todo, ...] = ()
     background: tuple[Mapping[str, Any], ...] = ()
     subagents: tuple[str, ...] = ()
@@ -151,6 +180,13 @@ class Plate:
         return cls.from_json(told)
 
 
+def clipped(text: Any) -> str | None:
+    """What a board shows of a text. All of it is in the raw payload; None for no text."""
+    if not isinstance(text, str) or not text.strip():
+        return None
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+
+
 def changed(before: Plate | None, after: Plate) -> dict[str, Any]:
     """What an event tells of the plate: all of a new one, else only what is different."""
     if before is None:
@@ -174,12 +210,14 @@ def _camel(name: str) -> str:
 
 _WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "pending": Pending.to_json,
+    "unsettled": Unsettled.to_json,
     "todos": lambda todo: [todo.id, todo.text, todo.status],
     "background": dict,
     "subagents": str,
 }
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "pending": lambda told: Pending(**told),
+    "unsettled": lambda told: Unsettled(**told),
     "todos": lambda told: Todo(*told),
     "background": dict,
     "subagents": str,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from callboard.board.fold import Moment
+from callboard.board.dialogs import Moment
 from callboard.board.identity import find_plate, of_session
 from callboard.board.keeping import Kept, Known
 from callboard.board.plate import Pending, Plate
 from callboard.board.recording import Recording, record
-from callboard.board.remembering import asks, has_heard, was_decided
+from callboard.board.remembering import asks, has_heard, use_of, was_decided
 from callboard.board.transition import STATUSES
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
@@ -24,6 +24,7 @@ from callboard.events import plates
 from callboard.events.rows import Query
 from callboard.ids import short_id
 from callboard.interactions.kinds import is_from_board
+from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
@@ -75,6 +76,11 @@ class Plates:
         """Every plate that is not closed, dismissed ones too."""
         query = Query("plates", one_of=("status", _LIVING), order="created_at")
         return [Plate.from_row(row) for row in await self._log.rows(query)]
+
+    async def awaiting_outcome(self) -> list[Plate]:
+        """Every plate with a request whose outcome is not confirmed, closed ones too."""
+        rows = await self._log.rows(Query("plates", {"awaits_outcome": 1}))
+        return [Plate.from_row(row) for row in rows]
 
     async def get(self, plate_id: str) -> Plate:
         """One plate."""
@@ -136,13 +142,16 @@ class Plates:
 
         await self._tell_of(interaction_id, unhold)
 
-    async def answered(self, interaction_id: str) -> None:
-        """A question was closed by somebody at the board: the dialog is over."""
+    async def hand_over(self, interaction_id: str) -> None:
+        """A held hook gets the answer that was accepted here: its dialog closes."""
 
         def resolve(plate: Plate) -> Signal | None:
-            if _dialog(plate, interaction_id) is None:
-                return None
-            return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
+            details = {"request": interaction_id, "handed": True}
+            if _dialog(plate, interaction_id) is not None:
+                return Signal(plates.PERMISSION_RESOLVED, details)
+            if _is_unsettled(plate, interaction_id):
+                return Signal(plates.PERMISSION_SETTLED, details)
+            return None
 
         await self._tell_of(interaction_id, resolve)
 
@@ -283,6 +292,18 @@ class Plates:
         asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
 
+    async def _with_use(self, plate: Plate, report: Report) -> Report:
+        """A request with the id of its call, which the client told when the call began."""
+        if report.hold is None or not asks(report):
+            return report
+        use = await use_of(self._log, plate, report)
+        if use is None:
+            return report
+        signals = [
+            replace(one, details={"toolUseId": use, **one.details}) for one in report.signals
+        ]
+        return replace(report, signals=tuple(signals))
+
     async def _usual(self, report: Report) -> Known | None:
         """The plate that this session was on just now, if nothing is new about it."""
         plate_id = self._recent.get(report.session_id)
@@ -318,12 +339,12 @@ class Plates:
 
     async def _write(self, known: Known, report: Report, *, fresh: bool = False) -> Recording:
         """Fold a report into a plate and append what came of it; PositionConflict if it moved."""
-        asked = [one.id for one in known.plate.pending if one.id is not None]
-        still_open = {id for id in asked if await self._is_open(id)}
+        report = await self._with_use(known.plate, report)
+        questions = await self._questions(known.plate)
         before = None if known.head == 0 else known.plate
         at_ms = self._moment(report)
         moment = Moment(at_ms, report.session_id, fresh, self._clock.now_ms())
-        told = record(before, known.plate, report, moment, still_open.__contains__)
+        told = record(before, known.plate, report, moment, questions)
         await self._append(known.plate.plate_id, told, known.head, at_ms)
         return told
 
@@ -378,9 +399,18 @@ class Plates:
         row = rows[0]
         return _Asked(row["stream"], row["execution_id"], is_from_board(row["type"]))
 
-    async def _is_open(self, interaction_id: str) -> bool:
-        where = {"id": interaction_id, "status": "pending"}
-        return bool(await self._log.rows(Query("human_interactions", where)))
+    async def _questions(self, plate: Plate) -> dict[str, Interaction]:
+        """The questions of a plate whose outcome is not confirmed, as they stand."""
+        ids = [one.id for one in (*plate.pending, *plate.unsettled) if one.id is not None]
+        if not ids:
+            return {}
+        rows = await self._log.rows(Query("human_interactions", one_of=("id", ids)))
+        now = self._clock.now_ms()
+        return {row["id"]: interaction(row, now) for row in rows}
+
+
+def _is_unsettled(plate: Plate, interaction_id: str) -> bool:
+    return any(one.id == interaction_id for one in plate.unsettled)
 
 
 def _dialog(plate: Plate, interaction_id: str) -> Pending | None:

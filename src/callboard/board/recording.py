@@ -1,19 +1,25 @@
 """A report becomes the events of a plate's stream: what happened, what was asked, what is over."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from callboard.board.fold import Closed, Moment, apply
+from callboard.board.dialogs import Closed, Moment
+from callboard.board.fold import apply
 from callboard.board.plate import Plate, changed
 from callboard.board.raw import kept
-from callboard.board.transition import ASKS
+from callboard.board.transition import ASKS, PLANS
 from callboard.events import names, plates
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
+from callboard.interactions.records import Interaction
+from callboard.interactions.settlement import settle
 from callboard.vendors.reports import Report, Request, Signal
 
 Told = tuple[str, dict[str, Any]]
+
+_TYPES: Final[Mapping[str, str]] = {ASKS: "question", PLANS: "plan"}
+"""The types of questions by the tool that asks; every other tool asks for permission."""
 
 
 @dataclass(slots=True)
@@ -27,7 +33,7 @@ class Recording:
     def add(
         self, signal: Signal, moment: Moment, asked: str | None = None, raw: Any = None
     ) -> tuple[Closed, ...]:
-        """Fold a signal and tell of it; gives the dialogs that ended with it."""
+        """Fold a signal and tell of it; gives the questions it says something about."""
         folded = apply(self.plate, signal, moment, asked)
         details = dict(signal.details)
         if raw is not None:
@@ -65,19 +71,12 @@ class Recording:
             payload |= {"options": list(request.options), "other": True}
         self.told.append((names.REQUESTED, payload))
 
-    def resolve(self, closed: Closed, answers: Mapping[str, Any] | None = None) -> None:
-        """Close the question of a dialog that ended in the terminal, or with its session."""
-        payload: dict[str, Any] = {"id": closed.pending.id, "via": "terminal"}
-        if answers is not None:
-            response: dict[str, Any] = {"answers": dict(answers)}
-        elif closed.approved is not None and closed.pending.tool != ASKS:
-            response = {"approved": closed.approved}
-        else:
-            gone = payload | {"reason": "it was left in the terminal"}
-            return self.told.append((names.INPUT_CANCELLED, gone))
-        verdict = {} if closed.approved is None else {"approved": closed.approved}
-        received = payload | verdict | {"value": response, "outcome": "completed"}
-        return self.told.append((names.RECEIVED, received))
+    def settle(self, closed: Closed, asked: Interaction | None) -> None:
+        """Record what became of a question, as far as it is known and not recorded yet."""
+        type = _TYPES.get(closed.tool, "permission") if asked is None else asked.type
+        told = settle(closed.id, type, asked, closed.outcome)
+        if told is not None:
+            self.told.append(told)
 
     def events(self, at_ms: int) -> list[NewEvent]:
         """What is to be appended."""
@@ -89,9 +88,9 @@ def record(
     plate: Plate,
     report: Report,
     moment: Moment,
-    is_open: Callable[[str], bool],
+    questions: Mapping[str, Interaction],
 ) -> Recording:
-    """The events that a report makes; `is_open` tells whether a question is still open."""
+    """The events that a report makes; `questions` are those of the plate, as they stand."""
     recording = Recording(before, _with_facts(plate, report, moment.fresh))
     for index, signal in enumerate(report.signals):
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
@@ -102,9 +101,8 @@ def record(
         if asked is not None and report.request is not None and recording.is_asking(asked):
             recording.ask(report.request, asked)
         for one in closed:
-            id = one.pending.id
-            if id is not None and (id == report.hold or is_open(id)):
-                recording.resolve(one, signal.details.get("answers"))
+            if one.id == report.hold or one.id in questions:
+                recording.settle(one, questions.get(one.id))
     return recording
 
 

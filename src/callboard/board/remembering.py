@@ -45,6 +45,22 @@ async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
     )
 
 
+async def use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
+    """The id of the call that a request is about: of the last such call that no dialog has."""
+    wanted = call_of(report.raw)
+    if wanted is None:
+        return None
+    taken = {one.use for one in (*plate.pending, *plate.unsettled)}
+    uses: dict[str, None] = {}
+    for event in await _last(log, plate):
+        use = event.payload.get("toolUseId")
+        if event.name == plates.TOOL_START and call_of(event.payload.get("raw")) == wanted:
+            uses[str(use)] = None
+        elif event.name == plates.TOOL_CALL:
+            uses.pop(str(use), None)
+    return next((use for use in uses if use not in taken and use != "None"), None)
+
+
 async def _last(log: EventLog, plate: Plate) -> list[Event]:
     head = await log.head(plate.plate_id)
     return await log.read(plate.plate_id, max(0, head - _REMEMBERED))

@@ -16,22 +16,22 @@ from callboard.board.plate import Pending, Plate
 from callboard.board.plates import Plates
 from callboard.board.processes import is_alive
 from callboard.board.recovery import Checks, is_stale
+from callboard.board.settling import Settling, dialog_outcome, registered_client
 from callboard.board.transition import NEEDY
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound
 from callboard.events import plates as events
-from callboard.vendors.claude.registry import Registered, registered
-from callboard.vendors.claude.transcript import read_end, ruling_since
+from callboard.vendors.claude.registry import Registered
 from callboard.vendors.reports import Signal
 
 _log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = 0.25
+LOOK_SOON: Final = 0.05
+"""While somebody waits to learn what became of an answer."""
 PROCESSES_EVERY: Final = 1.0
 SILENT_MS: Final = 2000
 """How long a client must have been idle by its own account before we believe that we missed it."""
-DECIDED_MS: Final = 600
-"""How long we wait for a hook or the transcript to tell how a dialog was decided."""
 STARTS_WITHIN_MS: Final = 10 * 60_000
 """A client that was announced and is not heard of for so long was not started."""
 UNHELD_SECS: Final = 10.0
@@ -54,6 +54,7 @@ class Rounds:
         self._clock = clock
         self._drain = drain
         self._counting = counting
+        self._settling = Settling(plates, clock)
         self._checks = Checks(LOOK_EVERY)
         self._unheld: dict[str, float] = {}
         self._processes_at = 0.0
@@ -75,14 +76,15 @@ class Rounds:
 
     async def _go(self) -> None:
         while True:
+            soon = False
             try:
-                await self.once()
+                soon = await self.once()
             except Exception as error:  # A store that fails now may work again later.
                 _log.error("The board could not be looked after: %s", error)
-            await self._clock.sleep(LOOK_EVERY)
+            await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
 
-    async def once(self) -> None:
-        """One round."""
+    async def once(self) -> bool:
+        """One round; whether the next should follow at once."""
         await self._drain()
         living = await self._plates.living()
         now = self._clock.monotonic()
@@ -90,6 +92,7 @@ class Rounds:
             self._processes_at = now
             living = [plate for plate in living if not await self._has_died(plate)]
         await self._read_registry(living)
+        soon = await self._settling.look(living)
         await self._miss(living, now)
         if self._counting is not None:
             self._counting.write(now)
@@ -97,6 +100,7 @@ class Rounds:
             await self.also(now)
         if self._checks.due(self._clock.now_ms() / 1000):
             await self._check_health(living)
+        return soon
 
     # ------------------------------------------------------------------ processes
 
@@ -118,8 +122,8 @@ class Rounds:
 
     async def _read_registry(self, living: Iterable[Plate]) -> None:
         for plate in living:
-            known = _registered(plate)
-            if known is None or known.session_id != plate.session_id:
+            known = registered_client(plate)
+            if known is None:
                 continue
             await self._tell(plate, lambda now, known=known: self._from_registry(now, known))
 
@@ -131,7 +135,7 @@ class Rounds:
         if over and known.status == "idle" and over[0].subagent is None:
             return Signal(events.TURN_IDLE, {"interrupted": True, "seenIn": "registry"})
         if over:
-            return self._resolved(plate, over[0], known)
+            return self._resolved(plate, over[0])
         silent = known.changed_at + SILENT_MS
         if (
             plate.status == "running"
@@ -142,21 +146,13 @@ class Rounds:
             return Signal(events.TURN_IDLE, {"interrupted": True, "seenIn": "registry"})
         return None
 
-    def _resolved(self, plate: Plate, pending: Pending, known: Registered) -> Signal | None:
-        """A dialog that is over while the client goes on: a yes, or a no with a word to it.
-
-        A hook or the transcript tells which, if one waits a moment. A tool that takes long tells
-        only at its end; then it is not known here.
-        """
-        if self._clock.now_ms() < known.changed_at + DECIDED_MS:
+    def _resolved(self, plate: Plate, pending: Pending) -> Signal | None:
+        """A dialog that is gone while the client works on: a yes, or a no with a message."""
+        shown = dialog_outcome(self._settling.at(plate), pending)
+        if shown is None:
             return None
-        ruling = None
-        if plate.transcript_path is not None:
-            ruling = ruling_since(read_end(plate.transcript_path), pending.at)
-        details: dict[str, Any] = {"request": pending.id} if pending.id else _call(pending)
-        if ruling is not None and ruling.approved is not None:
-            details["approved"] = ruling.approved
-        return Signal(events.PERMISSION_RESOLVED, details)
+        which = {"request": pending.id} if pending.id else _call(pending)
+        return Signal(events.PERMISSION_RESOLVED, {**which, **shown})
 
     # ------------------------------------------------------------------ hooks that are gone
 
@@ -172,7 +168,7 @@ class Rounds:
     async def _give_up(self, interaction_id: str, living: Sequence[Plate]) -> None:
         """The dialog of a hook that is gone is over too, unless the client says that it waits."""
         asks = (one for one in living if any(p.id == interaction_id for p in one.pending))
-        known = next((_registered(plate) for plate in asks), None)
+        known = next((registered_client(plate) for plate in asks), None)
         if known is not None and known.status == "waiting":
             await self._plates.let_wait(interaction_id)
         else:
@@ -195,7 +191,7 @@ class Rounds:
             return False
         if any(one.id is not None and self._holding.holds(one.id) for one in plate.pending):
             return False
-        known = _registered(plate)
+        known = registered_client(plate)
         if known is not None and known.status == "waiting":
             return False
         try:
@@ -215,12 +211,6 @@ class Rounds:
 
 def _lives(plate: Plate) -> bool:
     return plate.status != "closed"
-
-
-def _registered(plate: Plate) -> Registered | None:
-    if plate.agent != "claude" or plate.pid is None:
-        return None
-    return registered(plate.pid, plate.proc_start)
 
 
 def _call(pending: Pending) -> dict[str, Any]:

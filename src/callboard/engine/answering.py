@@ -1,5 +1,6 @@
 """An answer to a question becomes its event, or a refusal that says why."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from callboard.errors import AlreadyAnswered, InteractionClosed, InteractionNotFound
@@ -17,7 +18,7 @@ _CLOSED = {
 
 
 def answer_payload(
-    view: SessionView, question: str, value: Any, approved: bool | None, **who: str | None
+    view: SessionView, question: str, value: Any, approved: bool | None, who: Mapping[str, str]
 ) -> dict[str, Any]:
     """The payload of `input:received`; raises when the question cannot take this answer."""
     asked = view.questions.get(question)
@@ -27,11 +28,11 @@ def answer_payload(
         raise already(question, asked.value)
     if asked.status != "pending":
         raise closed(question, _CLOSED[asked.status])
-    return received_payload(asked, value, approved, **who)
+    return received_payload(asked, value, approved, who)
 
 
 def received_payload(
-    asked: Asked | Interaction, value: Any, approved: bool | None, **who: str | None
+    asked: Asked | Interaction, value: Any, approved: bool | None, who: Mapping[str, str]
 ) -> dict[str, Any]:
     """The payload of `input:received` for a question that is open; AnswerInvalid if wrong."""
     answer = check(asked, value, approved, asked.config)
@@ -42,7 +43,13 @@ def received_payload(
         payload["approved"] = answer.approved
     if answer.status is not None:
         payload["status"] = answer.status
-    return payload | {key: name for key, name in who.items() if name is not None}
+    return payload | dict(who)
+
+
+def accepted_payload(received: dict[str, Any]) -> dict[str, Any]:
+    """The payload of `input:accepted`: the answer, before the agent's own dialog confirms it."""
+    told = {"id": received["id"], "response": received["value"]}
+    return told | {key: received[key] for key in ("by", "as", "via") if key in received}
 
 
 def unknown(question: str) -> InteractionNotFound:

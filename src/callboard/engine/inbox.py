@@ -7,7 +7,7 @@ waits for a person but does not go on with the answer, or standing alone.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from callboard.clock import Clock
 from callboard.engine.answering import RAN_OUT, closed
@@ -17,6 +17,7 @@ from callboard.engine.operations import Operations
 from callboard.engine.resolving import Questions, Told
 from callboard.errors import ConflictError, ValidationError
 from callboard.events import names
+from callboard.events.authors import Author, By, authored
 from callboard.events.moments import to_ms
 from callboard.events.rows import Cell, Query
 from callboard.interactions.claims import check_free, claim_payload
@@ -26,6 +27,9 @@ from callboard.interactions.participation import ending
 from callboard.interactions.records import Interaction, interaction
 from callboard.interactions.requests import request_payload
 from callboard.log.protocol import EventLog
+
+RECEIPT_WITHIN: Final = 1.0
+"""Seconds that an answer waits to learn what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +96,13 @@ class Inbox:
         config: Mapping[str, Any] | None = None,
         session_id: str | None = None,
         key: str | None = None,
-        by: str | None = None,
+        by: By = None,
     ) -> Interaction:
         """Put a question to people: in a session that has not ended, or standing alone.
 
         With a `key` it is put once: asked again under it, the question is found, answered or not.
         """
-        payload = request_payload(type, prompt, options, config)
-        if by is not None:
-            payload["by"] = by
+        payload = request_payload(type, prompt, options, config) | authored(by)
         if session_id is None:
             return await self.get(await self._asking.alone(payload, key))
         return await self.get(await self._asking.within(session_id, payload, key))
@@ -119,6 +121,26 @@ class Inbox:
                 await changed.wait()
         finally:
             undo()
+
+    async def receipt(self, interaction_id: str, *, within: float = RECEIPT_WITHIN) -> Interaction:
+        """An answered question, once it is known what became of the answer.
+
+        What a coding agent asked is known moments later, or stays `pending` after `within`
+        seconds: the record follows.
+        """
+        changed = asyncio.Event()
+        found = await self.get(interaction_id)
+        undo = self._log.on_change(found.stream, lambda head: changed.set())
+        try:
+            async with asyncio.timeout(within):
+                while (found := await self.get(interaction_id)).receipt == "pending":
+                    await changed.wait()
+                    changed.clear()
+        except TimeoutError:
+            found = await self.get(interaction_id)
+        finally:
+            undo()
+        return found
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
         """See to a question: for a while nobody else can claim it. The same `by` renews."""
@@ -149,7 +171,7 @@ class Inbox:
         transcript: str | None = None,
         duration_ms: int | None = None,
         error: str | None = None,
-        by: str | None = None,
+        by: By = None,
         via: str | None = None,
     ) -> Interaction:
         """End an interactive session with its outcome; a simpler question is answered by it."""
@@ -157,14 +179,14 @@ class Inbox:
         who = _who(by, via)
         asked = await self._questions.find_open(interaction_id)
         if manner_of(asked.type) != "outcome":
-            return await self._complete_simply(asked, outcome, response, who)
+            return await self._complete_simply(asked, outcome, response, by, via)
         given = Completion(outcome, response, transcript, duration_ms, error)
         paused = await self._is_paused(asked.session_id)
         late: list[str] = []
 
         def build(asked: Interaction) -> Told:
             late.clear()
-            name, payload = ending(asked, given, by)
+            name, payload = ending(asked, given, _participant(by))
             if _ran_out(asked, self._clock.now_ms()) and not paused:
                 late.append(asked.id)
                 return names.EXPIRED, {"id": asked.id, "timedOut": True, "outcome": "timeout"}
@@ -181,10 +203,10 @@ class Inbox:
         return bool(rows and rows[0]["paused"])
 
     async def _complete_simply(
-        self, asked: Interaction, outcome: str, response: Any, who: dict[str, str]
+        self, asked: Interaction, outcome: str, response: Any, by: By, via: str | None
     ) -> Interaction:
         if outcome == "cancelled":
-            return await self.cancel(asked.id, **who)
+            return await self.cancel(asked.id, by=by, via=via)
         verdict = VERDICTS.get(outcome)
         if outcome != "completed" and (verdict is None or manner_of(asked.type) != "verdict"):
             raise ValidationError(
@@ -195,11 +217,11 @@ class Inbox:
         if isinstance(response, Mapping) and manner_of(asked.type) not in WHOLE:
             told = cast("Mapping[str, Any]", response)
             value, approved = told.get("value"), told.get("approved", verdict)
-        await self._operations.answer(asked.id, value, approved=approved, **who)
+        await self._operations.answer(asked.id, value, approved=approved, by=by, via=via)
         return await self.get(asked.id)
 
     async def cancel(
-        self, interaction_id: str, *, by: str | None = None, via: str | None = None
+        self, interaction_id: str, *, by: By = None, via: str | None = None
     ) -> Interaction:
         """Take a question back, unless a workflow cannot go on without its answer.
 
@@ -215,7 +237,7 @@ class Inbox:
                 )
             payload = {"id": asked.id, "reason": "it was taken back", **_who(by, via)}
             if manner_of(asked.type) == "outcome":
-                name, ended = ending(asked, Completion("cancelled"), by)
+                name, ended = ending(asked, Completion("cancelled"), _participant(by))
                 return name, ended | payload
             if asked.awaited:
                 raise ConflictError(
@@ -235,8 +257,12 @@ def _ran_out(asked: Interaction, now_ms: int) -> bool:
     return asked.deadline is not None and to_ms(asked.deadline) <= now_ms
 
 
-def _who(by: str | None, via: str | None) -> dict[str, str]:
-    return {key: name for key, name in {"by": by, "via": via}.items() if name is not None}
+def _who(by: By, via: str | None) -> dict[str, str]:
+    return authored(by) | ({} if via is None else {"via": via})
+
+
+def _participant(by: By) -> str | None:
+    return by.participant if isinstance(by, Author) else by
 
 
 def _sought(status: str | None, session_id: str, type: str | None) -> Query:

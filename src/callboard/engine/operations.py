@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from callboard.clock import Clock
-from callboard.engine.answering import RAN_OUT, answer_payload, closed, received_payload
+from callboard.engine.answering import (
+    RAN_OUT,
+    accepted_payload,
+    answer_payload,
+    closed,
+    received_payload,
+)
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load, not_found
@@ -28,6 +34,7 @@ from callboard.errors import (
     ValidationError,
 )
 from callboard.events import names
+from callboard.events.authors import By, authored
 from callboard.events.moments import to_ms
 from callboard.events.rows import Query
 from callboard.ids import short_id
@@ -57,7 +64,7 @@ def begin(
     workflow: Workflow,
     given: Any,
     source: Mapping[str, str] | None = None,
-    by: str | None = None,
+    by: By = None,
 ) -> Callable[[Scene], None]:
     """The first events of a new session."""
     try:
@@ -77,9 +84,7 @@ def begin(
         }
         if source:
             payload["source"] = dict(source)
-        if by:
-            payload["by"] = by
-        scene.batch.add(names.STARTED, payload)
+        scene.batch.add(names.STARTED, payload | authored(by))
         if workflow.start is not None:
             start = workflow.start
             _start(scene, workflow.name, lambda draft: start(draft, given))
@@ -115,7 +120,7 @@ class Operations:
         *,
         session_id: str | None = None,
         source: Mapping[str, str] | None = None,
-        by: str | None = None,
+        by: By = None,
     ) -> str:
         """Begin a session and leave it to whoever drives; returns its id."""
         prelude = begin(workflow, input, source, by)
@@ -131,19 +136,22 @@ class Operations:
         value: Any = None,
         *,
         approved: bool | None = None,
-        by: str | None = None,
+        by: By = None,
         via: str | None = None,
     ) -> str | None:
         """Answer a question; returns its session, if it has one. The first answer counts.
 
         Only the clock's part needs the session itself; else the question's row is enough.
         """
-        who = {"by": by, "via": via}
+        who = authored(by) | ({} if via is None else {"via": via})
 
         def build(asked: Interaction) -> Told | None:
             if asked.deadline is not None and to_ms(asked.deadline) <= self._clock.now_ms():
                 return None
-            return names.RECEIVED, received_payload(asked, value, approved, **who)
+            received = received_payload(asked, value, approved, who)
+            if asked.from_hook:
+                return names.ACCEPTED, accepted_payload(received)
+            return names.RECEIVED, received
 
         answered = await self._questions.write(interaction_id, build)
         if answered is not None:
@@ -158,12 +166,12 @@ class Operations:
         question: str,
         value: Any,
         approved: bool | None,
-        who: dict[str, str | None],
+        who: dict[str, str],
     ) -> None:
         """The deadline has passed, and nobody has driven the session since: close it now."""
 
         def build(batch: Batch) -> bool:
-            payload = answer_payload(batch.view, question, value, approved, **who)
+            payload = answer_payload(batch.view, question, value, approved, who)
             asked = batch.view.questions[question]
             late = ran_out(asked, batch.now) and not batch.view.paused
             if late:
@@ -186,11 +194,11 @@ class Operations:
         session_id: str,
         *,
         interrupt: bool = False,
-        by: str | None = None,
+        by: By = None,
         reason: str | None = None,
     ) -> bool:
         """Ask a session to pause; whether that was new. What runs finishes, or is interrupted."""
-        why = {k: v for k, v in {"by": by, "reason": reason}.items() if v is not None}
+        why = authored(by) | ({} if reason is None else {"reason": reason})
         driven = await self._driven(session_id)
 
         def build(batch: Batch) -> bool:
@@ -204,7 +212,7 @@ class Operations:
 
         return await self._write(session_id, build, settle=True)
 
-    async def resume(self, session_id: str, *, by: str | None = None) -> bool:
+    async def resume(self, session_id: str, *, by: By = None) -> bool:
         """Let a paused session go on; whether it was paused. Someone still has to drive it."""
 
         def build(batch: Batch) -> bool:
@@ -217,16 +225,14 @@ class Operations:
                 )
             if not view.paused and view.pausing is None and not _lies_still(view):
                 return False
-            batch.add(names.RESUMED, {"by": by} if by else {})
+            batch.add(names.RESUMED, authored(by))
             return True
 
         return await self._write(session_id, build)
 
-    async def cancel(
-        self, session_id: str, *, by: str | None = None, reason: str | None = None
-    ) -> bool:
+    async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
         """End a session for good; whether it had not ended already."""
-        why = {k: v for k, v in {"by": by, "reason": reason}.items() if v is not None}
+        why = authored(by) | ({} if reason is None else {"reason": reason})
 
         def build(batch: Batch) -> bool:
             if batch.view.ended:
@@ -246,7 +252,7 @@ class Operations:
         edits: Sequence[Mapping[str, Any]] | Callable[[Any], Any] | None = None,
         child_id: str | None = None,
         run: bool = True,
-        by: str | None = None,
+        by: By = None,
     ) -> Forked:
         """Begin a new session that shares this one's events up to a point. Copies nothing.
 
@@ -256,9 +262,7 @@ class Operations:
         loaded = await load(self._log, session_id, position)
         view = loaded.view
         starting = await start_patches(self._log, session_id, position)
-        payload = forked_payload(view, workflow, edits, starting)
-        if by:
-            payload["by"] = by
+        payload = forked_payload(view, workflow, edits, starting) | authored(by)
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
         batch.add(names.FORKED, payload)
@@ -266,7 +270,7 @@ class Operations:
         await self._log.append(view.session_id, batch.events, writing)
         return Forked(view.session_id, session_id, position, position + 1)
 
-    async def delete(self, session_id: str, *, by: str | None = None, trim: bool = True) -> None:
+    async def delete(self, session_id: str, *, by: By = None, trim: bool = True) -> None:
         """Remove a session for good, cancelled first if it has not ended. Its forks stay whole.
 
         With `trim=False` its events are left for a later `trim` of the log: for who deletes many.

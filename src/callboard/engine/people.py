@@ -114,7 +114,7 @@ def _answer(scene: Scene, request: Request, value: object) -> None:
         name, ended = completion_event(request, completion_of(request.config, value))
         close(scene.batch, name, ended | {"via": "handler"})
         return
-    scene.batch.add(names.RECEIVED, answer_payload(view, asked.id, value, None, via="handler"))
+    scene.batch.add(names.RECEIVED, answer_payload(view, asked.id, value, None, {"via": "handler"}))
 
 
 def handler_failed(asked: Asked, error: Exception) -> HandlerFailed:

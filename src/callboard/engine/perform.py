@@ -378,7 +378,7 @@ def _plain_items(phase: str, items: Any) -> list[Any]:
 
 
 def _who(payload: dict[str, Any]) -> dict[str, Any]:
-    return {key: payload[key] for key in ("by", "reason") if key in payload}
+    return {key: payload[key] for key in ("by", "as", "reason") if key in payload}
 
 
 def _has_answer(state: Any) -> bool:

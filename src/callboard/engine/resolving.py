@@ -51,6 +51,8 @@ class Questions:
             raise already(interaction_id, _decided(found), awaited=found.awaited)
         if found.status != "pending":
             raise closed(interaction_id, _CLOSED.get(found.status, "is closed"))
+        if found.accepted is not None:
+            raise already(interaction_id, found.accepted, awaited=False)
         return found
 
     async def write(

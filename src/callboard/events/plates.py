@@ -11,6 +11,8 @@ HEALTH_CHECK_RECOVERY: Final = "health_check_recovery"
 
 PERMISSION_REQUEST: Final = "permission_request"
 PERMISSION_RESOLVED: Final = "permission_resolved"
+PERMISSION_SETTLED: Final = "permission_settled"
+"""What became of a request whose dialog is gone. It never moves the status."""
 STOP_FAILURE: Final = "stop_failure"
 TURN_IDLE: Final = "turn_idle"
 SUBAGENT_START: Final = "subagent_start"
@@ -45,4 +47,11 @@ FROM_AGENTS: Final = frozenset(
 )
 """What a coding agent, or a program that speaks for one, may report."""
 
-ALL: Final = FROM_AGENTS | {HEALTH_CHECK_RECOVERY, PROCESS_EXIT, REGISTERED, CHANGED, DISMISSED}
+ALL: Final = FROM_AGENTS | {
+    PERMISSION_SETTLED,
+    HEALTH_CHECK_RECOVERY,
+    PROCESS_EXIT,
+    REGISTERED,
+    CHANGED,
+    DISMISSED,
+}

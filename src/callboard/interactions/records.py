@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Self, TypedDict
+from typing import Any, Final, Literal, Self, TypedDict, get_args
 
 from callboard.events.codec import load_json
 from callboard.events.moments import from_iso, from_ms, iso
+from callboard.interactions.kinds import is_from_board
+
+Receipt = Literal["pending", "delivered", "overruled", "lost"]
+"""What became of an answer: on its way, taken, decided otherwise in the terminal, or unheard."""
+RECEIPTS: Final[tuple[Receipt, ...]] = get_args(Receipt)
 
 LONGEST_MS: Final = 86_400_000
 """As long as a claim may last at most: a day."""
@@ -39,7 +44,10 @@ class HumanInteractionRow(TypedDict):
     claimed_by: str | None
     claimed_until: int | None
     answered_by: str | None
+    answered_as: str | None
     via: str | None
+    accepted: str | None
+    receipt: str | None
     stream: str
 
 
@@ -69,8 +77,25 @@ class Interaction:
     duration_ms: int | None
     created_at: datetime
     resolved_at: datetime | None
+    answered_as: str | None = None
+    """The name that the caller gave; `answered_by` is the authenticated one."""
+    accepted: Any = None
+    """The answer that was taken for a coding agent. Its outcome is in `status` and `response`."""
+    receipt: Receipt | None = None
     stream: str = field(default="", compare=False)
     """The stream that tells of it: its session's, its own, or a plate's. Not on the wire."""
+
+    @property
+    def from_hook(self) -> bool:
+        """Whether a coding agent's own dialog is open beside it, and may decide first."""
+        return is_from_board(self.type) and not self.awaited
+
+    @property
+    def for_agent(self) -> Any:
+        """The answer that the agent should get; None when there is none, or no longer."""
+        if self.accepted is not None:
+            return self.accepted if self.receipt in ("pending", "delivered") else None
+        return self.response if self.status == "completed" and self.via != "terminal" else None
 
     @property
     def awaited(self) -> bool:
@@ -97,7 +122,10 @@ class Interaction:
             "claimedBy": self.claimed_by,
             "claimedUntil": _iso(self.claimed_until),
             "answeredBy": self.answered_by,
+            "answeredAs": self.answered_as,
             "via": self.via,
+            "accepted": self.accepted,
+            "receipt": self.receipt,
             "createdAt": _iso(self.created_at),
             "resolvedAt": _iso(self.resolved_at),
         }
@@ -121,7 +149,10 @@ class Interaction:
             claimed_by=wire["claimedBy"],
             claimed_until=_read(wire["claimedUntil"]),
             answered_by=wire["answeredBy"],
+            answered_as=wire.get("answeredAs"),
             via=wire["via"],
+            accepted=wire.get("accepted"),
+            receipt=wire.get("receipt"),
             error=wire["error"],
             config=wire["config"],
             transcript=wire["transcript"],
@@ -152,7 +183,10 @@ def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> In
         claimed_by=row["claimed_by"] if claimed else None,
         claimed_until=_moment(until) if claimed else None,
         answered_by=row["answered_by"],
+        answered_as=row["answered_as"],
         via=row["via"],
+        accepted=_json(row["accepted"]),
+        receipt=_receipt(row["receipt"]),
         error=_json(row["error"]),
         config=_json(row["session_config"]),
         transcript=row["session_transcript"],
@@ -161,6 +195,10 @@ def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> In
         resolved_at=_moment(row["resolved_at"]),
         stream=row["stream"],
     )
+
+
+def _receipt(word: str | None) -> Receipt | None:
+    return next((one for one in RECEIPTS if one == word), None)
 
 
 def _json(text: str | None) -> Any:

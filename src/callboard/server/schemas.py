@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from callboard.events.status import Status
+from callboard.interactions.records import Receipt
 
 InteractionType = Literal[
     "approval", "choice", "confirmation", "select", "input", "interactive_session",
@@ -89,7 +90,10 @@ class InteractionOut(Wire):
     claimed_by: str | None
     claimed_until: Moment | None
     answered_by: str | None
+    answered_as: str | None
     via: str | None
+    accepted: Any
+    receipt: Receipt | None
     created_at: Moment
     resolved_at: Moment | None
 

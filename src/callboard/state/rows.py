@@ -149,7 +149,10 @@ def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
         "claimed_by": None,
         "claimed_until": None,
         "answered_by": None,
+        "answered_as": None,
         "via": None,
+        "accepted": None,
+        "receipt": None,
     }
     changes: Changes = [Put("human_interactions", row), _session(event, {"pending": 1})]
     if payload.get("deadline"):
@@ -173,8 +176,8 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
             "session_transcript": payload.get("transcript"),
             "session_duration": payload.get("durationMs"),
             "error": _json(payload.get("error")),
-            "answered_by": payload.get("by"),
-            "via": payload.get("via"),
+            **_answerer(payload),
+            "receipt": payload.get("receipt") or _usual_receipt(event, payload),
             "claimed_by": None,
             "claimed_until": None,
         }
@@ -185,6 +188,41 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
         ]
 
     return handle
+
+
+def _answerer(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "answered_by": payload.get("by"),
+        "answered_as": payload.get("as"),
+        "via": payload.get("via"),
+    }
+
+
+def _usual_receipt(event: Event, payload: Mapping[str, Any]) -> str | None:
+    """An answer that nothing stands between: it has arrived with its event."""
+    answered = event.name == names.RECEIVED and payload.get("via") != "terminal"
+    return "delivered" if answered else None
+
+
+def _accepted(event: Event, payload: Mapping[str, Any]) -> Changes:
+    values = {
+        "accepted": _json(payload["response"]),
+        **_answerer(payload),
+        "receipt": "pending",
+        "claimed_by": None,
+        "claimed_until": None,
+    }
+    return [Change("human_interactions", {"id": payload["id"]}, values)]
+
+
+def _corrected(event: Event, payload: Mapping[str, Any]) -> Changes:
+    values = {
+        "status": payload["status"],
+        "response": _json(payload.get("response")),
+        **_answerer(payload),
+        "receipt": payload.get("receipt"),
+    }
+    return [Change("human_interactions", {"id": payload["id"]}, values)]
 
 
 def _contributed(event: Event, payload: Mapping[str, Any]) -> Changes:
@@ -244,6 +282,8 @@ def _plate(event: Event, payload: Mapping[str, Any]) -> Changes:
     if not told:
         return []
     row = {_column(key): _cell(value) for key, value in told.items()}
+    if "unsettled" in told:
+        row["awaits_outcome"] = int(bool(told["unsettled"]))
     whole = "id" in row
     changes: Changes = [
         Put("plates", row) if whole else Change("plates", {"id": event.session_id}, row)
@@ -283,7 +323,9 @@ _HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
     names.AGENT_STARTED: _agent_started,
     names.CHECKPOINT: _checkpoint,
     names.REQUESTED: _requested,
+    names.ACCEPTED: _accepted,
     names.RECEIVED: _closed("completed"),
+    names.CORRECTED: _corrected,
     names.EXPIRED: _closed("timeout"),
     names.INPUT_CANCELLED: _closed("cancelled"),
     names.INPUT_FAILED: _closed("failed"),

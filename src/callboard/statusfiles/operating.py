@@ -4,6 +4,7 @@ from typing import Any
 
 from callboard.clock import Clock
 from callboard.engine.operations import Operations
+from callboard.events.authors import By
 from callboard.log.protocol import EventLog
 from callboard.statusfiles.publishing import note
 
@@ -21,7 +22,7 @@ class NotedOperations(Operations):
         value: Any = None,
         *,
         approved: bool | None = None,
-        by: str | None = None,
+        by: By = None,
         via: str | None = None,
     ) -> str | None:
         """Answer a question; returns its session, if it has one."""
@@ -35,7 +36,7 @@ class NotedOperations(Operations):
         session_id: str,
         *,
         interrupt: bool = False,
-        by: str | None = None,
+        by: By = None,
         reason: str | None = None,
     ) -> bool:
         """Ask a session to pause; whether that was new."""
@@ -43,9 +44,7 @@ class NotedOperations(Operations):
         await note(self._events, session_id)
         return was_new
 
-    async def cancel(
-        self, session_id: str, *, by: str | None = None, reason: str | None = None
-    ) -> bool:
+    async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
         """End a session for good; whether it had not ended already."""
         was_new = await super().cancel(session_id, by=by, reason=reason)
         await note(self._events, session_id)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from callboard.board.fold import LONGEST_TEXT, Folded, Moment, apply, fingerprint
-from callboard.board.plate import Plate
+from callboard.board.dialogs import Folded, Moment, fingerprint
+from callboard.board.fold import apply
+from callboard.board.plate import LONGEST_TEXT, Plate
 from callboard.vendors.reports import Signal
 
 NEW = Plate("p1", "claude", "s1", created_at=0, updated_at=0)
@@ -100,13 +101,13 @@ def test_the_next_session_begins_without_what_the_one_before_had():
     assert (plate.session_id, plate.pending, plate.todos) == ("s2", (), ())
     assert (plate.prompt, plate.last_message, plate.last_tool) == (None, None, None)
     assert plate.name == "mine"
-    assert [(one.pending.id, one.approved) for one in folded.closed] == [("i1", None)]
+    assert [(one.id, one.outcome.kind) for one in folded.closed] == [("i1", "unknown")]
 
 
 def test_a_session_whose_start_was_missed_takes_the_plate_over():
     folded = happen(asking(asked="i1"), "prompt_submit", session="s2", fresh=True)
     assert (folded.plate.session_id, folded.plate.status) == ("s2", "running")
-    assert [one.pending.id for one in folded.closed] == ["i1"]
+    assert [one.id for one in folded.closed] == ["i1"]
 
 
 def test_the_start_after_clear_counts_though_the_end_before_it_is_told_as_later():
@@ -161,7 +162,7 @@ def test_a_tool_start_that_comes_after_its_request_changes_nothing():
 def test_the_call_ends_its_dialog_and_was_allowed():
     folded = happen(asking(asked="i1"), "tool_call", toolName="Bash", toolInput=LS)
     assert (folded.plate.status, folded.plate.pending) == ("running", ())
-    assert [one.approved for one in folded.closed] == [True]
+    assert [one.outcome.kind for one in folded.closed] == ["allowed"]
 
 
 def test_another_call_leaves_the_dialog_open_and_the_plate_waiting():
@@ -175,7 +176,7 @@ def test_of_two_dialogs_for_the_same_call_one_call_ends_one():
         first, "permission_request", 1600, asked="i2", toolName="Bash", toolInput=LS, asks="Again?"
     )
     folded = happen(both, "tool_call", toolName="Bash", toolInput=LS)
-    assert [one.pending.id for one in folded.closed] == ["i1"]
+    assert [one.id for one in folded.closed] == ["i1"]
     assert folded.plate.status == "awaiting_approval"
 
 
@@ -187,7 +188,7 @@ def test_of_two_questions_the_one_that_was_answered_ends():
     )
     answered = {**other, "answers": {"When?": "now"}}
     folded = happen(both, "tool_call", toolName="AskUserQuestion", toolInput=answered)
-    assert [one.pending.id for one in folded.closed] == ["i2"]
+    assert [one.id for one in folded.closed] == ["i2"]
 
 
 def test_a_plan_is_known_again_though_its_input_is_gone():
@@ -197,7 +198,8 @@ def test_a_plan_is_known_again_though_its_input_is_gone():
 
 def test_the_end_of_a_step_ends_what_was_asked_in_it_and_does_not_say_how():
     folded = happen(asking(asked="i1"), "tool_call", hook="PostToolBatch")
-    assert (folded.plate.status, [one.approved for one in folded.closed]) == ("running", [None])
+    assert folded.plate.status == "running"
+    assert [one.outcome.kind for one in folded.closed] == ["unknown"]
 
 
 def test_a_dialog_that_names_no_call_ends_with_whichever_goes_on():
@@ -217,11 +219,12 @@ def test_a_dialog_that_names_its_call_does_not_end_when_another_tool_starts():
 
 
 def test_a_reply_names_the_request_that_it_answers():
-    waiting = after(RUNNING, "permission_request", 1500, toolName="bash", call="per_1", asks="Run?")
+    asked = {"toolName": "bash", "call": "per_1", "asks": "Run?"}
+    waiting = after(RUNNING, "permission_request", 1500, asked="i1", **asked)
     other = happen(waiting, "permission_resolved", call="per_2", approved=False)
     own = happen(waiting, "permission_resolved", call="per_1", approved=False)
     assert (other.plate.status, other.closed) == ("awaiting_approval", ())
-    assert (own.plate.status, [one.approved for one in own.closed]) == ("running", [False])
+    assert (own.plate.status, [one.outcome.kind for one in own.closed]) == ("running", ["denied"])
 
 
 def test_an_answer_at_the_board_ends_the_dialog_by_its_id():
@@ -232,7 +235,8 @@ def test_an_answer_at_the_board_ends_the_dialog_by_its_id():
 @pytest.mark.parametrize("name", ["stop", "stop_failure", "turn_idle", "prompt_submit"])
 def test_a_turn_that_is_over_has_no_dialogs(name: str):
     folded = happen(asking(asked="i1"), name)
-    assert (folded.plate.pending, [one.approved for one in folded.closed]) == ((), [None])
+    assert folded.plate.pending == ()
+    assert [one.outcome.kind for one in folded.closed] == ["unknown"]
 
 
 def test_a_client_that_wakes_itself_ends_no_dialog():

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import pytest
 from tests.unit.board.boards import Board
 
-from callboard.board.plate import Pending, Plate, Todo, changed
+from callboard.board.plate import Pending, Plate, Todo, Unsettled, changed
 from callboard.board.transition import Status
 
 PLATE = Plate("p1", "claude", "s1", created_at=1000, updated_at=2000)
@@ -32,6 +32,7 @@ FULL = replace(
     interrupted=True,
     dismissed=True,
     pending=(Pending("i1", "Bash", "c", "Run: ls", 1400, "a1"),),
+    unsettled=(Unsettled("i2", "Bash", "c", 1300, 1350, "t1", "/t", handed=True, seen="allowed"),),
     todos=(Todo("1", "Write", "completed"), Todo("2", "Test", "pending")),
     background=({"id": "b1", "kind": "shell", "description": "make"},),
     subagents=("a1", "b1"),

@@ -132,13 +132,15 @@ async def test_what_is_left_is_cancelled():
         assert (await board.interaction(f"i{index}")).status == "cancelled", name
 
 
-async def test_a_question_that_was_answered_at_the_board_is_not_closed_twice():
+async def test_a_tool_that_ran_overrules_an_answer_that_was_accepted():
     board = Board()
     plate = await board.hear(request("i1"))
-    answer = {"id": "i1", "via": "api", "value": {"approved": False}, "outcome": "completed"}
-    await board.log.append(plate.plate_id, [NewEvent("e1", names.RECEIVED, answer, 0)])
+    answer = {"id": "i1", "via": "api", "response": {"approved": False}}
+    await board.log.append(plate.plate_id, [NewEvent("e1", names.ACCEPTED, answer, 0)])
     await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
-    assert (await board.interaction("i1")).response == {"approved": False}
+    found = await board.interaction("i1")
+    assert (found.status, found.response) == ("completed", {"approved": True})
+    assert (found.receipt, found.via) == ("overruled", "terminal")
 
 
 async def test_a_question_that_is_over_in_the_report_that_asks_it_is_closed():

@@ -90,6 +90,16 @@ class Watch:
         at = self.board.clock.now_ms() / 1000 + after
         os.utime(self.transcript, (at, at))
 
+    def called(self, use: str, content: str, **decided: Any) -> None:
+        """The transcript holds a call of `ls` and what became of it."""
+        call = {"type": "tool_use", "id": use, "name": "Bash", "input": {"command": "ls"}}
+        result = {"type": "tool_result", "tool_use_id": use, "content": content}
+        records = [
+            {"type": "assistant", "message": {"content": [call]}},
+            {"type": "user", "message": {"content": [result]}, **decided},
+        ]
+        self.write("".join(json.dumps(one) + "\n" for one in records))
+
 
 @pytest.fixture
 def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
@@ -151,40 +161,45 @@ async def test_a_dialog_that_was_left_takes_its_question_along(watch: Watch):
     assert await status(watch) == "cancelled"
 
 
-async def test_a_dialog_that_was_answered_is_over_within_a_second(watch: Watch):
+async def test_a_command_that_runs_long_was_allowed_in_the_terminal(watch: Watch):
     await watch.asks()
     watch.board.clock.skip(3)
     watch.register("busy")
+    assert (await watch.pass_by(1)).status == "awaiting_approval", "a refusal may still show"
     gone_on = await watch.pass_by(1)
     assert (gone_on.status, gone_on.pending) == ("running", ())
-    assert await status(watch) == "cancelled", "how it was decided, nobody knows yet"
+    told = await watch.board.interaction("q1")
+    assert (told.status, told.response, told.via) == (
+        "completed",
+        {"approved": True},
+        "terminal",
+    )
 
 
 @pytest.mark.parametrize(
-    ("ruling", "approved"),
+    ("decided", "response"),
     [
-        ({"permissionDecision": {"decision": "accept", "source": "user"}}, True),
-        ({"toolDenialKind": "rejected"}, False),
+        ({"permissionDecision": {"decision": "accept", "source": "user"}}, {"approved": True}),
+        (
+            {"toolDenialKind": "user-rejected"},
+            {"approved": False, "message": "use mkdir"},
+        ),
     ],
+    ids=["allowed", "denied"],
 )
-async def test_the_transcript_tells_how_it_was_decided(
-    watch: Watch, ruling: dict[str, Any], approved: bool
+async def test_the_transcript_says_how_it_was_decided(
+    watch: Watch, decided: dict[str, Any], response: dict[str, Any]
 ):
     await watch.asks()
     waiting = asyncio.create_task(watch.holding.wait("q1"))
     await asyncio.sleep(0)
     watch.board.clock.skip(3)
     watch.register("busy")
-    record = {"type": "user", "timestamp": "2999-01-01T00:00:00.000Z", **ruling}
-    watch.write(json.dumps(record) + "\n")
+    watch.called("t1", "REJECTED the user said:\nuse mkdir", **decided)
     assert (await watch.pass_by(1)).status == "running"
     told = await watch.board.interaction("q1")
-    assert (told.status, told.response, told.via) == (
-        "completed",
-        {"approved": approved},
-        "terminal",
-    )
-    assert await waiting == told, "and whoever held the hook is told"
+    assert (told.status, told.response, told.via) == ("completed", response, "terminal")
+    assert await waiting == told, "and the hook that was held gets to know"
 
 
 async def test_a_plate_that_is_stuck_recovers_within_twelve_seconds(watch: Watch):

@@ -1,4 +1,4 @@
-"""The end of a transcript."""
+"""What a transcript says about a call of a tool, in the records that the real client writes."""
 
 import json
 import os
@@ -7,28 +7,28 @@ from typing import Any
 
 import pytest
 
-from callboard.vendors.claude.transcript import (
-    LONGEST_END,
-    Ruling,
-    read_end,
-    ruling_on,
-    ruling_since,
-    was_interrupted,
-)
+from callboard.vendors.claude.transcript import LONGEST_END, CallResult, call_result, calls_of
 
-INTERRUPTED = "[Request interrupted by user]"
+REJECTED = "The user doesn't want to proceed with this tool use."
+BY_USER = {"decision": "accept", "source": "user_temporary"}
+BY_HOOK = {"decision": "accept", "source": "hook", "reasonType": "hook"}
+HOOK_DENIED = {"decision": "reject", "source": "hook", "reasonCode": "hook:PermissionRequest"}
 
 
 def user(content: Any, **more: Any) -> dict[str, Any]:
     return {"type": "user", "message": {"role": "user", "content": content}, **more}
 
 
-def assistant(text: str) -> dict[str, Any]:
-    return {"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}}
+def assistant(*blocks: Any) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"content": list(blocks)}}
 
 
-def result(id: str, **more: Any) -> dict[str, Any]:
-    return user([{"type": "tool_result", "tool_use_id": id, "content": "x"}], **more)
+def called(id: str, tool: str = "Bash", **input: Any) -> dict[str, Any]:
+    return assistant({"type": "tool_use", "id": id, "name": tool, "input": input})
+
+
+def result(id: str, content: str = "x", **more: Any) -> dict[str, Any]:
+    return user([{"type": "tool_result", "tool_use_id": id, "content": content}], **more)
 
 
 def written(path: Path, *records: Any) -> Path:
@@ -37,106 +37,96 @@ def written(path: Path, *records: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    "mark",
+    ("record", "expected"),
     [
-        user(INTERRUPTED),
-        user([{"type": "text", "text": INTERRUPTED}]),
-        user([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
-    ],
-)
-def test_a_turn_that_a_person_stopped(tmp_path: Path, mark: dict[str, Any]):
-    after = {"type": "system", "subtype": "turn_duration"}
-    path = written(tmp_path / "t.jsonl", user("go"), assistant("Well"), mark, after)
-    assert was_interrupted(read_end(path))
-
-
-@pytest.mark.parametrize(
-    "records",
-    [
-        [],
-        [user("go")],
-        [user("go"), assistant("Done")],
-        [user(INTERRUPTED), user("again")],
-        [user(INTERRUPTED), assistant("Well")],
-        [user("He said: " + INTERRUPTED)],
-        [{"type": "user"}, {"type": "user", "message": 5}],
-        [user(INTERRUPTED, isSidechain=True)],
-    ],
-)
-def test_a_turn_that_nobody_stopped(records: list[dict[str, Any]]):
-    assert not was_interrupted(records)
-
-
-@pytest.mark.parametrize(
-    ("record", "ruling"),
-    [
+        (result("t1", permissionDecision=BY_USER), CallResult(True, "terminal")),
+        (result("t1", permissionDecision=BY_HOOK), CallResult(True, "hook")),
+        (result("t1"), CallResult(True)),
         (
-            {"permissionDecision": {"decision": "accept", "source": "user_temporary"}},
-            Ruling(True, "user_temporary"),
+            result("t1", toolDenialKind="permission-rule", permissionDecision=HOOK_DENIED),
+            CallResult(False, "hook"),
         ),
-        ({"permissionDecision": {"decision": "allow", "source": "hook"}}, Ruling(True, "hook")),
-        ({"permissionDecision": {"decision": "reject", "source": "hook"}}, Ruling(False, "hook")),
-        ({"toolDenialKind": "user-rejected"}, Ruling(False, "user-rejected")),
-        ({"toolDenialKind": "interrupted"}, Ruling(None, "interrupted")),
-        ({}, None),
-        ({"permissionDecision": "odd"}, None),
-        ({"permissionDecision": {"decision": "maybe"}}, None),
+        (
+            result("t1", REJECTED + " STOP", toolDenialKind="user-rejected"),
+            CallResult(None, "terminal"),
+        ),
+        (
+            result("t1", REJECTED + " the user said:\nuse mkdir", toolDenialKind="user-rejected"),
+            CallResult(False, "terminal", message="use mkdir"),
+        ),
+        (result("t1", toolDenialKind="interrupted"), CallResult(None, "terminal")),
+        (result("t1", toolDenialKind="permission-rule"), CallResult(False)),
+        (result("t1", permissionDecision={"decision": "of another version"}), CallResult(False)),
+        (result("t1", permissionDecision="odd"), CallResult(True)),
+    ],
+    ids=[
+        "allowed in the terminal",
+        "allowed by a hook",
+        "needed no permission",
+        "denied by a hook",
+        "Esc",
+        "denied with a message",
+        "interrupted",
+        "denied by a rule",
+        "an unknown decision",
+        "an odd decision",
     ],
 )
-def test_who_decided(record: dict[str, Any], ruling: Ruling | None):
-    records = [result("t0", toolDenialKind="x"), result("t1", **record), assistant("Well")]
-    assert ruling_on(records, "t1") == ruling
-    assert ruling_on(records, "t2") is None
+def test_what_became_of_a_call(tmp_path: Path, record: dict[str, Any], expected: CallResult):
+    before, after = result("t0", toolDenialKind="x"), assistant({"type": "text", "text": "Well"})
+    path = written(tmp_path / "t.jsonl", called("t1"), before, record, after)
+    assert call_result(path, "t1") == expected
+    assert call_result(path, "t2") is None
 
 
-def decided(at: Any, source: str) -> dict[str, Any]:
-    ruling = {"decision": "accept", "source": source}
-    return result("t1", timestamp=at, permissionDecision=ruling)
+def test_a_call_that_still_runs_has_no_result(tmp_path: Path):
+    path = written(tmp_path / "t.jsonl", called("t1", command="ls"))
+    assert call_result(path, "t1") is None
 
 
-def test_the_last_ruling_since_a_moment():
-    records = [
-        decided("2026-01-31T12:00:00.000Z", "first"),
-        decided("2026-01-31T12:00:02.000Z", "second"),
-        assistant("Well") | {"timestamp": "2026-01-31T12:00:03.000Z"},
-    ]
-    noon = 1_769_860_800_000
-    assert ruling_since(records, noon) == Ruling(True, "second")
-    assert ruling_since(records, noon + 2000) == Ruling(True, "second")
-    assert ruling_since(records, noon + 2001) is None
+def test_what_a_question_was_answered_with(tmp_path: Path):
+    told = {"answers": {"Which?": "SQLite", "When?": 5}}
+    path = written(tmp_path / "t.jsonl", result("t1", toolUseResult=told))
+    assert call_result(path, "t1") == CallResult(True, answers={"Which?": "SQLite"})
 
 
-@pytest.mark.parametrize("odd", [None, 5, "", "yesterday", "0001-01-01T00:00:00"])
-def test_a_ruling_of_no_moment_is_not_since_any(odd: Any):
-    assert ruling_since([decided(odd, "x")], 1) is None
+def test_a_text_that_quotes_a_result_is_none(tmp_path: Path):
+    quoted = json.dumps(result("t1", toolDenialKind="user-rejected"))
+    path = written(tmp_path / "t.jsonl", user(quoted), assistant({"type": "text", "text": quoted}))
+    assert call_result(path, "t1") is None
+
+
+def test_the_calls_of_a_tool_newest_first(tmp_path: Path):
+    path = written(
+        tmp_path / "t.jsonl",
+        called("t1", command="ls"),
+        called("t2", "Read", file_path="x"),
+        called("t3", command="pwd"),
+    )
+    assert calls_of(path, "Bash") == [("t3", {"command": "pwd"}), ("t1", {"command": "ls"})]
 
 
 def test_only_the_end_is_read(tmp_path: Path):
-    long = [assistant("x" * 1000) for _ in range(200)]
-    path = written(tmp_path / "t.jsonl", result("t0"), *long, user(INTERRUPTED))
-    records = read_end(path)
-    assert len(json.dumps(records)) < LONGEST_END * 1.1
-    assert was_interrupted(records)
-    assert len(records) < len(long)
+    filler = [assistant({"type": "text", "text": "x" * 10_000}) for _ in range(LONGEST_END // 9000)]
+    path = written(tmp_path / "t.jsonl", result("t0"), *filler, result("t1"))
+    assert call_result(path, "t0") is None
+    assert call_result(path, "t1") is not None
 
 
-def test_a_line_that_is_half_written_is_left_out(tmp_path: Path):
-    path = written(tmp_path / "t.jsonl", user("go"), assistant("Well"))
+def test_lines_that_are_odd_or_half_written_are_left_out(tmp_path: Path):
+    path = written(tmp_path / "t.jsonl", result("t1"))
     with path.open("ab") as file:
-        file.write(b'{"type":"user","message":{"con')
-    assert len(read_end(path)) == 2
-
-
-def test_lines_that_are_odd_are_left_out(tmp_path: Path):
-    path = tmp_path / "t.jsonl"
-    path.write_bytes(b'\xff\xfe\n5\n[]\n"x"\n\n{"type":"user"}\n')
-    assert read_end(path) == [{"type": "user"}]
+        file.write(
+            b'\xff\xfe"tool_result" t1\n5\n[]\n"tool_result t1"\n{"type":"user","tool_result":"t1'
+        )
+    assert call_result(path, "t1") == CallResult(True)
 
 
 @pytest.mark.parametrize("name", ["none", "folder", "fifo", "nul\0"])
-def test_what_cannot_be_read_has_no_end(tmp_path: Path, name: str):
+def test_what_cannot_be_read_says_nothing(tmp_path: Path, name: str):
     if name == "folder":
         (tmp_path / name).mkdir()
     if name == "fifo":
         os.mkfifo(tmp_path / name)
-    assert read_end(tmp_path / name) == []
+    assert call_result(tmp_path / name, "t1") is None
+    assert calls_of(tmp_path / name, "Bash") == []

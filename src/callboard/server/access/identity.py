@@ -7,7 +7,7 @@ from callboard.server.access.scopes import Scope
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The holder of a token: its name stands in the log wherever nobody else is named."""
+    """The holder of a token: its name is recorded with everything that the token was used for."""
 
     name: str
     scope: Scope

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Request
 
+from callboard.events.authors import Author
 from callboard.server.access.identity import Identity
 from callboard.server.service import Service
 
@@ -19,6 +20,6 @@ SessionPath = Annotated[str, Path(description="A session's id.", min_length=1)]
 InteractionPath = Annotated[str, Path(description="A question's id.", min_length=1)]
 
 
-def who(identity: Identity, by: str | None) -> str:
-    """Who is recorded: whom the caller names, else the holder of the token."""
-    return by or identity.name
+def who(identity: Identity, by: str | None) -> Author:
+    """Who is recorded: the holder of the token, and beside it the name that the caller gave."""
+    return Author(identity.name, by or None)

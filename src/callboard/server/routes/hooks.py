@@ -70,9 +70,9 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
     leaving = asyncio.ensure_future(_left(receive))
     try:
         await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
+        if leaving.done() or not waiting.done():
             serving.leavings.add(id)
-            return _HEARD  # Nobody reads it.
+            return _HEARD  # The sender is gone, and has not got the answer.
         answered = waiting.result()
     finally:
         for task in (waiting, leaving):
@@ -81,10 +81,11 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
                 await task
     if answered is None:
         return reply({}, 503, {"Retry-After": "1", "Connection": "close"})
-    await serving.plates.answered(id)
     vendor = VENDORS.get(agent)
-    decided = vendor is not None and answered.via != "terminal"
-    return reply(vendor.decision(answered) if vendor is not None and decided else {})
+    if vendor is None or answered.for_agent is None:
+        return _HEARD
+    await serving.plates.hand_over(id)
+    return reply(vendor.decision(answered))
 
 
 async def _left(receive: Receive) -> None:

@@ -1,6 +1,6 @@
 """The inbox: every question to a person, from whatever asked it."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Query, Request, Response
 
@@ -93,7 +93,14 @@ async def release(
     return reply(released.to_wire())
 
 
-@router.post("/{interaction_id}/answer", responses=gives(InteractionOut) | failures(404, 409))
+_ANSWERED: Final = (
+    gives(InteractionOut)
+    | gives(InteractionOut, 202, "Accepted. The agent that asked has not confirmed it yet.")
+    | failures(404, 409)
+)
+
+
+@router.post("/{interaction_id}/answer", responses=_ANSWERED)
 async def answer(
     request: Request,
     serving: Serving,
@@ -110,10 +117,10 @@ async def answer(
         by=who(caller, given.by),
         via=caller.via,
     )
-    return await _closed(serving, interaction_id)
+    return await _answered(serving, interaction_id)
 
 
-@router.post("/{interaction_id}/complete", responses=gives(InteractionOut) | failures(404, 409))
+@router.post("/{interaction_id}/complete", responses=_ANSWERED)
 async def complete(
     request: Request,
     serving: Serving,
@@ -133,15 +140,15 @@ async def complete(
         by=who(caller, given.by),
         via=caller.via,
     )
-    return await _closed(serving, interaction_id)
+    return await _answered(serving, interaction_id)
 
 
-async def _closed(serving: Service, interaction_id: str) -> Response:
-    """A question that has its end, and a session that may go on."""
-    found = await serving.board.interaction(interaction_id)
-    if found.session_id is not None:
+async def _answered(serving: Service, interaction_id: str) -> Response:
+    """The question with its receipt; 202 while the agent that asked has not confirmed it."""
+    found = await serving.board.people.receipt(interaction_id)
+    if found.session_id is not None and not found.from_hook:
         serving.driver.wake(found.session_id)
-    return reply(found.to_wire())
+    return reply(found.to_wire(), 202 if found.receipt == "pending" else 200)
 
 
 @router.post("/{interaction_id}/cancel", responses=gives(InteractionOut) | failures(404, 409))

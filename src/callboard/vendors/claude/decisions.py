@@ -16,9 +16,7 @@ def decision(asked: Interaction) -> dict[str, Any]:
 
     Only an answer that somebody gave here decides anything.
     """
-    if asked.status != "completed" or asked.via == "terminal":
-        return dict(NO_DECISION)
-    config, response = as_object(asked.config), as_object(asked.response)
+    config, response = as_object(asked.config), as_object(asked.for_agent)
     match asked.type:
         case "permission":
             return verdict(response, _permitted(config, response), _denied(refusal(response)))

@@ -1,43 +1,98 @@
-"""The end of a transcript: whether the last turn was interrupted, and who decided what.
+"""The end of a transcript: what became of a tool's call, and who decided about it.
 
 Transcripts hold prompts and files of people. They are read here, never kept, and only their end.
 """
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from callboard.events.codec import load_json
-from callboard.events.moments import from_iso, to_ms
-from callboard.vendors.fields import Object, as_object, objects, word
+from callboard.vendors.fields import Object, as_object, objects, text, word
 
-LONGEST_END: Final = 64 * 1024
+LONGEST_END: Final = 1024 * 1024
+"""How much of a transcript is searched. A result is written moments before it is looked for."""
 
-_INTERRUPTED: Final = "[Request interrupted by user"
-_TURNS: Final = frozenset({"user", "assistant"})
-_LEFT: Final = frozenset({"interrupted", "cancelled"})
+_BY_PERSON: Final = "user-rejected"
+_INTERRUPTED: Final = frozenset({"interrupted", "cancelled"})
+_ACCEPTED: Final = frozenset({"accept", "allow", "allowed", "approve"})
+_SAID: Final = "the user said:\n"
+"""What stands before a person's words in the result of a call that they declined."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """How a call of a tool was decided.
+class CallResult:
+    """What became of a call of a tool, as the conversation goes on with it.
 
-    approved: None when it was neither allowed nor denied, but left.
-    source: who decided, in the client's words: a person, a hook, or its settings.
+    allowed: None when its dialog was left, or when the call was interrupted while it ran: the
+        client writes the same about both.
+    via: where it was decided: `terminal`, `hook`, or a source in the client's own words; None when
+        the transcript does not say.
+    message: what the person wrote beside a no. answers: what questions were answered with.
     """
 
-    approved: bool | None
-    source: str | None
+    allowed: bool | None
+    via: str | None = None
+    message: str | None = None
+    answers: Mapping[str, str] | None = None
 
 
-def read_end(path: str | Path) -> list[Object]:
-    """The last records of a transcript, oldest first; none when it cannot be read.
+def call_result(path: str | Path, tool_use_id: str) -> CallResult | None:
+    """What became of this call; None while the transcript does not say."""
+    for line in reversed(_lines(path)):
+        # By bytes first: of a megabyte, few lines are about this call.
+        if tool_use_id.encode() not in line or b"tool_result" not in line:
+            continue
+        record = _record(line)
+        block = next((one for one in _blocks(record) if _is_result(one, tool_use_id)), None)
+        if block is not None:
+            return _call_result(record, block)
+    return None
 
-    Its last line may be half written, and the first of what we read half cut off.
-    """
+
+def calls_of(path: str | Path, tool: str) -> list[tuple[str, Any]]:
+    """The calls of a tool that the model made last, newest first: their ids and inputs."""
+    found: list[tuple[str, Any]] = []
+    for line in reversed(_lines(path)):
+        if b'"tool_use"' in line:
+            blocks = [one for one in _blocks(_record(line)) if _is_call(one, tool)]
+            found += [(str(one["id"]), one.get("input")) for one in blocks]
+    return found
+
+
+def _call_result(record: Object, block: Object) -> CallResult:
+    decision = as_object(record.get("permissionDecision"))
+    source, denied = word(decision.get("source")), word(record.get("toolDenialKind"))
+    via = "terminal" if source is not None and source.startswith("user") else source
+    if decision.get("decision") in _ACCEPTED or (denied is None and not decision):
+        told = as_object(as_object(record.get("toolUseResult")).get("answers"))
+        answers = {key: given for key, one in told.items() if (given := text(one)) is not None}
+        return CallResult(True, via, answers=answers or None)
+    if denied in _INTERRUPTED:
+        return CallResult(None, "terminal")
+    if denied == _BY_PERSON:
+        said = text(str(block.get("content")).partition(_SAID)[2])
+        return CallResult(None if said is None else False, "terminal", message=said)
+    return CallResult(False, via)
+
+
+def _is_result(block: Object, tool_use_id: str) -> bool:
+    return block.get("type") == "tool_result" and block.get("tool_use_id") == tool_use_id
+
+
+def _is_call(block: Object, tool: str) -> bool:
+    return (
+        block.get("type") == "tool_use"
+        and block.get("name") == tool
+        and word(block.get("id")) is not None
+    )
+
+
+def _lines(path: str | Path) -> list[bytes]:
+    """The last lines. The very last may be half written, and the first of them half cut off."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(file, "rb") as reading:
@@ -45,58 +100,9 @@ def read_end(path: str | Path) -> list[Object]:
             if not stat.S_ISREG(found.st_mode):
                 return []
             reading.seek(max(0, found.st_size - LONGEST_END))
-            lines = reading.read(LONGEST_END).split(b"\n")
+            return reading.read(LONGEST_END).split(b"\n")
     except (OSError, ValueError):
         return []
-    return [record for line in lines if (record := _record(line))]
-
-
-def was_interrupted(records: Sequence[Object]) -> bool:
-    """Whether the last thing that happened in the conversation is that a person stopped it."""
-    said = (one for one in reversed(records) if _is_turn(one))
-    last = next(said, None)
-    return last is not None and any(text.startswith(_INTERRUPTED) for text in _texts(last))
-
-
-def ruling_on(records: Sequence[Object], tool_use_id: str) -> Ruling | None:
-    """How this call was decided; None when the transcript does not tell, or not yet."""
-    for record in reversed(records):
-        if any(block.get("tool_use_id") == tool_use_id for block in _blocks(record)):
-            return _ruling(record)
-    return None
-
-
-def ruling_since(records: Sequence[Object], at_ms: int) -> Ruling | None:
-    """How the last call was decided on which there was a ruling after that moment."""
-    for record in reversed(records):
-        written = word(record.get("timestamp"))
-        if written is None or _millis(written) < at_ms:
-            continue
-        if (found := _ruling(record)) is not None:
-            return found
-    return None
-
-
-def _millis(written: str) -> int:
-    try:
-        return to_ms(from_iso(written))
-    except (ValueError, OverflowError):
-        return 0
-
-
-def _ruling(record: Object) -> Ruling | None:
-    denied = word(record.get("toolDenialKind"))
-    if denied is not None:
-        return Ruling(None if denied in _LEFT else False, denied)
-    decided = as_object(record.get("permissionDecision"))
-    source = word(decided.get("source"))
-    match decided.get("decision"):
-        case "accept" | "allow" | "allowed" | "approve":
-            return Ruling(True, source)
-        case "reject" | "deny" | "denied":
-            return Ruling(False, source)
-        case _:
-            return None
 
 
 def _record(line: bytes) -> Object:
@@ -106,24 +112,5 @@ def _record(line: bytes) -> Object:
         return {}
 
 
-def _is_turn(record: Object) -> bool:
-    """Whether somebody said something in the main conversation, and not only the client to itself.
-
-    An agent's words inside a subagent are told elsewhere or marked.
-    """
-    return (
-        record.get("type") in _TURNS
-        and record.get("isSidechain") is not True
-        and record.get("isMeta") is not True
-    )
-
-
 def _blocks(record: Object) -> list[Object]:
     return objects(as_object(record.get("message")).get("content"))
-
-
-def _texts(record: Object) -> list[str]:
-    content = as_object(record.get("message")).get("content")
-    if isinstance(content, str):
-        return [content]
-    return [text for one in _blocks(record) if isinstance(text := one.get("text"), str)]

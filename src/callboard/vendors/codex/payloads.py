@@ -26,9 +26,9 @@ def translate(payload: Any) -> Report | None:
 
 def decision(asked: Interaction) -> dict[str, Any]:
     """What the hook prints. Codex refuses an answer that holds more than it knows."""
-    if asked.status != "completed" or asked.via == "terminal" or asked.type != "permission":
+    response = as_object(asked.for_agent)
+    if asked.type != "permission":
         return dict(NO_DECISION)
-    response = as_object(asked.response)
     return verdict(response, {}, {"message": refusal(response)})
 
 

@@ -11,9 +11,9 @@ def decision(asked: Interaction) -> dict[str, Any]:
 
     `{requestID, reply, message?}` for a permission, `{requestID, answers}` for a question.
     """
-    config, response = as_object(asked.config), as_object(asked.response)
+    config, response = as_object(asked.config), as_object(asked.for_agent)
     id = text(config.get("requestId"))
-    if asked.status != "completed" or asked.via == "terminal" or id is None:
+    if id is None:
         return {}
     match asked.type:
         case "permission":

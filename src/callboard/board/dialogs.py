@@ -1,0 +1,333 @@
+"""The dialogs in an agent's terminal: which are open, and what became of those that are gone.
+
+Pure. A request opens a dialog. Later events show that it is gone, and some of them also what was
+decided. Until the client itself has confirmed that, the request stays in the plate's `unsettled`,
+so that later evidence still finds its question.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast, get_args
+
+from callboard.board.plate import Pending, Plate, Unsettled, clipped
+from callboard.board.transition import ASKS, PLANS, Status
+from callboard.errors import StateNotSerializable
+from callboard.events import plates
+from callboard.events.codec import dump_json
+from callboard.interactions.settlement import Outcome, OutcomeKind
+from callboard.vendors.reports import Signal
+
+MOST_UNSETTLED: Final = 50
+"""How many requests of a plate wait for their outcome; the oldest are forgotten."""
+
+_TURN_OVER: Final = frozenset(
+    {
+        plates.PROMPT_SUBMIT,
+        plates.STOP,
+        plates.STOP_FAILURE,
+        plates.TURN_IDLE,
+        plates.HEALTH_CHECK_RECOVERY,
+    }
+)
+_OPENS_DIALOG: Final = frozenset({ASKS, PLANS})
+"""Tools that are nothing but a dialog."""
+_ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMISSION_RESOLVED})
+_SHOWS_OUTCOME: Final = frozenset(
+    {plates.TOOL_CALL, plates.PERMISSION_RESOLVED, plates.PERMISSION_SETTLED}
+)
+_BETWEEN_TURNS: Final[frozenset[Status]] = frozenset({"idle", "error"})
+_OVER: Final = frozenset({plates.SESSION_START, plates.SESSION_END, plates.PROCESS_EXIT})
+_UNKNOWN: Final = Outcome("unknown")
+_KINDS: Final[Mapping[str, OutcomeKind]] = {kind: kind for kind in get_args(OutcomeKind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When and in which of the client's sessions something happened.
+
+    fresh: the plate has not had this session before. So it is the next one, whose start we
+        missed, and not one that the plate has left behind.
+    now_ms: what the clock says when it is heard.
+    """
+
+    at_ms: int
+    session_id: str
+    fresh: bool = False
+    now_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A question whose dialog is gone, or about which more is known now."""
+
+    id: str
+    tool: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The plate after an event, and the questions about which it says something."""
+
+    plate: Plate
+    closed: tuple[Closed, ...] = ()
+
+
+def is_late(moment: Moment, than: int) -> bool:
+    """Whether something newer is known; what is newer than now comes from before a clock was set
+    back, and nothing could ever come after it."""
+    return moment.at_ms < than and (moment.now_ms is None or than <= moment.now_ms)
+
+
+def in_subagent(signal: Signal) -> bool:
+    """Whether it happened inside a subagent."""
+    return signal.details.get("subagent") is not None
+
+
+def no_subagent_is_left(signal: Signal) -> bool:
+    """Whether a client that lists what goes on after its turn lists no subagent.
+
+    One that was interrupted ends without a word.
+    """
+    told = signal.details.get("background")
+    return isinstance(told, list) and all(
+        one.get("kind") != "subagent" for one in cast("list[Mapping[str, Any]]", told)
+    )
+
+
+def dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
+    """Open the dialog that a request tells of; close those that an event shows to be gone."""
+    tool = signal.details.get("toolName")
+    if signal.name == plates.PERMISSION_REQUEST or (
+        signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
+    ):
+        # A turn that is over has no dialogs, also those that are reported only now.
+        is_over = plate.status in _BETWEEN_TURNS and is_late(moment, plate.status_at)
+        return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
+    if "unheld" in signal.details:
+        return _unheld(plate, signal.details["unheld"], moment)
+    if signal.details.get("handed") is True:
+        return Folded(_handed(plate, signal.details.get("request"), moment))
+    over = [one for one in plate.pending if _is_over(one, signal, moment)]
+    if signal.name == plates.TOOL_CALL and tool is not None:
+        over = _nearest(over, signal)
+    shown = outcomes(plate, signal) if all(one.id is None for one in over) else Folded(plate)
+    closed = _close(shown.plate, over, _outcome(signal), moment, _is_final(signal))
+    return Folded(closed.plate, (*shown.closed, *closed.closed))
+
+
+def leave(plate: Plate, moment: Moment) -> Folded:
+    """The client has another session now: the dialogs of the one before are gone."""
+    return _close(plate, list(plate.pending), _UNKNOWN, moment)
+
+
+def outcomes(plate: Plate, signal: Signal) -> Folded:
+    """What an event shows about requests whose dialog was gone before, also after their session."""
+    if signal.name not in _SHOWS_OUTCOME or not plate.unsettled:
+        return Folded(plate)
+    meant = next((one for one in plate.unsettled if _is_about(one, signal)), None)
+    if meant is None:
+        return Folded(plate)
+    outcome = _outcome(signal)
+    kept = () if _is_final(signal) else (replace(meant, seen=outcome.kind),)
+    unsettled = tuple(
+        one for other in plate.unsettled for one in (kept if other is meant else (other,))
+    )
+    return Folded(replace(plate, unsettled=unsettled), (Closed(meant.id, meant.tool, outcome),))
+
+
+def _close(
+    plate: Plate, over: list[Pending], outcome: Outcome, moment: Moment, final: bool = False
+) -> Folded:
+    """Take dialogs away. Their requests wait for their outcome, unless this is the last word."""
+    if not over:
+        return Folded(plate)
+    seen = None if outcome.kind == "unknown" else outcome.kind
+    left = () if final else tuple(_left(plate, one, moment, seen) for one in over if one.id)
+    still = tuple(one for one in plate.pending if one not in over)
+    unsettled = (*plate.unsettled, *left)[-MOST_UNSETTLED:]
+    closed = tuple(Closed(one.id, one.tool, outcome) for one in over if one.id)
+    return Folded(replace(plate, pending=still, unsettled=unsettled), closed)
+
+
+def _left(plate: Plate, one: Pending, moment: Moment, seen: str | None = None) -> Unsettled:
+    return Unsettled(
+        id=one.id or "",
+        tool=one.tool,
+        call=one.call,
+        at=one.at,
+        closed_at=moment.now_ms or moment.at_ms,
+        use=one.use,
+        transcript=plate.transcript_path,
+        seen=seen,
+    )
+
+
+def _handed(plate: Plate, id: Any, moment: Moment) -> Plate:
+    """The hook has our decision: the dialog is gone, and the client will show what it did."""
+    known = any(one.id == id for one in plate.unsettled)
+    left = [_left(plate, one, moment) for one in plate.pending if one.id == id and not known]
+    unsettled = (*plate.unsettled, *left)[-MOST_UNSETTLED:]
+    return replace(
+        plate,
+        pending=tuple(one for one in plate.pending if one.id != id),
+        unsettled=tuple(replace(one, handed=True) if one.id == id else one for one in unsettled),
+    )
+
+
+def _unheld(plate: Plate, id: str, moment: Moment) -> Folded:
+    """The question is over, and the dialog is not: only the terminal can answer it any more."""
+    held = [one for one in plate.pending if one.id == id]
+    closed = _close(plate, held, _UNKNOWN, moment)
+    still = tuple(replace(one, id=None) if one.id == id else one for one in plate.pending)
+    return Folded(replace(closed.plate, pending=still), closed.closed)
+
+
+def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:
+    details = signal.details
+    tool = details.get("toolName") or ""
+    opened = Pending(
+        id=asked,
+        tool=tool,
+        call=call_of(details),
+        asks=clipped(details.get("asks")) or tool,
+        at=moment.at_ms,
+        subagent=details.get("subagent"),
+        use=details.get("toolUseId"),
+    )
+    same = [one for one in plate.pending if _is_same(one, opened)]
+    if same and asked is None:
+        return plate
+    if same and opened.use is None:
+        opened = replace(opened, use=same[0].use)
+    return replace(plate, pending=(*(one for one in plate.pending if one not in same), opened))
+
+
+def _is_same(known: Pending, opened: Pending) -> bool:
+    """Whether a dialog is told of again: by the start of its tool, or by a client that came back.
+
+    The same call can be made twice at once; then each has an interaction of its own.
+    """
+    if known.id is not None and opened.id is not None:
+        return known.id == opened.id
+    return (known.tool, known.call, known.subagent) == (opened.tool, opened.call, opened.subagent)
+
+
+def _is_over(pending: Pending, signal: Signal, moment: Moment) -> bool:
+    if signal.name in _OVER:
+        return not in_subagent(signal)
+    if "request" in signal.details:
+        return pending.id == signal.details["request"]
+    # What happened before a dialog opened does not close it, when it is told of afterwards.
+    if is_late(moment, pending.at):
+        return False
+    subagent = signal.details.get("subagent")
+    if signal.name == plates.SUBAGENT_STOP:
+        return subagent is not None and pending.subagent == subagent
+    if pending.subagent != subagent:
+        return signal.name == plates.STOP and no_subagent_is_left(signal)
+    if signal.name in _ENDS_CALL:
+        return _is_meant(pending, signal)
+    return signal.name in _TURN_OVER and "origin" not in signal.details
+
+
+def _nearest(over: list[Pending], signal: Signal) -> list[Pending]:
+    """The one dialog that a call had, where several could be meant."""
+    call, use = call_of(signal.details), signal.details.get("toolUseId")
+    return sorted(over, key=lambda one: (one.use != use, one.call != call))[:1]
+
+
+def _is_meant(pending: Pending, signal: Signal) -> bool:
+    """Whether the dialog is the one for this call: not every client tells the call's id.
+
+    Who names no tool means all of them. A dialog that names no call is for whichever goes on.
+    """
+    details = signal.details
+    if "call" in details:
+        return pending.call == details["call"]
+    if signal.name == plates.TOOL_START:
+        return not pending.call
+    if pending.use is not None and details.get("toolUseId") is not None:
+        return pending.use == details["toolUseId"]
+    if details.get("toolName") is None or not pending.call:
+        return True
+    if pending.tool != details["toolName"]:
+        return False
+    # A plan's input is gone once it is approved, and a question's is not quite the same.
+    return pending.tool in _OPENS_DIALOG or pending.call == call_of(details)
+
+
+def _is_about(one: Unsettled, signal: Signal) -> bool:
+    """Whether an event is about this request, by its id or by that of its call."""
+    details = signal.details
+    if "request" in details:
+        return one.id == details["request"]
+    if in_subagent(signal):
+        return False
+    if "call" in details:
+        return one.call == details["call"]
+    if signal.name != plates.TOOL_CALL or details.get("toolName") != one.tool:
+        return False
+    if one.use is not None and details.get("toolUseId") is not None:
+        return one.use == details["toolUseId"]
+    return one.tool in _OPENS_DIALOG or one.call == call_of(details)
+
+
+def call_of(details: Mapping[str, Any]) -> str:
+    """What tells one call of a tool from another; empty where nothing is told of it."""
+    if "call" in details:
+        return str(details["call"])
+    if "toolInput" not in details:
+        return ""
+    given = details["toolInput"]
+    if details.get("toolName") == ASKS and isinstance(given, Mapping):
+        # Once it is answered, its answers stand beside its questions.
+        given = cast("Mapping[str, Any]", given).get("questions")
+    return fingerprint(given)
+
+
+def fingerprint(input: Any) -> str:
+    """What tells one input of a tool from another; the input itself may be megabytes.
+
+    A client sends the same input in the same words each time, its keys in the same order.
+    """
+    try:
+        told = dump_json(input)
+    except StateNotSerializable:
+        told = ascii(input).encode()
+    return hashlib.sha256(told).hexdigest()[:16]
+
+
+def _outcome(signal: Signal) -> Outcome:
+    """What an event shows about a request: a tool that ran was allowed."""
+    details = signal.details
+    if signal.name == plates.TOOL_CALL:
+        if details.get("toolName") is None:
+            return _UNKNOWN
+        return Outcome("allowed", answers=details.get("answers"))
+    if signal.name not in _SHOWS_OUTCOME:
+        return _UNKNOWN
+    return Outcome(
+        kind=_kind(details),
+        via=details.get("via"),
+        answers=details.get("answers"),
+        message=details.get("message"),
+        source=details.get("source") or "hook",
+    )
+
+
+def _kind(details: Mapping[str, Any]) -> OutcomeKind:
+    if "outcome" in details:
+        return _KINDS.get(str(details["outcome"]), "unknown")
+    match details.get("approved"):
+        case True:
+            return "allowed"
+        case False:
+            return "denied"
+        case _:
+            return "presumed"
+
+
+def _is_final(signal: Signal) -> bool:
+    return signal.details.get("final") is True

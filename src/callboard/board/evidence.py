@@ -1,0 +1,137 @@
+"""What a client's own files show about a request: its transcript, and its list of sessions.
+
+An agent may write both files. They only say what became of a request; they release nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from callboard.board.dialogs import call_of
+from callboard.board.plate import Pending, Plate, Unsettled
+from callboard.interactions.settlement import TERMINAL, Outcome, OutcomeKind
+from callboard.vendors.claude.registry import Registered
+from callboard.vendors.claude.transcript import CallResult, call_result, calls_of
+
+RUNS_AFTER_MS: Final = 1500
+"""A refusal stands in the transcript within a fraction of this. A client that works on for so long
+without one is running the call."""
+SILENT_AFTER_MS: Final = 2000
+"""How long after the end of a turn an outcome that nothing shows is decided by what is known."""
+FORGOTTEN_AFTER_MS: Final = 30_000
+"""How long after the end of a turn something more may still be learnt about its requests."""
+
+_KINDS: Final[Mapping[bool | None, OutcomeKind]] = {
+    True: "allowed",
+    False: "denied",
+    None: "dismissed",
+}
+_WORKING: Final = frozenset({"busy", "shell"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An outcome, and whether it is the last word on a request."""
+
+    outcome: Outcome
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A plate at one moment, as its client describes itself.
+
+    worked_on: the requests after whose dialog the client was seen at work.
+    """
+
+    plate: Plate
+    registered: Registered | None
+    now_ms: int
+    worked_on: frozenset[str] = frozenset()
+
+    def works_since(self, at_ms: int) -> bool:
+        """Whether the client has been at work since a dialog that opened then."""
+        known = self.registered
+        return known is not None and known.status in _WORKING and at_ms < known.changed_at
+
+
+def of_dialog(look: Look, dialog: Pending) -> Shown | None:
+    """What is known about a dialog that we take to be open, while its client works on."""
+    shown = _in_transcript(look, dialog, look.plate.transcript_path)
+    return shown or _running(look, dialog.at, TERMINAL)
+
+
+def of_unsettled(look: Look, one: Unsettled) -> Shown | None:
+    """What is known about a request whose dialog is gone; None for nothing new."""
+    shown = _in_transcript(look, one, one.transcript)
+    if shown is not None:
+        return shown
+    if _is_long_over(look, one):
+        return Shown(Outcome("unknown", source="silence"), final=True)
+    if one.seen is not None:
+        return None
+    return _running_since_handed(look, one) or _from_silence(look, one)
+
+
+def _in_transcript(look: Look, one: Pending | Unsettled, path: str | None) -> Shown | None:
+    if path is None or look.plate.agent != "claude":
+        return None
+    use = one.use or _use_of(one, path)
+    result = None if use is None else call_result(path, use)
+    if result is None:
+        return None
+    worked = one.id in look.worked_on or getattr(one, "seen", None) == "allowed"
+    return Shown(_outcome(result, worked), final=True)
+
+
+def _use_of(one: Pending | Unsettled, path: str) -> str | None:
+    """The id of the call, by its input, where no hook told it."""
+    for use, given in calls_of(path, one.tool):
+        if call_of({"toolName": one.tool, "toolInput": given}) == one.call:
+            return use
+    return None
+
+
+def _outcome(result: CallResult, worked: bool) -> Outcome:
+    if result.allowed is None and worked:
+        # It was allowed, and interrupted while it ran.
+        return Outcome("allowed", source="transcript")
+    return Outcome(
+        _KINDS[result.allowed], result.via, result.answers, result.message, source="transcript"
+    )
+
+
+def _running(look: Look, at_ms: int, via: str | None) -> Shown | None:
+    known = look.registered
+    if known is None or not look.works_since(at_ms):
+        return None
+    if look.now_ms < known.changed_at + RUNS_AFTER_MS:
+        return None
+    return Shown(Outcome("allowed", via, source="registry"))
+
+
+def _running_since_handed(look: Look, one: Unsettled) -> Shown | None:
+    # Anything else that happened since could be what the client works on now.
+    if not one.handed or look.plate.status_at > one.closed_at:
+        return None
+    return _running(look, one.at, None)
+
+
+def _from_silence(look: Look, one: Unsettled) -> Shown | None:
+    """A client without a transcript, or one that is gone: what it was given, it has."""
+    plate = look.plate
+    is_over = plate.status in ("idle", "error", "closed")
+    since = max(one.closed_at, plate.status_at)
+    if is_over and look.now_ms >= since + SILENT_AFTER_MS:
+        has_it = one.handed and plate.status != "closed"
+        return Shown(Outcome("presumed" if has_it else "lost", source="silence"))
+    goes_on = plate.status != "closed" and plate.updated_at > one.closed_at
+    if one.handed and look.registered is None and goes_on:
+        return Shown(Outcome("presumed", source="silence"))
+    return None
+
+
+def _is_long_over(look: Look, one: Unsettled) -> bool:
+    is_over = look.plate.status in ("idle", "error", "closed")
+    since = max(one.closed_at, look.plate.status_at)
+    return is_over and one.seen is not None and look.now_ms >= since + FORGOTTEN_AFTER_MS
