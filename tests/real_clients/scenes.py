@@ -35,6 +35,18 @@ TOUCH: Script = [
     [Call("Bash", {"command": "touch made", "description": "Make a file"})],
     [Say("It is made.")],
 ]
+TOUCH_FOR_LONG: Script = [
+    [
+        Call(
+            "Bash",
+            {
+                "command": "touch made && python3 -c 'import time; time.sleep(30)'",
+                "description": "Make a file and wait",
+            },
+        )
+    ],
+    [Say("It is made.")],
+]
 ASK: Script = [
     [Call("AskUserQuestion", {"questions": [DATABASES, DAYS]})],
     [Say("I shall use that.")],

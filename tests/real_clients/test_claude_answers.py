@@ -12,6 +12,9 @@ from tests.real_clients.claude import GO_AHEAD, PROCEED, Claude, ClaudeTerminal
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
 
+from callboard import Callboard
+from callboard.interactions.records import Interaction
+
 
 @asynccontextmanager
 async def asking(
@@ -38,9 +41,10 @@ async def test_a_permission_given_on_the_board(claude: Claude, model: Model, boa
         await terminal.shows("It is made.")
         await board.plate(status="idle", interactionId=None)
     assert made(claude).exists()
-    found = await board.question(asked["id"])
-    assert (found["status"], found["answeredBy"]) == ("completed", "ann")
+    found = await board.settled(asked["id"])
+    assert (found["status"], found["receipt"]) == ("completed", "delivered")
     assert found["response"] == {"approved": True}
+    assert (found["answeredBy"], found["answeredAs"]) == ("admin", "ann")
 
 
 async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
@@ -53,6 +57,9 @@ async def test_a_permission_refused_on_the_board_with_a_word_to_the_model(
         await board.plate(status="idle", interactionId=None)
     assert model.was_told("use mkdir instead")
     assert not made(claude).exists()
+    found = await board.settled(asked["id"])
+    assert found["receipt"] == "delivered"
+    assert found["response"] == {"approved": False, "message": "use mkdir instead"}
 
 
 async def test_a_permission_given_in_the_terminal_first(claude: Claude, model: Model, board: Board):
@@ -68,6 +75,51 @@ async def test_a_permission_given_in_the_terminal_first(claude: Claude, model: M
     assert made(claude).exists()
     assert (found["status"], found["via"]) == ("completed", "terminal")
     assert found["response"] == {"approved": True}
+
+
+async def test_a_command_that_was_allowed_in_the_terminal_and_runs_long(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["it"] = scenes.TOUCH_FOR_LONG
+    async with asking(claude, board, "permission") as (terminal, asked):
+        await terminal.leaves(PROCEED, "1")
+        found = await board.closed(asked["id"])
+        assert (found["status"], found["via"]) == ("completed", "terminal")
+        assert found["response"] == {"approved": True}
+        # It was recorded while it ran. Esc then ends a command that was allowed.
+        terminal.press("Escape")
+        await board.plate(status="idle", interrupted=True)
+        still = await board.question(asked["id"])
+    assert (still["status"], still["response"]) == ("completed", {"approved": True})
+
+
+async def test_an_answer_without_a_server_counts_only_if_the_agent_takes_it(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts |= {"it": scenes.TOUCH, "more": scenes.TOUCH}
+    async with asking(claude, board, "permission") as (terminal, asked):
+        await board.server.kill()
+        accepted = await _answer_in_database(claude, asked["id"])
+        assert (accepted.status, accepted.receipt) == ("pending", "pending")
+        await terminal.leaves(PROCEED, "Escape")
+        await board.server.restart()
+        found = await board.settled(asked["id"])
+        assert (found["status"], found["response"]) == ("cancelled", None)
+        assert found["receipt"] == "overruled"
+        # The next one is still asked when the server is back, and gets the answer then.
+        await terminal.type("play:more")
+        asked = await board.asked("permission")
+        await board.server.kill()
+        await _answer_in_database(claude, asked["id"])
+        await board.server.restart()
+        found = await board.settled(asked["id"])
+    assert (found["status"], found["receipt"]) == ("completed", "delivered")
+    assert made(claude).exists()
+
+
+async def _answer_in_database(claude: Claude, id: str) -> Interaction:
+    async with Callboard.open(claude.home.database) as local:
+        return await local.answer(id, {"approved": True}, by="ann", via="cli")
 
 
 async def test_two_permissions_at_once_answered_in_any_order(

@@ -99,6 +99,8 @@ def no_subagent_is_left(signal: Signal) -> bool:
 def dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
     """Open the dialog that a request tells of; close those that an event shows to be gone."""
     tool = signal.details.get("toolName")
+    if signal.name == plates.TOOL_START:
+        plate = _with_use(plate, signal, moment)
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
@@ -112,7 +114,9 @@ def dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> 
     over = [one for one in plate.pending if _is_over(one, signal, moment)]
     if signal.name == plates.TOOL_CALL and tool is not None:
         over = _nearest(over, signal)
-    shown = outcomes(plate, signal) if all(one.id is None for one in over) else Folded(plate)
+    shown = (
+        outcomes(plate, signal, moment) if all(one.id is None for one in over) else Folded(plate)
+    )
     closed = _close(shown.plate, over, _outcome(signal), moment, _is_final(signal))
     return Folded(closed.plate, (*shown.closed, *closed.closed))
 
@@ -122,11 +126,11 @@ def leave(plate: Plate, moment: Moment) -> Folded:
     return _close(plate, list(plate.pending), _UNKNOWN, moment)
 
 
-def outcomes(plate: Plate, signal: Signal) -> Folded:
+def outcomes(plate: Plate, signal: Signal, moment: Moment) -> Folded:
     """What an event shows about requests whose dialog was gone before, also after their session."""
     if signal.name not in _SHOWS_OUTCOME or not plate.unsettled:
         return Folded(plate)
-    meant = next((one for one in plate.unsettled if _is_about(one, signal)), None)
+    meant = next((one for one in plate.unsettled if _is_about(one, signal, moment)), None)
     if meant is None:
         return Folded(plate)
     outcome = _outcome(signal)
@@ -204,6 +208,25 @@ def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None
     return replace(plate, pending=(*(one for one in plate.pending if one not in same), opened))
 
 
+def _with_use(plate: Plate, signal: Signal, moment: Moment) -> Plate:
+    """The start of a call may be reported after the request that it led to: name its call."""
+    use, call = signal.details.get("toolUseId"), call_of(signal.details)
+    asked = [
+        one
+        for one in (*plate.unsettled, *plate.pending)
+        if (one.use, one.tool, one.call) == (None, signal.details.get("toolName"), call)
+        and moment.at_ms <= one.at <= signal.details.get("resultAt", one.at)
+    ]
+    if use is None or not asked or in_subagent(signal):
+        return plate
+    meant = min(asked, key=lambda one: one.at)
+    return replace(
+        plate,
+        pending=tuple(replace(one, use=use) if one is meant else one for one in plate.pending),
+        unsettled=tuple(replace(one, use=use) if one is meant else one for one in plate.unsettled),
+    )
+
+
 def _is_same(known: Pending, opened: Pending) -> bool:
     """Whether a dialog is told of again: by the start of its tool, or by a client that came back.
 
@@ -258,12 +281,13 @@ def _is_meant(pending: Pending, signal: Signal) -> bool:
     return pending.tool in _OPENS_DIALOG or pending.call == call_of(details)
 
 
-def _is_about(one: Unsettled, signal: Signal) -> bool:
+def _is_about(one: Unsettled, signal: Signal, moment: Moment) -> bool:
     """Whether an event is about this request, by its id or by that of its call."""
     details = signal.details
     if "request" in details:
         return one.id == details["request"]
-    if in_subagent(signal):
+    # The same call may have been made before.
+    if in_subagent(signal) or is_late(moment, one.at):
         return False
     if "call" in details:
         return one.call == details["call"]

@@ -31,10 +31,11 @@ _WORKING: Final = frozenset({"busy", "shell"})
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An outcome, and whether it is the last word on a request."""
+    """An outcome, and whether it is the last word on a request. use: the id of the call."""
 
     outcome: Outcome
     final: bool = False
+    use: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,18 @@ class Look:
         """Whether the client has been at work since a dialog that opened then."""
         known = self.registered
         return known is not None and known.status in _WORKING and at_ms < known.changed_at
+
+
+def is_running(look: Look, one: Pending | Unsettled) -> bool:
+    """Whether the client works on a call that has no result yet.
+
+    What it does after its turn, or after the result, is something else.
+    """
+    in_turn = look.plate.status not in ("idle", "error", "closed")
+    if not in_turn or not look.works_since(one.at):
+        return False
+    path = one.transcript if isinstance(one, Unsettled) else look.plate.transcript_path
+    return _in_transcript(look, one, path) is None
 
 
 def of_dialog(look: Look, dialog: Pending) -> Shown | None:
@@ -76,20 +89,40 @@ def of_unsettled(look: Look, one: Unsettled) -> Shown | None:
 def _in_transcript(look: Look, one: Pending | Unsettled, path: str | None) -> Shown | None:
     if path is None or look.plate.agent != "claude":
         return None
-    use = one.use or _use_of(one, path)
+    use = one.use if one.use and not _was_over(path, one.use, one) else _use_of(look, one, path)
     result = None if use is None else call_result(path, use)
     if result is None:
         return None
     worked = one.id in look.worked_on or getattr(one, "seen", None) == "allowed"
-    return Shown(_outcome(result, worked), final=True)
+    return Shown(_outcome(result, worked), final=True, use=use)
 
 
-def _use_of(one: Pending | Unsettled, path: str) -> str | None:
-    """The id of the call, by its input, where no hook told it."""
-    for use, given in calls_of(path, one.tool):
-        if call_of({"toolName": one.tool, "toolInput": given}) == one.call:
-            return use
-    return None
+def _use_of(look: Look, one: Pending | Unsettled, path: str) -> str | None:
+    """The id of the call, where no hook said it: of the last such call before the request.
+
+    The same command may be called again and again, and each has an outcome of its own.
+    """
+    taken = {other.use for other in (*look.plate.pending, *look.plate.unsettled)}
+    made = [
+        call.use
+        for call in calls_of(path, one.tool)
+        if call.at_ms is not None and call.at_ms <= one.at and call.use not in taken
+        if not _was_over(path, call.use, one)
+        if call_of({"toolName": one.tool, "toolInput": call.input}) == one.call
+    ]
+    return made[-1] if made else None
+
+
+def _was_over(path: str, use: str, one: Pending | Unsettled) -> bool:
+    """Whether a call had its result before this request was made, which is about another call."""
+    at_ms = result_at("claude", path, use)
+    return at_ms is not None and at_ms < one.at
+
+
+def result_at(agent: str, path: str, use: str) -> int | None:
+    """When the client wrote the result of a call; None when it has not, or does not say when."""
+    result = call_result(path, use) if agent == "claude" else None
+    return None if result is None else result.at_ms
 
 
 def _outcome(result: CallResult, worked: bool) -> Outcome:

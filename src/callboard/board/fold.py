@@ -34,7 +34,7 @@ def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None
     """The plate after a signal. `asked`: the interaction that a permission request became."""
     if _is_dropped(plate, signal, moment):
         # It moves nothing any more, and may still show what became of a request.
-        return outcomes(plate, signal)
+        return outcomes(plate, signal, moment)
     is_next = moment.session_id != plate.session_id
     left: tuple[Closed, ...] = ()
     if is_next:

@@ -16,7 +16,7 @@ from callboard.board.identity import find_plate, of_session
 from callboard.board.keeping import Kept, Known
 from callboard.board.plate import Pending, Plate
 from callboard.board.recording import Recording, record
-from callboard.board.remembering import asks, has_heard, use_of, was_decided
+from callboard.board.remembering import asks, has_heard, result_time, use_of, was_decided
 from callboard.board.transition import STATUSES
 from callboard.clock import Clock
 from callboard.errors import PlateNotFound, PositionConflict, SessionExists
@@ -292,17 +292,15 @@ class Plates:
         asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
 
-    async def _with_use(self, plate: Plate, report: Report) -> Report:
-        """A request with the id of its call, which the client told when the call began."""
-        if report.hold is None or not asks(report):
-            return report
-        use = await use_of(self._log, plate, report)
-        if use is None:
-            return report
-        signals = [
-            replace(one, details={"toolUseId": use, **one.details}) for one in report.signals
-        ]
-        return replace(report, signals=tuple(signals))
+    async def _with_call(self, plate: Plate, report: Report) -> Report:
+        """A request with the id of its call; the start of a call with the time of its result."""
+        if report.hold is not None and asks(report):
+            use = await use_of(self._log, plate, report)
+            return report if use is None else report.having({"toolUseId": use})
+        if any(one.use is None for one in (*plate.pending, *plate.unsettled)):
+            over_at = result_time(report)
+            return report if over_at is None else report.having({"resultAt": over_at})
+        return report
 
     async def _usual(self, report: Report) -> Known | None:
         """The plate that this session was on just now, if nothing is new about it."""
@@ -339,7 +337,7 @@ class Plates:
 
     async def _write(self, known: Known, report: Report, *, fresh: bool = False) -> Recording:
         """Fold a report into a plate and append what came of it; PositionConflict if it moved."""
-        report = await self._with_use(known.plate, report)
+        report = await self._with_call(known.plate, report)
         questions = await self._questions(known.plate)
         before = None if known.head == 0 else known.plate
         at_ms = self._moment(report)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from callboard.board.evidence import result_at
 from callboard.board.plate import Plate
 from callboard.board.raw import call_of, kept
 from callboard.events import plates
@@ -11,6 +12,8 @@ from callboard.vendors.reports import Report
 
 _REMEMBERED: Final = 500
 """How many of a plate's last events are searched."""
+_BOUNDARIES: Final = frozenset({plates.SESSION_START, plates.PROMPT_SUBMIT, plates.STOP})
+"""No call goes on beyond these."""
 
 
 def asks(report: Report) -> bool:
@@ -46,19 +49,39 @@ async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
 
 
 async def use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
-    """The id of the call that a request is about: of the last such call that no dialog has."""
+    """The id of the call that a request is about: of the first such call in this turn about which
+    nothing else was reported."""
     wanted = call_of(report.raw)
     if wanted is None:
         return None
-    taken = {one.use for one in (*plate.pending, *plate.unsettled)}
-    uses: dict[str, None] = {}
+    started: dict[str, None] = {}
     for event in await _last(log, plate):
         use = event.payload.get("toolUseId")
-        if event.name == plates.TOOL_START and call_of(event.payload.get("raw")) == wanted:
-            uses[str(use)] = None
-        elif event.name == plates.TOOL_CALL:
-            uses.pop(str(use), None)
-    return next((use for use in uses if use not in taken and use != "None"), None)
+        if event.name in _BOUNDARIES:
+            started.clear()
+        elif event.name != plates.TOOL_START:
+            started.pop(str(use), None)
+        elif isinstance(use, str) and call_of(event.payload.get("raw")) == wanted:
+            started[use] = None
+    taken = {one.use for one in (*plate.pending, *plate.unsettled)}
+    return next((use for use in started if use not in taken and not _is_over(report, use)), None)
+
+
+def result_time(report: Report) -> int | None:
+    """When the call that a report says to start had its result, if the report comes that late."""
+    for signal in report.signals:
+        use = signal.details.get("toolUseId")
+        if signal.name == plates.TOOL_START and use is not None and report.transcript_path:
+            return result_at(report.agent, report.transcript_path, use)
+    return None
+
+
+def _is_over(report: Report, use: str) -> bool:
+    """Whether the client wrote the result of a call before it asked."""
+    if report.transcript_path is None or report.at_ms is None:
+        return False
+    at_ms = result_at(report.agent, report.transcript_path, use)
+    return at_ms is not None and at_ms < report.at_ms
 
 
 async def _last(log: EventLog, plate: Plate) -> list[Event]:

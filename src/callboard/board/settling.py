@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from callboard.board.evidence import Look, Shown, of_dialog, of_unsettled
+from callboard.board.evidence import Look, Shown, is_running, of_dialog, of_unsettled
 from callboard.board.plate import Pending, Plate, Unsettled
 from callboard.board.plates import Plates
 from callboard.clock import Clock
@@ -46,7 +46,7 @@ class Settling:
             open_ids |= {one.id for one in asked if one.id is not None}
             look = self.at(plate) if asked else None
             for one in asked:
-                if look is not None and one.id is not None and _works_after(look, one):
+                if look is not None and one.id is not None and is_running(look, one):
                     self._worked_on.add(one.id)
         self._worked_on &= open_ids
 
@@ -86,6 +86,7 @@ def details_of(shown: Shown) -> dict[str, Any]:
         "message": outcome.message,
         "source": outcome.source,
         "final": shown.final or None,
+        "toolUseId": shown.use,
     }
     return {key: value for key, value in told.items() if value is not None}
 
@@ -96,9 +97,3 @@ def registered_client(plate: Plate) -> Registered | None:
         return None
     known = registered(plate.pid, plate.proc_start)
     return known if known is None or known.session_id == plate.session_id else None
-
-
-def _works_after(look: Look, one: Pending | Unsettled) -> bool:
-    # What a client does after its turn is another turn's work.
-    in_turn = look.plate.status not in ("idle", "error", "closed")
-    return in_turn and look.works_since(one.at)

@@ -1,8 +1,8 @@
 """What a hook told, in the board's words: the one shape that every translator makes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from callboard.events.plates import HOOK_HEARD
 
@@ -21,6 +21,10 @@ class Signal:
     background: what goes on after a `stop`: [{id, kind, description}].
     todos: the whole list, [{id, text, status}]. todo: one of it, new or changed.
     approved: how a `permission_resolved` was decided, where that is known.
+    outcome, via, answers, message, source, final: what became of a request, in the words of
+        `Outcome`, for `permission_resolved` and `permission_settled`; request: its question.
+    handed: the hook of that request got the answer that was accepted here.
+    resultAt: when the call of a `tool_start` that comes late had its result.
     interrupted: a `turn_idle` that a person brought about. reason: of a `session_end`.
     """
 
@@ -72,6 +76,11 @@ class Report:
     hold: str | None = None
     gone: bool = False
     delivery: str | None = None
+
+    def having(self, details: Mapping[str, Any]) -> Self:
+        """The report with further details, which were found out when it came."""
+        signals = tuple(replace(one, details={**details, **one.details}) for one in self.signals)
+        return replace(self, signals=signals)
 
 
 def unheard(agent: str, session_id: str, raw: Any, hook: str) -> Report:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callboard.vendors.claude.transcript import LONGEST_END, CallResult, call_result, calls_of
+from callboard.vendors.claude.transcript import LONGEST_END, Call, CallResult, call_result, calls_of
 
 REJECTED = "The user doesn't want to proceed with this tool use."
 BY_USER = {"decision": "accept", "source": "user_temporary"}
@@ -96,14 +96,18 @@ def test_a_text_that_quotes_a_result_is_none(tmp_path: Path):
     assert call_result(path, "t1") is None
 
 
-def test_the_calls_of_a_tool_newest_first(tmp_path: Path):
+def test_the_calls_of_a_tool_and_when_they_were_made(tmp_path: Path):
+    noon = {"timestamp": "2026-01-31T12:00:00.000Z"}
     path = written(
         tmp_path / "t.jsonl",
-        called("t1", command="ls"),
+        called("t1", command="ls") | noon,
         called("t2", "Read", file_path="x"),
-        called("t3", command="pwd"),
+        called("t3", command="pwd") | {"timestamp": "noon"},
     )
-    assert calls_of(path, "Bash") == [("t3", {"command": "pwd"}), ("t1", {"command": "ls"})]
+    assert calls_of(path, "Bash") == [
+        Call("t1", "Bash", {"command": "ls"}, 1_769_860_800_000),
+        Call("t3", "Bash", {"command": "pwd"}, None),
+    ]
 
 
 def test_only_the_end_is_read(tmp_path: Path):
