@@ -121,6 +121,14 @@ class Plate:
         """What a person is asked, in words."""
         return self.pending[0].asks if self.pending else None
 
+    def dialog(self, interaction_id: str) -> Pending | None:
+        """The open dialog of this question."""
+        return next((one for one in self.pending if one.id == interaction_id), None)
+
+    def awaits_outcome_of(self, interaction_id: str) -> bool:
+        """Whether the dialog of this question is gone, and its outcome not confirmed."""
+        return any(one.id == interaction_id for one in self.unsettled)
+
     @property
     def todo_progress(self) -> str | None:
         """How much of its list is done, such as 2/5."""

@@ -14,7 +14,8 @@ from weakref import WeakValueDictionary
 from callboard.board.dialogs import Moment
 from callboard.board.identity import find_plate, of_session
 from callboard.board.keeping import Kept, Known
-from callboard.board.plate import Pending, Plate
+from callboard.board.plate import Plate
+from callboard.board.questions import questions_of, who_asked
 from callboard.board.recording import Recording, record
 from callboard.board.remembering import asks, has_heard, result_time, use_of, was_decided
 from callboard.board.transition import STATUSES
@@ -23,8 +24,6 @@ from callboard.errors import PlateNotFound, PositionConflict, SessionExists
 from callboard.events import plates
 from callboard.events.rows import Query
 from callboard.ids import short_id
-from callboard.interactions.kinds import is_from_board
-from callboard.interactions.records import Interaction, interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.vendors.reports import Report, Signal
 
@@ -41,19 +40,6 @@ class Heard:
 
     plate: Plate
     interaction_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Whose question it is: a coding agent's, or another's, which is none of a hook's business."""
-
-    stream: str
-    session_id: str | None
-    from_board: bool
-
-    def is_by(self, session_id: str | None) -> bool:
-        """Whether this session of a coding agent asked it."""
-        return self.from_board and self.session_id == session_id
 
 
 class Plates:
@@ -94,8 +80,8 @@ class Plates:
         """Record what a client told. A question that is known already is not asked again."""
         async with self._turn(report.session_id):
             if report.hold is not None:
-                asked = await self._asked(report.hold)
-                if asked is not None and asked.is_by(report.session_id):
+                asked = await who_asked(self._log, report.hold)
+                if asked is not None and asked.is_session(report.session_id):
                     return Heard(await self.get(asked.stream), report.hold)
                 if asked is not None:  # The id of somebody else's question.
                     report = replace(report, hold=None, request=None)
@@ -123,7 +109,7 @@ class Plates:
         """
 
         def leave(plate: Plate) -> Signal | None:
-            pending = _dialog(plate, interaction_id)
+            pending = plate.dialog(interaction_id)
             if pending is None:
                 return None
             if pending.subagent is not None:
@@ -136,7 +122,7 @@ class Plates:
         """A held hook is gone, but its dialog is open: only the terminal can answer it now."""
 
         def unhold(plate: Plate) -> Signal | None:
-            if _dialog(plate, interaction_id) is None:
+            if plate.dialog(interaction_id) is None:
                 return None
             return Signal(plates.HOOK_HEARD, {"hook": "", "unheld": interaction_id})
 
@@ -147,9 +133,9 @@ class Plates:
 
         def resolve(plate: Plate) -> Signal | None:
             details = {"request": interaction_id, "handed": True}
-            if _dialog(plate, interaction_id) is not None:
+            if plate.dialog(interaction_id) is not None:
                 return Signal(plates.PERMISSION_RESOLVED, details)
-            if _is_unsettled(plate, interaction_id):
+            if plate.awaits_outcome_of(interaction_id):
                 return Signal(plates.PERMISSION_SETTLED, details)
             return None
 
@@ -289,7 +275,7 @@ class Plates:
             fresh = await self.of_session(report.session_id) is None
             recording = await self._write(known, report, fresh=fresh)
         self._remember(report.session_id, known.plate.plate_id)
-        asks = report.hold is not None and _dialog(recording.plate, report.hold) is not None
+        asks = report.hold is not None and recording.plate.dialog(report.hold) is not None
         return Heard(recording.plate, report.hold if asks else None)
 
     async def _with_call(self, plate: Plate, report: Report) -> Report:
@@ -338,7 +324,7 @@ class Plates:
     async def _write(self, known: Known, report: Report, *, fresh: bool = False) -> Recording:
         """Fold a report into a plate and append what came of it; PositionConflict if it moved."""
         report = await self._with_call(known.plate, report)
-        questions = await self._questions(known.plate)
+        questions = await questions_of(self._log, known.plate, self._clock.now_ms())
         before = None if known.head == 0 else known.plate
         at_ms = self._moment(report)
         moment = Moment(at_ms, report.session_id, fresh, self._clock.now_ms())
@@ -352,8 +338,8 @@ class Plates:
         build: Callable[[Plate], Signal | None],
         session_id: str | None = None,
     ) -> None:
-        asked = await self._asked(interaction_id)
-        if asked is not None and asked.is_by(session_id or asked.session_id):
+        asked = await who_asked(self._log, interaction_id)
+        if asked is not None and asked.is_session(session_id or asked.session_id):
             await self.tell(asked.stream, build)
 
     async def _change(
@@ -388,31 +374,6 @@ class Plates:
                 plate_id=plate_id,
             )
         return Known(head, Plate.from_row(rows[0]))
-
-    async def _asked(self, interaction_id: str) -> _Asked | None:
-        """Who asked this; None when nobody did."""
-        rows = await self._log.rows(Query("human_interactions", {"id": interaction_id}))
-        if not rows:
-            return None
-        row = rows[0]
-        return _Asked(row["stream"], row["execution_id"], is_from_board(row["type"]))
-
-    async def _questions(self, plate: Plate) -> dict[str, Interaction]:
-        """The questions of a plate whose outcome is not confirmed, as they stand."""
-        ids = [one.id for one in (*plate.pending, *plate.unsettled) if one.id is not None]
-        if not ids:
-            return {}
-        rows = await self._log.rows(Query("human_interactions", one_of=("id", ids)))
-        now = self._clock.now_ms()
-        return {row["id"]: interaction(row, now) for row in rows}
-
-
-def _is_unsettled(plate: Plate, interaction_id: str) -> bool:
-    return any(one.id == interaction_id for one in plate.unsettled)
-
-
-def _dialog(plate: Plate, interaction_id: str) -> Pending | None:
-    return next((one for one in plate.pending if one.id == interaction_id), None)
 
 
 def _new(plate_id: str, report: Report, at_ms: int) -> Plate:

@@ -94,9 +94,10 @@ class Watch:
         """The transcript holds a call of `ls` and what became of it."""
         call = {"type": "tool_use", "id": use, "name": "Bash", "input": {"command": "ls"}}
         result = {"type": "tool_result", "tool_use_id": use, "content": content}
+        noon, later = "2026-01-31T12:00:00.000Z", "2999-01-01T00:00:00.000Z"
         records = [
-            {"type": "assistant", "message": {"content": [call]}},
-            {"type": "user", "message": {"content": [result]}, **decided},
+            {"type": "assistant", "message": {"content": [call]}, "timestamp": noon},
+            {"type": "user", "message": {"content": [result]}, "timestamp": later, **decided},
         ]
         self.write("".join(json.dumps(one) + "\n" for one in records))
 
