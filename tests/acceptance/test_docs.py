@@ -58,8 +58,10 @@ from callboard.cli.main import group
 from callboard.engine.inbox import Inbox
 from callboard.engine.observing import _METHODS
 from callboard.events import names
+from callboard.events.authors import Author
 from callboard.events.status import Status
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.reports import Report, Request, Signal
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -378,7 +380,25 @@ async def busy_events() -> list[Event]:
         events = await board.events(session) + await board.events(forked.session_id)
         for stream in await outcomes(board.people):
             events += await board.log.read(stream)
-        return events
+        return events + await overruled(board)
+
+
+async def overruled(board: Callboard) -> list[Event]:
+    """What is recorded about a coding agent that was denied, and then did it all the same."""
+    tool = {"toolName": "Bash", "toolInput": {"command": "ls"}, "asks": "Run: ls"}
+    request = Request("permission", "Run: ls", {"toolName": "Bash"})
+    asking = (Signal("permission_request", tool),)
+    heard = await board.plates.hear(Report("claude", "s1", asking, request=request, hold="q1"))
+    await board.operations.answer("q1", approved=False, by=Author("Ada", "Bo"), via="http")
+    for signal in (
+        Signal("permission_settled", {"request": "q1", "outcome": "denied"}),
+        Signal("tool_call", tool),
+    ):
+        await board.plates.hear(Report("claude", "s1", (signal,)))
+    told = await board.log.read(heard.plate.plate_id)
+    # How a coding agent asks is described beside the table.
+    asked = [event for event in told if event.name.startswith("input:")]
+    return [event for event in asked if event.name != names.REQUESTED]
 
 
 async def outcomes(people: Inbox) -> list[str]:
