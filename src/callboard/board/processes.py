@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from callboard.courier.processes import Process
+from callboard.courier.processes import Process, read_small
 
 
 def started_at(pid: int) -> str | None:
@@ -25,6 +25,25 @@ def ancestors(pid: int) -> list[int]:
         line.append(pid)
         pid = Process(pid).parent
     return line
+
+
+def lineage_of(pid: int) -> tuple[Process, ...] | None:
+    """The process and all above it, each alive when it was read; None when one was not."""
+    line: list[Process] = []
+    while pid > 0:
+        line.append(Process(pid))
+        if not line[-1].start:
+            return None
+        pid = line[-1].parent
+    return tuple(line)
+
+
+def user_of(pid: int) -> int | None:
+    """The user whose rights a process has; None when it is gone."""
+    for line in (read_small(f"/proc/{pid}/status") or b"").splitlines():
+        if line.startswith(b"Uid:"):
+            return int(line.split()[2])
+    return None
 
 
 def _from_ps(pid: int) -> str | None:

@@ -1,17 +1,19 @@
 """Who may answer what a coding agent asks: not the agent itself, and rules only who may operate."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from typing import Any, cast
 
 from fastapi import Request
 
 from callboard.agents.claude_code.leftovers import works_for_a_run
+from callboard.board.processes import user_of
 from callboard.errors import Forbidden, PlateNotFound
 from callboard.interactions.kinds import is_from_board
 from callboard.interactions.records import Interaction
 from callboard.server.access.identity import Identity
-from callboard.server.access.peers import comes_from, sender_of
+from callboard.server.access.peers import KEY, Peer, Sender
 from callboard.server.access.scopes import allows
 from callboard.server.service import Service
 
@@ -38,24 +40,39 @@ def _makes_rule(value: Any) -> bool:
 
 
 async def _check_sender(serving: Service, request: Request, asked: Interaction) -> None:
-    server = request.scope.get("server")
-    if server is None or request.client is None:
+    peer: Peer | None = request.scope.get(KEY)
+    sender = None if peer is None else await peer.sender()
+    if sender is None:
         return
-    # It looks through all processes: some milliseconds that the other readers need not wait.
-    if asked.awaited:
-        sender = await asyncio.to_thread(sender_of, request.client, server[1])
-        by_itself = sender is not None and works_for_a_run(sender)
-    else:
-        pid = await _process_of(serving, asked)
-        by_itself = pid is not None and await asyncio.to_thread(
-            comes_from, request.client, server[1], pid
-        )
-    if by_itself:
+    agent = None if asked.awaited else await _process_of(serving, asked)
+    # It looks through processes: some milliseconds that the other readers need not wait.
+    if await asyncio.to_thread(_is_agent, sender, asked, agent):
         raise Forbidden(
             "This answer comes from an agent that asks. A person has to give it: in the "
             "dashboard, in `callboard board`, or in another terminal.",
             interaction_id=asked.id,
         )
+    if await asyncio.to_thread(_may_be_agent, sender, agent):
+        raise Forbidden(
+            "The process that sent this answer could not be found. Keep the connection open until "
+            "the answer is confirmed, or answer in the dashboard or in `callboard board`.",
+            interaction_id=asked.id,
+        )
+
+
+def _is_agent(sender: Sender, asked: Interaction, agent: int | None) -> bool:
+    """Whether the agent that asks, or a process that it started, has sent an answer."""
+    if asked.awaited:
+        return any(works_for_a_run(line[0].pid) for line in sender.lineages)
+    return any(process.pid == agent for line in sender.lineages for process in line)
+
+
+def _may_be_agent(sender: Sender, agent: int | None) -> bool:
+    """Whether the sender is unknown, and not another user: agents run as we do, or as theirs."""
+    if sender.is_found:
+        return False
+    agents = None if agent is None else user_of(agent)
+    return sender.user in (None, os.geteuid(), agents)
 
 
 async def _process_of(serving: Service, asked: Interaction) -> int | None:

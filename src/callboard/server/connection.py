@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from callboard.server.access.peers import KEY, Peer
+
 _HEAD_WITHIN = 10.0
 """Seconds that a client has to send the head of a request."""
 _BODY_WITHIN = 60.0
@@ -16,19 +18,23 @@ _LARGEST_HEAD = 65_536
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's connection, with two things that it leaves out.
+    """uvicorn's connection, with three things that it leaves out.
 
-    A client that connects and says nothing, or half of it, is dropped. And whoever answers can
-    drop a client that does not read: to close would wait until it does.
+    A client that connects and says nothing, or half of it, is dropped. Whoever answers can drop a
+    client that does not read: to close would wait until it does. And who the client is, on this
+    machine, is noted before it can be gone.
     """
+
+    _peer: Peer | None = None
 
     _waiting: asyncio.TimerHandle | None = None
     _head: int | None = 0
     """Bytes of a head that has not come to its end; None when none is under way."""
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Note who connects, and begin to wait for a request."""
         super().connection_made(transport)
+        self._peer = Peer(transport)
         self._wait(_HEAD_WITHIN)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -62,6 +68,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._head = 0
         scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]
+        scope[KEY] = self._peer
         scope["callboard.abort"] = self.transport.abort
         scope["callboard.buffered"] = self.transport.get_write_buffer_size
         self._wait(_HEAD_WITHIN)

@@ -1,0 +1,158 @@
+"""An agent does not approve what it asks for, however it sends the answer; others do."""
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.agents_that_answer import Job, agent, request, send
+from tests.servers import TOKEN, Server, serving
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("senders"),
+]
+
+PATIENCE = 20
+YES = {"value": {"approved": True}}
+FORMS = ("close", "half-close", "reset")
+REFUSED = {403, 499}
+"""Refused, or gone before the request was read."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    async with serving(tmp_path_factory.mktemp("senders") / "x.db") as running:
+        yield running
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A permission that an agent asks for, and the hook that waits for it."""
+
+    http: httpx.AsyncClient
+    id: str
+    holding: asyncio.Task[httpx.Response]
+
+    @property
+    def path(self) -> str:
+        return f"/interactions/{self.id}/answer"
+
+    async def status(self) -> tuple[str, Any]:
+        """Whether anything was taken for an answer."""
+        found = (await self.http.get(f"/interactions/{self.id}")).json()
+        return found["status"], found["accepted"]
+
+    async def decision(self) -> str:
+        """What the agent was told."""
+        async with asyncio.timeout(PATIENCE):
+            answer = (await self.holding).json()
+        return answer["hookSpecificOutput"]["decision"]["behavior"]
+
+
+@asynccontextmanager
+async def asking(server: Server, pid: int, name: str) -> AsyncGenerator[Asked]:
+    """A permission that the process asks for."""
+    id = f"{name}-{pid}"
+    base = {
+        "session_id": f"session {id}",
+        "cwd": "/home/ada/x",
+        "callboard": {"pid": pid, "hold": id},
+    }
+    asks = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}}
+    async with server.client() as http:
+        started = base | {"hook_event_name": "SessionStart", "source": "startup"}
+        assert (await http.post("/hooks/claude", json=started)).status_code == 200
+        wanted = base | asks | {"hook_event_name": "PermissionRequest"}
+        holding = asyncio.create_task(http.post("/hooks/claude", json=wanted))
+        async with asyncio.timeout(PATIENCE):
+            while (await http.get(f"/interactions/{id}")).status_code != 200:
+                await asyncio.sleep(0.01)
+        try:
+            yield Asked(http, id, holding)
+        finally:
+            holding.cancel()
+
+
+def yes(server: Server, path: str, body: Any = YES, **more: Any) -> Job:
+    return Job(server.port, request(path, body, TOKEN), **more)
+
+
+async def told(server: Server, path: str, times: int) -> set[int]:
+    """What the record of commands says that answers were told, once there are so many."""
+    record = Path(f"{server.db}.audit.jsonl")
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            lines = record.read_text().splitlines() if record.exists() else []
+            entries = [json.loads(line) for line in lines]
+            found = [entry["status"] for entry in entries if entry["path"] == path]
+            if len(found) >= times:
+                return set(found)
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_an_agent_that_closes_at_once_is_refused(server: Server, form: str):
+    async with agent() as attacker, asking(server, attacker.pid, form) as asked:
+        for _ in range(5):
+            await attacker.send(yes(server, asked.path, how=form))
+        assert await told(server, asked.path, 5) <= REFUSED
+        assert await asked.status() == ("pending", None)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_an_agent_that_is_gone_before_it_is_accepted_is_refused(server: Server, form: str):
+    """The server is stopped while the agent connects, sends and closes."""
+    assert server.process is not None
+    async with (
+        agent() as attacker,
+        asking(server, attacker.pid, f"late-{form}") as asked,
+    ):
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            sent = asyncio.create_task(attacker.send(yes(server, asked.path, how=form)))
+            if form != "half-close":  # That one waits for an answer.
+                await sent
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        await sent
+        assert await told(server, asked.path, 1) <= REFUSED
+        assert await asked.status() == ("pending", None)
+
+
+async def ways(server: Server, asked: Asked) -> dict[str, Job]:
+    """Other ways in which an agent may send an answer."""
+    session = (await asked.http.get(f"/interactions/{asked.id}")).json()["sessionId"]
+    by_session = f"/sessions/{session.replace(' ', '%20')}/input"
+    harmless = "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    return {
+        "open connection": yes(server, asked.path),
+        "used connection": yes(server, asked.path, warm=harmless),
+        "inherited socket": yes(server, asked.path, how="inherit"),
+        "hidden process": yes(server, asked.path, how="hide"),
+        "bound to a device": yes(server, asked.path, device="lo"),
+        "the session": yes(server, by_session, {"id": asked.id, "approved": True}),
+        "an event": yes(server, by_session, {"event": {"payload": {"id": asked.id, **YES}}}),
+        "completing": yes(server, f"/interactions/{asked.id}/complete", {"outcome": "completed"}),
+    }
+
+
+async def test_no_other_way_of_sending_helps_it(server: Server):
+    async with agent() as attacker, asking(server, attacker.pid, "ways") as asked:
+        jobs = await ways(server, asked)
+        statuses = {way: await attacker.send(job) for way, job in jobs.items()}
+        assert statuses == dict.fromkeys(jobs, "403")
+        assert await asked.status() == ("pending", None)
+
+
+async def test_a_process_that_is_none_of_the_agents_answers(server: Server):
+    async with agent() as asker, asking(server, asker.pid, "person") as asked:
+        assert await send(yes(server, asked.path)) in ("200", "202")
+        assert await asked.decision() == "allow"
