@@ -24,6 +24,8 @@ class Server:
     files: Sequence[str]
     options: Sequence[str] = ()
     env: dict[str, str] = field(default_factory=dict)
+    before: Sequence[str] = ()
+    """What its command begins with, where it runs as another user."""
     url: str = ""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
@@ -32,6 +34,7 @@ class Server:
     async def start(self, port: int = 0) -> None:
         """Start it, and return when it listens."""
         self.process = await asyncio.create_subprocess_exec(
+            *self.before,
             sys.executable,
             "-m",
             "callboard",

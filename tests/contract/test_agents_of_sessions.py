@@ -2,11 +2,12 @@
 
 import asyncio
 import os
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.agents_that_answer import Job, request, sending
 from tests.servers import TOKEN, serving
 
 from callboard.agents.claude_code.leftovers import MARK
@@ -33,13 +34,6 @@ def keep(state: Job, said: dict) -> None:
 job = Workflow("job", state=Job, phases=[Phase("work", agent=work, update=keep, terminal=True)])
 """
 
-ANSWER = """
-import sys, httpx
-url, token = sys.argv[1:]
-headers = {"Authorization": f"Bearer {token}"}
-print(httpx.post(url, json={"value": {"approved": True}}, headers=headers).status_code)
-"""
-
 WITHIN = 30
 
 
@@ -52,10 +46,10 @@ async def _asked(http: httpx.AsyncClient) -> Any:
     return found["interactions"][0]
 
 
-async def _answered_by_the_agent(url: str, *before: str) -> str:
+async def _answered_by_the_agent(job: Job, *before: str) -> str:
     """What a process is told that the agent has started."""
     env = {**os.environ, MARK: "some-run:1:2"}
-    command = [*before, sys.executable, "-c", ANSWER, url, TOKEN]
+    command = [*before, *sending(job)]
     process = await asyncio.create_subprocess_exec(
         *("sh", "-c", '"$@"; exit', "sh", *command), stdout=asyncio.subprocess.PIPE, env=env
     )
@@ -76,9 +70,11 @@ async def test_it_cannot_answer_itself_and_a_person_can(tmp_path: Path):
         )
         path = f"/interactions/{asked['id']}/answer"
 
-        assert await _answered_by_the_agent(f"{server.url}{path}") == "403"
-        unmarked = ("env", "-u", MARK)
-        assert await _answered_by_the_agent(f"{server.url}{path}", *unmarked) == "403"
+        job = Job(server.port, request(path, {"value": {"approved": True}}, TOKEN))
+        assert await _answered_by_the_agent(job) == "403"
+        assert await _answered_by_the_agent(job, "env", "-u", MARK) == "403"
+        for how in ("close", "half-close", "reset"):
+            await _answered_by_the_agent(replace(job, how=how))
         assert (await _asked(http))["id"] == asked["id"]
         withdrawn = await http.post(f"/interactions/{asked['id']}/cancel")
         assert withdrawn.status_code == 409

@@ -1,7 +1,11 @@
-"""An agent does not approve what it asks for, however it sends the answer; others do."""
+"""An agent does not approve what it asks for, however it sends the answer; others do.
+
+As root, server and agents run as another user, as they do in life: root sees into every process.
+"""
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +16,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from tests import users
 from tests.agents_that_answer import Job, agent, request, send
+from tests.proxies import forwarder, nginx
 from tests.servers import TOKEN, Server, serving
 
 pytestmark = [
@@ -25,12 +31,21 @@ YES = {"value": {"approved": True}}
 FORMS = ("close", "half-close", "reset")
 REFUSED = {403, 499}
 """Refused, or gone before the request was read."""
+TAKEN = ("200", "202")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
-    async with serving(tmp_path_factory.mktemp("senders") / "x.db") as running:
+    folder = tmp_path_factory.mktemp("senders")
+    if users.are_there():
+        os.chown(folder, users.USER, users.USER)
+    async with serving(folder / "x.db", before=users.as_user()) as running:
         yield running
+
+
+needs_users = pytest.mark.skipif(
+    not users.are_there(), reason="only root can run processes as other users"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +115,7 @@ async def told(server: Server, path: str, times: int) -> set[int]:
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_agent_that_closes_at_once_is_refused(server: Server, form: str):
-    async with agent() as attacker, asking(server, attacker.pid, form) as asked:
+    async with agent(*users.as_user()) as attacker, asking(server, attacker.pid, form) as asked:
         for _ in range(5):
             await attacker.send(yes(server, asked.path, how=form))
         assert await told(server, asked.path, 5) <= REFUSED
@@ -112,7 +127,7 @@ async def test_an_agent_that_is_gone_before_it_is_accepted_is_refused(server: Se
     """The server is stopped while the agent connects, sends and closes."""
     assert server.process is not None
     async with (
-        agent() as attacker,
+        agent(*users.as_user()) as attacker,
         asking(server, attacker.pid, f"late-{form}") as asked,
     ):
         server.process.send_signal(signal.SIGSTOP)
@@ -145,14 +160,76 @@ async def ways(server: Server, asked: Asked) -> dict[str, Job]:
 
 
 async def test_no_other_way_of_sending_helps_it(server: Server):
-    async with agent() as attacker, asking(server, attacker.pid, "ways") as asked:
+    async with agent(*users.as_user()) as attacker, asking(server, attacker.pid, "ways") as asked:
         jobs = await ways(server, asked)
         statuses = {way: await attacker.send(job) for way, job in jobs.items()}
         assert statuses == dict.fromkeys(jobs, "403")
         assert await asked.status() == ("pending", None)
 
 
+def answer_at(port: int, asked: Asked) -> Job:
+    """A person's answer, sent to some port."""
+    return Job(port, request(asked.path, YES, TOKEN))
+
+
 async def test_a_process_that_is_none_of_the_agents_answers(server: Server):
-    async with agent() as asker, asking(server, asker.pid, "person") as asked:
-        assert await send(yes(server, asked.path)) in ("200", "202")
+    async with agent(*users.as_user()) as asker, asking(server, asker.pid, "person") as asked:
+        assert await send(answer_at(server.port, asked), users.as_user()) in TAKEN
         assert await asked.decision() == "allow"
+
+
+async def test_a_forwarder_of_the_same_user_answers(server: Server):
+    async with (
+        agent(*users.as_user()) as asker,
+        asking(server, asker.pid, "tunnel") as asked,
+        forwarder(server.port, users.as_user()) as port,
+    ):
+        assert await send(answer_at(port, asked)) in TAKEN
+        assert await asked.decision() == "allow"
+
+
+@needs_users
+@pytest.mark.parametrize(
+    ("before", "become"),
+    [
+        pytest.param((), users.USER, id="sshd"),
+        pytest.param(users.as_user(users.OTHER), 0, id="another user"),
+        pytest.param((), 0, id="root"),
+    ],
+)
+async def test_a_forwarder_that_we_cannot_look_into_answers(
+    server: Server, before: tuple[str, ...], become: int
+):
+    async with (
+        agent(*users.as_user()) as asker,
+        asking(server, asker.pid, f"tunnel-{become}-{len(before)}") as asked,
+        forwarder(server.port, before, become=become) as port,
+    ):
+        assert await send(answer_at(port, asked)) in TAKEN
+        assert await asked.decision() == "allow"
+
+
+async def test_a_person_answers_through_nginx(server: Server, tmp_path: Path):
+    async with (
+        agent(*users.as_user()) as asker,
+        asking(server, asker.pid, "nginx") as asked,
+        nginx(tmp_path / "nginx", server.url) as url,
+    ):
+        port = int(url.rpartition(":")[2])
+        assert await send(answer_at(port, asked)) in TAKEN
+        assert await asked.decision() == "allow"
+
+
+@needs_users
+async def test_an_agent_of_another_user_than_the_servers_is_known_too(tmp_path: Path):
+    """A server that runs as root, and agents that do not."""
+    async with (
+        serving(tmp_path / "x.db") as server,
+        agent(*users.as_user()) as attacker,
+        asking(server, attacker.pid, "root") as asked,
+    ):
+        for form in FORMS:
+            await attacker.send(yes(server, asked.path, how=form))
+        assert await attacker.send(yes(server, asked.path)) == "403"
+        assert await told(server, asked.path, 4) <= REFUSED
+        assert await asked.status() == ("pending", None)
