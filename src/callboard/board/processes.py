@@ -28,18 +28,30 @@ def ancestors(pid: int) -> list[int]:
 
 
 def lineage_of(pid: int) -> tuple[Process, ...] | None:
-    """The process and all above it, each alive when it was read; None when one was not."""
+    """The process, its parent, and so on, as far as can be seen; None if one of them has ended."""
     line: list[Process] = []
     while pid > 0:
-        line.append(Process(pid))
-        if not line[-1].start:
-            return None
-        pid = line[-1].parent
+        process = Process(pid)
+        if not process.start:
+            return tuple(line) if line and _is_hidden(pid) else None
+        line.append(process)
+        pid = process.parent
     return tuple(line)
 
 
+def _is_hidden(pid: int) -> bool:
+    """Whether a process is another user's: with `hidepid`, /proc does not show those."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def user_of(pid: int) -> int | None:
-    """The user whose rights a process has; None when it is gone."""
+    """The effective user of a process; None if it has ended."""
     for line in (read_small(f"/proc/{pid}/status") or b"").splitlines():
         if line.startswith(b"Uid:"):
             return int(line.split()[2])

@@ -45,7 +45,7 @@ async def _check_sender(serving: Service, request: Request, asked: Interaction) 
     if sender is None:
         return
     agent = None if asked.awaited else await _process_of(serving, asked)
-    # It looks through processes: some milliseconds that the other readers need not wait.
+    # In threads: reading about processes takes milliseconds.
     if await asyncio.to_thread(_is_agent, sender, asked, agent):
         raise Forbidden(
             "This answer comes from an agent that asks. A person has to give it: in the "
@@ -61,18 +61,19 @@ async def _check_sender(serving: Service, request: Request, asked: Interaction) 
 
 
 def _is_agent(sender: Sender, asked: Interaction, agent: int | None) -> bool:
-    """Whether the agent that asks, or a process that it started, has sent an answer."""
+    """Whether the answer comes from the agent that asked, or from a process it started."""
     if asked.awaited:
         return any(works_for_a_run(line[0].pid) for line in sender.lineages)
     return any(process.pid == agent for line in sender.lineages for process in line)
 
 
 def _may_be_agent(sender: Sender, agent: int | None) -> bool:
-    """Whether the sender is unknown, and not another user: agents run as we do, or as theirs."""
+    """Whether the sender is unknown, and may run as the same user as the agent."""
     if sender.is_found:
         return False
-    agents = None if agent is None else user_of(agent)
-    return sender.user in (None, os.geteuid(), agents)
+    # Agents run as our user. A server of root also sees agents of others.
+    agents_user = None if agent is None else user_of(agent)
+    return sender.user in (None, os.geteuid(), agents_user)
 
 
 async def _process_of(serving: Service, asked: Interaction) -> int | None:

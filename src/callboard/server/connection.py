@@ -20,9 +20,9 @@ _LARGEST_HEAD = 65_536
 class Connection(HttpToolsProtocol):
     """uvicorn's connection, with three things that it leaves out.
 
-    A client that connects and says nothing, or half of it, is dropped. Whoever answers can drop a
-    client that does not read: to close would wait until it does. And who the client is, on this
-    machine, is noted before it can be gone.
+    A client that connects and sends nothing, or half a request, is dropped. A handler can drop a
+    client that does not read: closing would wait until it does. And a client on this machine is
+    identified before it can disappear.
     """
 
     _peer: Peer | None = None
@@ -32,7 +32,7 @@ class Connection(HttpToolsProtocol):
     """Bytes of a head that has not come to its end; None when none is under way."""
 
     def connection_made(self, transport: Any) -> None:
-        """Note who connects, and begin to wait for a request."""
+        """Identify the client, and start to wait for a request."""
         super().connection_made(transport)
         self._peer = Peer(transport)
         self._wait(_HEAD_WITHIN)

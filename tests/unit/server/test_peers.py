@@ -14,7 +14,7 @@ import pytest
 from callboard.board.processes import lineage_of, user_of
 from callboard.server.access import peers
 from callboard.server.access.peers import Peer, Sender
-from callboard.server.access.sockets import Ends, Socket, find_in_tables, find_socket, is_here
+from callboard.server.access.sockets import Ends, Socket, find_in_tables, find_socket, is_local
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows other sockets")
 
@@ -79,7 +79,7 @@ def test_a_socket_is_found_both_ways(stack: ExitStack, host: str, device: bytes)
 
 
 @pytest.mark.parametrize("find", [find_socket, find_in_tables])
-def test_a_half_closed_socket_is_its_owners_and_a_closed_one_nobodys(stack: ExitStack, find: Any):
+def test_a_half_closed_socket_has_an_owner_and_a_closed_one_has_none(stack: ExitStack, find: Any):
     pair = connected(stack)
     inode, ends = pair.inode, pair.ends
     pair.client.shutdown(socket.SHUT_WR)
@@ -89,18 +89,18 @@ def test_a_half_closed_socket_is_its_owners_and_a_closed_one_nobodys(stack: Exit
 
 
 @pytest.mark.parametrize("find", [find_socket, find_in_tables])
-def test_who_only_listens_at_the_clients_port_is_not_the_client(stack: ExitStack, find: Any):
+def test_a_socket_that_listens_on_the_clients_port_is_not_the_client(stack: ExitStack, find: Any):
     pair = connected(stack)
     other = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
     assert find(Ends(other.getsockname(), pair.ends.server)) is None
 
 
-def test_only_addresses_of_this_machine_are_here():
-    assert is_here(("127.0.0.1", 1))
-    assert is_here(("::1", 1))
-    assert is_here(("::ffff:127.0.0.1", 1))
-    assert not is_here(("192.0.2.1", 1))
-    assert not is_here(("2001:db8::1", 1))
+def test_only_addresses_of_this_machine_are_local():
+    assert is_local(("127.0.0.1", 1))
+    assert is_local(("::1", 1))
+    assert is_local(("::ffff:127.0.0.1", 1))
+    assert not is_local(("192.0.2.1", 1))
+    assert not is_local(("2001:db8::1", 1))
 
 
 async def test_all_processes_that_have_a_connection_open_are_found(stack: ExitStack):
@@ -128,10 +128,10 @@ async def test_a_client_that_was_reset_is_unknown(stack: ExitStack):
     assert await Peer(Transport(pair.server)).sender() == Sender((), None)
 
 
-async def test_a_client_without_a_socket_here_is_elsewhere_while_it_is_connected(
+async def test_a_connected_client_without_a_socket_here_is_remote(
     stack: ExitStack, monkeypatch: pytest.MonkeyPatch
 ):
-    """As it is where something below us brings connections in, and they look like loopback's."""
+    """Some virtual machines deliver connections of their host as if they came from loopback."""
     monkeypatch.setattr(peers, "find_socket", lambda ends: None)
     monkeypatch.setattr(peers, "find_in_tables", lambda ends: None)
     pair = connected(stack)
@@ -141,7 +141,7 @@ async def test_a_client_without_a_socket_here_is_elsewhere_while_it_is_connected
     assert await peer.sender() == Sender((), None)
 
 
-def test_a_process_that_has_ended_is_found_no_longer():
+def test_a_process_that_has_ended_is_not_found():
     with subprocess.Popen(["sleep", "60"]) as child:
         lineage = lineage_of(child.pid)
         assert lineage is not None

@@ -1,8 +1,9 @@
-"""Who is at the other end of a connection, where the system tells.
+"""Identifies the client at the other end of a connection, if it runs on this machine.
 
-An agent runs as the same user as its person. So that it cannot approve what it asks for, an answer
-is refused if one of its own processes sends it, or if a process sends it that cannot be found.
-That is a fence, not a wall: a process that has cut itself loose from its parents gets past it.
+An agent runs as the same user as the person it works for. To keep it from approving its own
+requests, an answer is refused if it comes from one of the agent's processes, or from a process
+that cannot be found. That is a fence, not a wall: a process that has detached itself from its
+parents gets past it.
 """
 
 import asyncio
@@ -15,19 +16,13 @@ from typing import Any, Final
 
 from callboard.board.processes import lineage_of, user_of
 from callboard.courier.processes import Process
-from callboard.server.access.sockets import (
-    Ends,
-    Socket,
-    find_in_tables,
-    find_socket,
-    is_here,
-)
+from callboard.server.access.sockets import Ends, Socket, find_in_tables, find_socket, is_local
 
 KEY: Final = "callboard.peer"
-"""Where a request's scope names the other end of its connection."""
+"""The key of a connection's `Peer` in the scope of its requests."""
 
 Lineage = tuple[Process, ...]
-"""A process, its parent, and so on."""
+"""A process, its parent, and so on up to the first one."""
 
 _ESTABLISHED: Final = 1
 _INIT: Final = 1
@@ -35,11 +30,10 @@ _INIT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who on this machine sent a request.
+    """The client of a connection on this machine.
 
-    lineages: the processes that have the connection open, each with all above it. None when they
-        cannot be found.
-    user: the one whose connection it is; None when it was closed before we could look.
+    lineages: of every process that has the connection open; empty if none was found.
+    user: the user who opened the connection; None if it was closed before we could look.
     """
 
     lineages: tuple[Lineage, ...]
@@ -47,19 +41,20 @@ class Sender:
 
     @property
     def is_found(self) -> bool:
-        """Whether a process has the connection open that lives, as do all above it.
+        """Whether at least one process and its whole lineage are still alive.
 
-        A process that ends is no longer below its parents, and neither is one whose parent ends.
-        So ask only after everything else has been asked about them.
+        A process that ends loses its lineage, so anything learned about it counts only if this
+        is true afterwards.
         """
         return any(all(process.lives for process in line) for line in self.lineages)
 
 
 class Peer:
-    """The other end of a connection.
+    """The client's end of one connection.
 
-    Its socket is looked up at once, because a client can be gone a moment later. Which processes
-    have it open is found out when it matters: that takes milliseconds.
+    Its socket is looked up when the connection is accepted, because the client may be gone a
+    moment later. Finding the processes that hold it takes milliseconds, and waits until the
+    sender matters.
     """
 
     __slots__ = ("_ends", "_socket", "_transport")
@@ -70,7 +65,7 @@ class Peer:
         self._socket = None if self._ends is None else find_socket(self._ends)
 
     async def sender(self) -> Sender | None:
-        """Who sent what came over this connection; None for one that came from elsewhere."""
+        """The client; None if it runs on another machine, or if the system does not tell."""
         if sys.platform != "linux":
             return None
         found = self._socket
@@ -78,16 +73,16 @@ class Peer:
             found = await asyncio.to_thread(find_in_tables, self._ends)
         if found is not None:
             return await asyncio.to_thread(_sender, found)
-        return None if self._is_from_elsewhere() else Sender((), None)
+        return None if self._is_remote() else Sender((), None)
 
-    def _is_from_elsewhere(self) -> bool:
-        """Whether a client without a socket here is not on this machine, or has just gone."""
+    def _is_remote(self) -> bool:
+        """Whether a client that has no socket on this machine is elsewhere, and not just gone."""
         if self._ends is None:
             return False
-        return self._is_open() or not is_here(self._ends.client)
+        return self._is_established() or not is_local(self._ends.client)
 
-    def _is_open(self) -> bool:
-        # While our end is open, one of this machine has its other end here.
+    def _is_established(self) -> bool:
+        # As long as our end is, a client on this machine has a socket too.
         if self._transport.is_closing():
             return False
         ours = self._transport.get_extra_info("socket")
@@ -96,7 +91,7 @@ class Peer:
 
 
 def _ends(transport: Any) -> Ends | None:
-    """Both addresses of a connection; None when it has been reset already."""
+    """The addresses of a connection; None if the client has already reset it."""
     ours = transport.get_extra_info("socket")
     try:
         return Ends(ours.getpeername()[:2], ours.getsockname()[:2])
@@ -114,9 +109,9 @@ def _sender(found: Socket) -> Sender:
 def _holders(found: Socket) -> Collection[int]:
     """The processes that have a socket open.
 
-    Some processes hide what they have open, even from their own user. sshd's are of that kind:
-    it starts them as root and lets them become the user. When no other has the socket, it is one
-    of these. What hides itself without having been another user's is not found.
+    Some processes hide their open files even from their own user. The forwarding process of sshd
+    does: root starts it, and it then becomes the user. If no other process has the socket open,
+    processes of that kind are taken for its holders. Other processes that hide stay unknown.
     """
     sought = f"socket:[{found.inode}]"
     holding: set[int] = set()
@@ -129,7 +124,7 @@ def _holders(found: Socket) -> Collection[int]:
             hiding.add(pid)
         except OSError:  # It has just ended.
             continue
-    return holding or [pid for pid in hiding if _was_handed_to(pid, found.user)]
+    return holding or [pid for pid in hiding if _was_switched_to(pid, found.user)]
 
 
 def _processes() -> Iterator[int]:
@@ -143,11 +138,11 @@ def _has(pid: int, sought: str) -> bool:
 def _target(file: Path) -> str:
     try:
         return str(file.readlink())
-    except FileNotFoundError:  # It was closed meanwhile.
+    except FileNotFoundError:  # It has just been closed.
         return ""
 
 
-def _was_handed_to(pid: int, user: int) -> bool:
-    """Whether another user's process started this one, which is this user's now."""
+def _was_switched_to(pid: int, user: int) -> bool:
+    """Whether a process of this user was started by a process of another user."""
     parent = Process(pid).parent
     return user_of(pid) == user and parent > _INIT and user_of(parent) not in (None, user)
