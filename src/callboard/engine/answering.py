@@ -43,6 +43,8 @@ def received_payload(
         payload["approved"] = answer.approved
     if answer.status is not None:
         payload["status"] = answer.status
+    if answer.message is not None:
+        payload["message"] = answer.message
     return payload | dict(who)
 
 

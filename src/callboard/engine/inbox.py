@@ -21,6 +21,7 @@ from callboard.events.authors import Author, By, authored
 from callboard.events.moments import to_ms
 from callboard.events.rows import Cell, Query
 from callboard.interactions.claims import check_free, claim_payload
+from callboard.interactions.fields import as_text
 from callboard.interactions.kinds import WHOLE, is_from_board, manner_of
 from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome
 from callboard.interactions.participation import ending
@@ -178,9 +179,9 @@ class Inbox:
         check_outcome(outcome)
         who = _who(by, via)
         asked = await self._questions.find_open(interaction_id)
-        if manner_of(asked.type) != "outcome":
-            return await self._complete_simply(asked, outcome, response, by, via)
         given = Completion(outcome, response, transcript, duration_ms, error)
+        if manner_of(asked.type) != "outcome":
+            return await self._complete_simply(asked, given, by, via)
         paused = await self._is_paused(asked.session_id)
         late: list[str] = []
 
@@ -203,10 +204,11 @@ class Inbox:
         return bool(rows and rows[0]["paused"])
 
     async def _complete_simply(
-        self, asked: Interaction, outcome: str, response: Any, by: By, via: str | None
+        self, asked: Interaction, given: Completion, by: By, via: str | None
     ) -> Interaction:
+        outcome, response = given.outcome, given.response
         if outcome == "cancelled":
-            return await self.cancel(asked.id, by=by, via=via)
+            return await self.cancel(asked.id, by=by, via=via, error=given.error)
         verdict = VERDICTS.get(outcome)
         if outcome != "completed" and (verdict is None or manner_of(asked.type) != "verdict"):
             raise ValidationError(
@@ -221,11 +223,17 @@ class Inbox:
         return await self.get(asked.id)
 
     async def cancel(
-        self, interaction_id: str, *, by: By = None, via: str | None = None
+        self,
+        interaction_id: str,
+        *,
+        by: By = None,
+        via: str | None = None,
+        error: str | None = None,
     ) -> Interaction:
         """Take a question back, unless a workflow cannot go on without its answer.
 
         It can go on without an interactive session, whose outcome is then `cancelled`.
+        error: why it was declined.
         """
 
         def build(asked: Interaction) -> Told:
@@ -235,7 +243,8 @@ class Inbox:
                     "Answer it here or there.",
                     interaction_id=asked.id,
                 )
-            payload = {"id": asked.id, "reason": "it was taken back", **_who(by, via)}
+            why = {} if error is None else {"error": as_text(error, "error")}
+            payload = {"id": asked.id, "reason": "it was taken back", **why, **_who(by, via)}
             if manner_of(asked.type) == "outcome":
                 name, ended = ending(asked, Completion("cancelled"), _participant(by))
                 return name, ended | payload

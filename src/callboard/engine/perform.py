@@ -221,6 +221,8 @@ def _respond(scene: Scene, asked: Asked) -> None:
         response["timed_out"] = True
     if asked.outcome is not None:
         response["outcome"] = asked.outcome
+    if asked.message is not None:
+        response["message"] = asked.message
 
     def change(draft: Any) -> None:
         _set_answer(draft, response, asked.approved)

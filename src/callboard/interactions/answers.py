@@ -8,8 +8,7 @@ from typing import Any, Protocol
 from callboard.errors import AnswerInvalid
 from callboard.interactions.fields import as_json
 from callboard.interactions.kinds import KINDS, manner_of
-from callboard.interactions.rulings import answers, ruling
-from callboard.interactions.verdicts import agreed
+from callboard.interactions.rulings import answers, approval, ruling
 
 
 class Answerable(Protocol):
@@ -36,6 +35,7 @@ class Answer:
     """An answer in the form in which it is recorded.
 
     `status` is how the question then stands, where that is not simply `completed`.
+    `message` is why a workflow's question was answered with no.
     `whole`: the value is the response itself, and not one part of it.
     """
 
@@ -43,6 +43,7 @@ class Answer:
     approved: bool | None = None
     status: str | None = None
     whole: bool = False
+    message: str | None = None
 
 
 def check(
@@ -64,7 +65,8 @@ def check(
         case "ruling":
             return _ruling(question.type, value, approved)
         case "answers":
-            return Answer(answers(config, value), whole=True)
+            response = answers(config, value, approved)
+            return Answer(response, response.get("approved"), whole=True)
         case "outcome":
             raise AnswerInvalid(
                 f"A question of type {question.type} takes no answer. Complete it, with an "
@@ -74,9 +76,10 @@ def check(
 
 
 def _approval(type: str, value: Any, approved: bool | None) -> Answer:
-    verdict = agreed(value, approved)
+    response = approval(value, approved)
+    verdict = response["approved"]
     status = ("approved" if verdict else "rejected") if KINDS[type].status_tells else None
-    return Answer("yes" if verdict else "no", verdict, status)
+    return Answer("yes" if verdict else "no", verdict, status, message=response.get("message"))
 
 
 def _ruling(type: str, value: Any, approved: bool | None) -> Answer:

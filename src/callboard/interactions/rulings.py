@@ -1,4 +1,4 @@
-"""Answers to what coding agents ask: permissions, plans, and questions of their own."""
+"""Yes, no and answers, each with the message that may go with a no."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -11,16 +11,31 @@ _ALWAYS = "always"
 
 
 def ruling(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
-    """The response to a permission or a plan: yes or no, and perhaps a word to the agent.
+    """The response to a permission or a plan: yes or no, and perhaps a message to the agent.
 
-    value: yes or no; or, where `approved` tells that, the word; or an object with both.
-    `always: true` beside a yes makes a rule of it, as the agent itself proposed. A word goes only
-    with a no: agents hear none with a yes, and it would be lost.
+    value: yes or no; or, where `approved` says that, the message; or an object with both.
+    `always: true` beside a yes makes a rule of it, as the agent itself proposed. A message goes
+    only with a no: agents do not get one with a yes, and it would be lost.
     """
-    response = _told(remark, value, approved)
+    return _checked(remark, _told(remark, value, approved))
+
+
+def approval(value: Any, approved: bool | None) -> dict[str, Any]:
+    """Yes or no to a workflow's question, and perhaps a message with a no."""
+    if not isinstance(value, Mapping):
+        return {"approved": agreed(value, approved)}
+    response = _from_object("message", cast("Mapping[str, Any]", value), approved)
+    if _ALWAYS in response:
+        raise AnswerInvalid(
+            f"value.{_ALWAYS} is for what coding agents ask. Leave it out.", field="value"
+        )
+    return _checked("message", response)
+
+
+def _checked(remark: str, response: dict[str, Any]) -> dict[str, Any]:
     if response["approved"] and remark in response:
         raise AnswerInvalid(
-            f"{remark} goes only with a no: with a yes, the agent would not hear it.",
+            f"{remark} goes only with a no: nothing would read it with a yes.",
             field=f"value.{remark}",
         )
     return response
@@ -52,12 +67,15 @@ def _from_object(remark: str, told: Mapping[str, Any], approved: bool | None) ->
     return response | ({_ALWAYS: True} if always else {})
 
 
-def answers(config: Any, value: Any) -> dict[str, Any]:
+def answers(config: Any, value: Any, approved: bool | None = None) -> dict[str, Any]:
     """The response to questions: for each of them a label, or several where that is allowed.
 
     value: `{"answers": {question: label}}`, or that object itself, or, where there is only one
-    question, the label or labels. A text of one's own is an answer too.
+    question, the label or labels. A text of one's own is an answer too. All of them are declined
+    together, by `{"approved": false, "message": …}`.
     """
+    if _declines(value, approved):
+        return _told("message", value, approved)
     questions = _questions(config)
     told = _by_question(questions, value)
     checked: dict[str, Any] = {}
@@ -70,6 +88,13 @@ def answers(config: Any, value: Any) -> dict[str, Any]:
         asked = ", ".join(repr(text) for text in checked)
         raise AnswerInvalid(f"{unknown[0]!r} was not asked. Asked: {asked}.", field="value")
     return {"answers": checked}
+
+
+def _declines(value: Any, approved: bool | None) -> bool:
+    """Whether all questions are declined: no answer is `false`, so nothing else can be meant."""
+    if approved is False:
+        return True
+    return isinstance(value, Mapping) and cast("Mapping[str, Any]", value).get("approved") is False
 
 
 def _questions(config: Any) -> Sequence[Mapping[str, Any]]:

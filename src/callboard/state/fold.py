@@ -226,6 +226,9 @@ def _close(view: SessionView, payload: Payload, status: QuestionStatus, outcome:
         asked.status, asked.deadline = status, None
         asked.value, asked.approved = payload.get("value"), payload.get("approved")
         asked.outcome = outcome if "outcome" in payload else None
+        # Whoever declines an interactive session says why as its error.
+        declined = None if status == "failed" else payload.get("error")
+        asked.message = payload.get("message") or declined
 
 
 def _reminded(view: SessionView, payload: Payload, event: Event) -> None:

@@ -19,6 +19,8 @@ class HumanResponse(BaseModel):
     timed_out: bool = False
     """Whether the deadline answered, not a person."""
     outcome: str | None = None
+    message: str | None = None
+    """Why the person said no, if they said why."""
 
     def __getitem__(self, key: str) -> Any:
         if key not in type(self).model_fields:

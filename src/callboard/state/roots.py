@@ -31,7 +31,7 @@ def outward(answer: Json) -> Json:
     if not is_object(answer):
         return answer
     renamed = {"timedOut" if key == "timed_out" else key: part for key, part in answer.items()}
-    empty = {"timedOut": False, "outcome": None}
+    empty = {"timedOut": False, "outcome": None, "message": None}
     return {key: part for key, part in renamed.items() if part is not empty.get(key, ...)}
 
 

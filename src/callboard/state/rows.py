@@ -164,7 +164,9 @@ def _response(payload: Mapping[str, Any]) -> Any:
     """What was decided: in an interactive session the response itself, else the answer."""
     if "outcome" in payload:
         return payload.get("value")
-    return {k: payload[k] for k in ("value", "approved", "timedOut") if k in payload} or None
+    return {
+        k: payload[k] for k in ("value", "approved", "message", "timedOut") if k in payload
+    } or None
 
 
 def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:

@@ -57,6 +57,8 @@ class Asked:
     """What was said with it, where answers are checked by that: what a coding agent asks."""
     outcome: str | None = None
     """How an interactive session ended: completed, cancelled, timeout or failed."""
+    message: str | None = None
+    """Why it was answered with no, or declined."""
 
     @property
     def timed_out(self) -> bool:

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from callboard.errors import AnswerInvalid
-from callboard.interactions.rulings import ruling
+from callboard.interactions.answers import check
+from callboard.interactions.rulings import answers, ruling
+from callboard.state.session import Asked
 
 REMARKS = ["message", "feedback"]
 
@@ -46,3 +48,56 @@ def named(remark: str, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {key or remark: told for key, told in value.items()}
+
+
+# ---------------------------------------------------------------------- declining
+
+
+ASKED = {"questions": [{"question": "Which?"}, {"question": "approved", "multiSelect": True}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "approved"),
+    [
+        ({"approved": False, "message": "neither"}, None),
+        ({"message": "neither"}, False),
+        ("neither", False),
+    ],
+)
+def test_questions_are_declined_together(value: Any, approved: bool | None):
+    assert answers(ASKED, value, approved) == {"approved": False, "message": "neither"}
+
+
+def test_a_question_may_be_called_approved():
+    told = {"Which?": "A", "approved": ["B"]}
+    assert answers(ASKED, told) == {"answers": told}
+
+
+@pytest.mark.parametrize(
+    ("value", "approved"),
+    [({"approved": False, "Which?": "A"}, None), ({"answers": {"Which?": "A"}}, False)],
+)
+def test_nobody_declines_and_answers(value: Any, approved: bool | None):
+    with pytest.raises(AnswerInvalid):
+        answers(ASKED, value, approved)
+
+
+def test_a_workflow_is_refused_with_a_message():
+    asked = Asked("q1", "approval", "Go?")
+    said = check(asked, {"approved": False, "message": "Not today"})
+    assert (said.value, said.approved, said.message) == ("no", False, "Not today")
+    assert check(asked, {"approved": True}).value == "yes"
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ({"approved": True, "message": "go"}, "message goes only with a no"),
+        ({"approved": True, "always": True}, "for what coding agents ask"),
+        ({"approved": False, "why": "x"}, "why is not known"),
+        ({}, "needs an answer"),
+    ],
+)
+def test_what_an_approval_does_not_take(value: Any, complaint: str):
+    with pytest.raises(AnswerInvalid, match=complaint):
+        check(Asked("q1", "approval", "Go?"), value)

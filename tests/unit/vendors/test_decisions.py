@@ -89,6 +89,24 @@ def test_answers_go_back_with_the_questions():
     }
 
 
+def test_a_question_is_declined_with_a_message():
+    given = {"questions": QUESTIONS}
+    said = claude("question", {"approved": False, "message": "Ask Ann"}, toolInput=given)
+    assert said == {"behavior": "deny", "message": "Ask Ann", "interrupt": False}
+    assert "declined" in claude("question", {"approved": False}, toolInput=given)["message"]
+
+
+def test_opencode_gets_the_message_of_a_declined_question_as_its_answer():
+    def sent(**response: Any) -> Any:
+        asked = resolved("question", {"approved": False, **response})
+        config = {"requestId": "que_1", "questions": QUESTIONS}
+        return decided("opencode", replace(asked, config=config))
+
+    assert sent() == {"requestID": "que_1", "reject": True}
+    said = ["Declined: Ask Ann"]
+    assert sent(message="Ask Ann") == {"requestID": "que_1", "answers": [said, said]}
+
+
 def test_what_was_asked_by_a_real_client_can_be_answered():
     report = VENDORS["claude"].translate(recorded("claude", "i_ask")[3])
     assert report is not None

@@ -205,8 +205,9 @@ class _Board(BaseHTTPRequestHandler):
             self.end_headers()
             return
         id = body["properties"]["id"]
+        says = {"reject": True} if id == "que_declined" else {"answers": [["Red"]]}
         decision = (
-            {"requestID": id, "answers": [["Red"]]}
+            {"requestID": id, **says}
             if body["type"] == "question.asked"
             else {"requestID": id, "reply": "once"}
         )
@@ -240,14 +241,17 @@ def test_the_board_answers_permissions_and_questions(tmp_path, folder, board):
         ["replies", 1],
         event("question.asked", id="que_1", questions=[]),
         ["replies", 2],
+        event("question.asked", id="que_declined", questions=[]),
+        ["replies", 3],
     )
     assert [(one["url"], one["path"], one["body"]) for one in sent] == [
         ("/permission/{requestID}/reply", {"requestID": "per_1"}, {"reply": "once"}),
         ("/question/{requestID}/reply", {"requestID": "que_1"}, {"answers": [["Red"]]}),
+        ("/question/{requestID}/reject", {"requestID": "que_declined"}, {}),
     ]
-    assert [one["token"] for one in board.asked] == ["Bearer cb_t"] * 2
+    assert [one["token"] for one in board.asked] == ["Bearer cb_t"] * 3
     holds = [one["body"]["callboard"]["hold"] for one in board.asked]
-    assert len(set(holds)) == 2
+    assert len(set(holds)) == 3
     # What is asked goes to the server alone, or it would be heard twice.
     assert [one["type"] for one in told(folder)] == ["session.resumed"]
 

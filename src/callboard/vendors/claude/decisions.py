@@ -9,6 +9,7 @@ from callboard.vendors.fields import Object, as_list, as_object, objects, text
 NO_DECISION: Final[Mapping[str, Any]] = {}
 _REFUSED: Final = "A person said no to this on the board."
 _NOT_APPROVED: Final = "A person did not approve this plan on the board."
+_DECLINED: Final = "A person declined to answer this on the board."
 
 
 def decision(asked: Interaction) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def decision(asked: Interaction) -> dict[str, Any]:
             lacks = refusal(response, "feedback", _NOT_APPROVED)
             return verdict(response, {"updatedInput": {}}, _denied(lacks))
         case "question":
+            if response.get("approved") is False:
+                return verdict(response, {}, _denied(refusal(response, otherwise=_DECLINED)))
             return _answered(config, response)
         case _:
             return dict(NO_DECISION)

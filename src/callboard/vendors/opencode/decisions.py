@@ -9,7 +9,8 @@ from callboard.vendors.fields import Object, as_list, as_object, objects, presen
 def decision(asked: Interaction) -> dict[str, Any]:
     """What the plugin sends to its server: a reply to the request, or nothing.
 
-    `{requestID, reply, message?}` for a permission, `{requestID, answers}` for a question.
+    `{requestID, reply, message?}` for a permission; for a question `{requestID, answers}`, or
+    `{requestID, reject: true}` when it was declined.
     """
     config, response = as_object(asked.config), as_object(asked.for_agent)
     id = text(config.get("requestId"))
@@ -39,9 +40,18 @@ def _answers(config: Object, response: Object) -> dict[str, Any]:
     """For each question its labels, in the order in which they were asked."""
     told = as_object(response.get("answers"))
     asked = [question.get("question") for question in objects(config.get("questions"))]
+    if response.get("approved") is False:
+        return _declined(asked, text(response.get("message")))
     if not asked or any(question not in told for question in asked):
         return {}
     return {"answers": [_labels(told[str(question)]) for question in asked]}
+
+
+def _declined(asked: list[Any], message: str | None) -> dict[str, Any]:
+    """A rejection has no room for a message in opencode, so a message is sent as the answer."""
+    if message is None or not asked:
+        return {"reject": True}
+    return {"answers": [[f"Declined: {message}"] for _ in asked]}
 
 
 def _labels(answer: Any) -> list[str]:

@@ -243,6 +243,8 @@ class Asker {
     if (requestID !== asked.id) return
     if (decision.answers !== undefined) {
       await this.post("question", requestID, { answers: decision.answers })
+    } else if (decision.reject === true) {
+      await this.post("question", requestID, {}, "reject")
     } else if (["once", "always", "reject"].includes(decision.reply)) {
       const { reply, message } = decision
       await this.post("permission", requestID, message ? { reply, message } : { reply })
@@ -250,13 +252,13 @@ class Asker {
   }
 
   // Newer clients have a method for it, older ones only the request below.
-  async post(kind, requestID, body) {
-    if (typeof this.client?.[kind]?.reply === "function") {
-      await this.client[kind].reply({ requestID, ...body })
+  async post(kind, requestID, body, how = "reply") {
+    if (typeof this.client?.[kind]?.[how] === "function") {
+      await this.client[kind][how]({ requestID, ...body })
       return
     }
     await this.client?._client?.post({
-      url: `/${kind}/{requestID}/reply`,
+      url: `/${kind}/{requestID}/${how}`,
       path: { requestID },
       body,
       headers: { "Content-Type": "application/json" },
