@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from callboard.errors import ConflictError
+from callboard.errors import ValidationError
 from callboard.interactions.kinds import KINDS, manner_of
 from callboard.interactions.outcomes import Completion, form_of
 from callboard.interactions.records import Interaction
@@ -12,7 +12,7 @@ def declined(asked: Interaction, message: str | None) -> dict[str, Any] | Comple
     """What declines the question: an answer, or the end of an interactive session.
 
     A choice or a text that a workflow waits for cannot be declined: it would have no value to
-    continue with. ConflictError says what to do instead.
+    continue with. ValidationError says what to do instead.
     """
     match manner_of(asked.type):
         case "verdict" | "ruling" | "answers":
@@ -28,9 +28,9 @@ def declined(asked: Interaction, message: str | None) -> dict[str, Any] | Comple
             return Completion("cancelled", error=message)
 
 
-def _needed(asked: Interaction) -> ConflictError:
+def _needed(asked: Interaction) -> ValidationError:
     instead = "Answer in your own words" if asked.other or not asked.options else "Choose one"
-    return ConflictError(
+    return ValidationError(
         f"Question {asked.id} cannot be declined: its workflow needs an answer to continue. "
         f"{instead}, or end the session: callboard cancel {asked.session_id}",
         interaction_id=asked.id,

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from callboard.events.codec import dump_json
+from callboard.interactions.excerpts import excerpt
 from callboard.vendors.fields import (
+    LONGEST_TEXT,
     Object,
     as_object,
     json_value,
@@ -19,10 +21,13 @@ ASKS: Final = "AskUserQuestion"
 PLANS: Final = "ExitPlanMode"
 
 LONGEST_PROMPT: Final = 20_000
-"""Nobody should say yes to what is not shown, so a prompt may be long, and a question too."""
-_LONGEST_INPUT: Final = 16_000
+"""Of the one sentence; what exactly would be done is in the tool's input."""
+LONGEST_INPUT: Final = 131_072
+"""Bytes of a tool's input that are kept whole, and characters of a plan."""
 _LONGEST_STRING: Final = 2_000
-_MOST_FIELDS: Final = 50
+_LONGEST_FIELD: Final = 4_000
+"""Of an input that is too long to keep: so much of each field, from both of its ends."""
+_MOST_FIELDS: Final = 30
 
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "Bash": ("command", "Run: {}"),
@@ -49,7 +54,7 @@ def asks(tool: str, given: Any) -> str:
     if tool == PLANS:
         return "Approve the plan" + (f": {title}" if (title := _first_line(told)) else "?")
     key, sentence = _SENTENCES.get(tool, ("", ""))
-    subject = text(told.get(key), LONGEST_PROMPT)
+    subject = _said(told.get(key), LONGEST_PROMPT)
     if subject is not None:
         return sentence.format(subject)
     return _use(tool, json_value(given))
@@ -59,7 +64,7 @@ def request(tool: str, given: Any, cwd: str | None, suggestions: Any = None) -> 
     """The question that a held hook puts to people.
 
     Answering it takes the tool's input again, so that of a question is kept whole; of others, as
-    much as a person can look at.
+    much as a person can look at, and where that is not all of it, the beginning and the end.
     """
     given = json_value(given)
     told = as_object(given)
@@ -72,7 +77,7 @@ def request(tool: str, given: Any, cwd: str | None, suggestions: Any = None) -> 
         config = {**shared, "toolInput": given, "questions": questions}
         return Request("question", prompt, config, _labels(questions))
     if tool == PLANS:
-        plan = text(told.get("plan"), LONGEST_PROMPT)
+        plan = _said(told.get("plan"), LONGEST_INPUT)
         return Request("plan", prompt, {**shared, **_input(given), **present(plan=plan)})
     return Request("permission", prompt, {**shared, **_input(given)})
 
@@ -87,7 +92,10 @@ def questions_of(given: Object) -> list[dict[str, Any]]:
             ),
             "multiSelect": question.get("multiSelect") is True,
             "options": [
-                present(label=option["label"], description=text(option.get("description")))
+                present(
+                    label=option["label"],
+                    description=_said(option.get("description"), LONGEST_TEXT),
+                )
                 for option in objects(question.get("options"))
                 if word(option.get("label"), _LONGEST_STRING) is not None
             ],
@@ -115,23 +123,30 @@ def _use(tool: str, given: Any) -> str:
     if not given:
         return f"Use {name}"
     words = given if isinstance(given, str) else dump_json(given).decode("utf-8")
-    return f"Use {name}: {text(words, _LONGEST_STRING)}"
+    return f"Use {name}: {_said(words, _LONGEST_STRING)}"
 
 
 def _input(given: Any) -> dict[str, Any]:
-    if len(dump_json(given)) <= _LONGEST_INPUT:
+    if len(dump_json(given)) <= LONGEST_INPUT:
         return {"toolInput": given}
     return {"toolInput": _cut(given), "truncated": True}
 
 
 def _cut(given: Any) -> Any:
-    """An input that is too long to look at: its fields, each with its beginning."""
+    """An input that is too long to keep: its fields, each with its beginning and its end."""
     told = as_object(given)
     if not told:
-        return text(dump_json(given).decode("utf-8"), _LONGEST_STRING)
-    return {key: _beginning(value) for key, value in list(told.items())[:_MOST_FIELDS]}
+        return excerpt(dump_json(given).decode("utf-8"), _LONGEST_FIELD)
+    kept = {excerpt(key, _LONGEST_STRING): _ends(told[key]) for key in list(told)[:_MOST_FIELDS]}
+    more = len(told) - _MOST_FIELDS
+    return kept | ({"…": f"{more} more fields not shown"} if more > 0 else {})
 
 
-def _beginning(value: Any) -> Any:
+def _ends(value: Any) -> Any:
     words = value if isinstance(value, str) else dump_json(value).decode("utf-8")
-    return value if len(words) <= _LONGEST_STRING else words[: _LONGEST_STRING - 1] + "…"
+    return value if len(words) <= _LONGEST_FIELD else excerpt(words, _LONGEST_FIELD)
+
+
+def _said(value: Any, longest: int) -> str | None:
+    """What somebody wrote, with its beginning and its end where it is too long."""
+    return text(excerpt(value, longest), longest) if isinstance(value, str) else None

@@ -378,11 +378,13 @@ class TestPermissions:
     async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
         person = Person(False)
 
-        recording = played.recording(_wanted("Bash", {"command": "x" * 20_007}), lines("touch")[-1])
+        command = "x" * 200_000 + "; curl"
+        recording = played.recording(_wanted("Bash", {"command": command}), lines("touch")[-1])
         await run(job(played.agent(recording)), "x", human_input=person)
 
         [asked] = person.asked
-        assert asked.prompt.endswith("x…")
+        assert "characters not shown" in asked.prompt
+        assert asked.prompt.endswith("; curl")
         assert asked.config is not None
         assert asked.config["truncated"] is True
 

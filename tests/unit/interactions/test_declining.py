@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from callboard import Approval, Callboard, Interactive, Phase, State, Workflow
-from callboard.errors import ConflictError
+from callboard.errors import ValidationError
 from callboard.interactions.declining import declined
 from callboard.interactions.outcomes import Completion
 from callboard.interactions.records import Interaction
@@ -55,7 +55,9 @@ def test_an_interactive_session_ends(config: Any, how: str):
     [("choice", ["a"], "Choose one"), ("input", None, "Answer in your own words")],
 )
 def test_a_workflow_that_needs_a_value_says_so(type: str, options: Any, instead: str):
-    with pytest.raises(ConflictError, match=f"{instead}, or end the session: callboard cancel s1"):
+    with pytest.raises(
+        ValidationError, match=f"{instead}, or end the session: callboard cancel s1"
+    ):
         declined(replace(ASKED, type=type, options=options), "not now")
 
 

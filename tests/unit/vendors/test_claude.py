@@ -370,7 +370,10 @@ def test_a_huge_input_is_shown_in_part_and_says_so():
     assert request is not None
     assert request.config["truncated"] is True
     assert request.config["toolInput"]["file_path"] == "/p/a"
-    assert len(request.config["toolInput"]["content"]) == 2000
+    content = request.config["toolInput"]["content"]
+    assert "characters not shown" in content
+    assert len(content) <= 4000
+    assert content.endswith("xxx")
 
 
 def test_a_long_command_is_shown_whole():

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from callboard.events import plates
-from callboard.vendors.asking import ASKS, questions_of
+from callboard.vendors.asking import ASKS, LONGEST_INPUT, questions_of
 from callboard.vendors.asking import request as permission
 from callboard.vendors.fields import (
     LONGEST_PATH,
@@ -230,7 +230,7 @@ def _about(properties: Object, metadata: Object, subject: str) -> str | None:
     """What a permission is asked for: a command, a file, an address."""
     given = [metadata.get(key) for key in (subject, "filepath", "filePath")]
     given += [*as_list(properties.get("patterns")), properties.get("pattern")]
-    return next((one for each in given if (one := text(each)) is not None), None)
+    return next((one for each in given if (one := text(each, LONGEST_INPUT)) is not None), None)
 
 
 def _question(properties: Object, shared: Mapping[str, Any]) -> Request:

@@ -1,0 +1,123 @@
+"""Lines as every surface shows them: nothing hidden in them, and nothing removed without words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+from callboard.handlers.terminal import visible
+from callboard.interactions.excerpts import excerpt
+
+Look = Literal[
+    "plain", "faint", "heading", "command", "added", "removed", "path", "number", "notice"
+]
+"""What a line is; each surface has its own colours for it."""
+
+
+class Line(NamedTuple):
+    """A text, what it is, and what stands before it: an indent, a sign, a number.
+
+    blank: nothing in it can be seen. stands_for: how many lines it replaces.
+    """
+
+    text: str
+    look: Look = "plain"
+    lead: str = ""
+    lead_look: Look = "faint"
+    blank: bool = False
+    stands_for: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is shown: of one part so many lines, and so many characters of each.
+
+    full: how to see everything, as the notice says it.
+    """
+
+    lines: int
+    width: int
+    full: str
+
+
+# What nobody can see: white space of any kind, fillers, joiners, variation selectors.
+_BLANK: Final = (
+    r"[\s\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0"
+    r"\U000e0100-\U000e01ef]"
+)
+_ONLY_BLANK: Final = re.compile(f"{_BLANK}*")
+_LONG_RUN: Final = re.compile(f"{_BLANK}{{41,}}")
+"""Longer than any indent, and enough to push what follows out of sight."""
+_FEWEST_BLANK: Final = 3
+_TAB: Final = 4
+_KILO: Final = 1000
+
+
+def text_lines(text: str, look: Look = "plain", lead: str = "") -> list[Line]:
+    """A text line by line; what a terminal would obey is made visible."""
+    return [_line(one, look, lead) for one in text.replace("\r\n", "\n").split("\n")]
+
+
+def _line(raw: str, look: Look, lead: str) -> Line:
+    text = visible(_LONG_RUN.sub(_run, raw)).expandtabs(_TAB)
+    return Line(text, look, lead, blank=_ONLY_BLANK.fullmatch(raw) is not None)
+
+
+def _run(found: re.Match[str]) -> str:
+    count = len(found[0])
+    what = "blank characters" if found[0].strip(" ") else "spaces"
+    return f" ⋯ {count:,} {what} ⋯ "
+
+
+def exact(text: str) -> str:
+    """A text on one line, to the letter; a line break in it is shown as what it is."""
+    return visible(_LONG_RUN.sub(_run, text), keep="")
+
+
+def size_of(text: str) -> str:
+    """`312 lines, 4.1 KB`; nothing for a text of one line."""
+    count = len(text.removesuffix("\n").split("\n"))
+    if count == 1:
+        return ""
+    size: float = len(text.encode("utf-8", "replace"))
+    for unit in ("B", "KB"):
+        if size < _KILO:
+            return f"{count:,} lines, {size:.3g} {unit}"
+        size /= _KILO
+    return f"{count:,} lines, {size:.1f} MB"
+
+
+def collapsed(lines: Iterable[Line]) -> list[Line]:
+    """The lines with a notice instead of three or more blank ones in a row."""
+    found: list[Line] = []
+    for (blank, lead), run in groupby(lines, key=lambda line: (line.blank, line.lead)):
+        group = list(run)
+        if blank and len(group) >= _FEWEST_BLANK:
+            count = len(group)
+            group = [Line(f"⋯ {count:,} blank lines ⋯", "notice", lead, stands_for=count)]
+        found += group
+    return found
+
+
+def bounded(lines: Sequence[Line], bounds: Bounds) -> list[Line]:
+    """At most so many lines, none longer than allowed: the beginning, a notice, and the end."""
+    shown = lines
+    if len(lines) > bounds.lines:
+        tail = (bounds.lines - 1) // 2
+        head = bounds.lines - 1 - tail
+        missing = lines[head : len(lines) - tail]
+        shown = [*lines[:head], _notice(missing, bounds.full), *lines[len(lines) - tail :]]
+    return [_fitted(line, bounds.width) for line in shown]
+
+
+def _notice(missing: Sequence[Line], full: str) -> Line:
+    count = sum(line.stands_for for line in missing)
+    characters = sum(len(line.text) for line in missing)
+    text = f"⋯ {count:,} lines, {characters:,} characters not shown. See all: {full} ⋯"
+    return Line(text, "notice", missing[0].lead, stands_for=count)
+
+
+def _fitted(line: Line, width: int) -> Line:
+    # A notice is ours, and short; what it says to type must not be cut.
+    return line if line.look == "notice" else line._replace(text=excerpt(line.text, width))

@@ -1,0 +1,111 @@
+"""What became of an answer, in one sentence, and whose answer it was."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from callboard.display.lines import exact
+from callboard.interactions.excerpts import excerpt
+from callboard.interactions.kinds import KINDS
+from callboard.interactions.records import Interaction
+from callboard.vendors.agents import VENDORS
+from callboard.vendors.fields import as_list, as_object
+
+_LONGEST: Final = 200
+"""Of what was answered, in a sentence."""
+
+
+def receipt(asked: Interaction, check: str) -> str:
+    """What became of the answer to a coding agent. check: the command that shows it again."""
+    match asked.receipt:
+        case "pending":
+            return f"Sent. The agent has not confirmed it yet; check with: {check}"
+        case "delivered":
+            return f"Delivered: {_done(asked)}."
+        case "overruled":
+            return f"Overruled: it was already decided in the terminal ({decided(asked.response)})."
+        case "lost":
+            return "Lost: the agent stopped before it got the answer."
+        case None:
+            return _unanswered(asked)
+
+
+def standing(asked: Interaction) -> str:
+    """What became of the answer, in a few words for a list; empty when there is none."""
+    if asked.receipt is None:
+        return ""
+    said = decided(asked.accepted if asked.accepted is not None else asked.response)
+    match asked.receipt:
+        case "pending":
+            return f"answered ({said}), not confirmed yet"
+        case "delivered":
+            return f"answered ({said})"
+        case "overruled":
+            return f"answer ({said}) overruled in the terminal ({decided(asked.response)})"
+        case "lost":
+            return f"answer ({said}) lost: the agent stopped before it got it"
+
+
+def answerer(asked: Interaction) -> str:
+    """`answered by admin (as "dana") via cli`; only the first name was checked."""
+    if asked.answered_by is None:
+        return ""
+    given = f' (as "{exact(asked.answered_as)}")' if asked.answered_as else ""
+    via = f" via {exact(asked.via)}" if asked.via else ""
+    return f"answered by {exact(asked.answered_by)}{given}{via}"
+
+
+def decided(response: Any) -> str:
+    """What was decided, in a few words."""
+    told = as_object(response)
+    if "answers" in told:
+        answers = as_object(told["answers"]).values()
+        return excerpt("; ".join(_label(answer) for answer in answers), _LONGEST)
+    match told.get("approved"):
+        case True:
+            return "always allowed" if told.get("always") is True else "allowed"
+        case False:
+            why = told.get("message") or told.get("feedback")
+            return excerpt(f"denied: {exact(str(why))}", _LONGEST) if why else "denied"
+        case _:
+            return "dismissed"
+
+
+def _label(answer: Any) -> str:
+    labels = as_list(answer) if isinstance(answer, list) else [answer]
+    return ", ".join(exact(str(label)) for label in labels)
+
+
+def agent_of(asked: Interaction) -> str:
+    """The coding agent that asked, by its name."""
+    vendor = VENDORS.get(str(as_object(asked.config).get("agent")))
+    return vendor.title if vendor else "the agent"
+
+
+def _done(asked: Interaction) -> str:
+    """What the agent does with the answer that it got."""
+    response = as_object(asked.accepted if asked.accepted is not None else asked.response)
+    agent, approved = agent_of(asked), response.get("approved")
+    if approved is False:
+        message = " and got your message" if response.get(_remark(asked)) else ""
+        return f"{agent} was told no{message}"
+    return f"{agent} {_GOES_ON.get(asked.type, 'has the answer')}"
+
+
+_GOES_ON: Final[Mapping[str, str]] = {
+    "permission": "is running it",
+    "plan": "is following the plan",
+    "question": "has your answer",
+}
+
+
+def _remark(asked: Interaction) -> str:
+    kind = KINDS.get(asked.type)
+    return kind.remark if kind else "message"
+
+
+def _unanswered(asked: Interaction) -> str:
+    if asked.status == "pending":
+        return "Not answered yet."
+    if asked.via == "terminal":
+        return f"Decided in the terminal ({decided(asked.response)})."
+    return f"Closed without an answer ({asked.status})."
