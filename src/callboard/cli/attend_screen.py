@@ -10,9 +10,9 @@ import orjson
 from callboard.cli.places import Place
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, duration, one_line, plural, preview
+from callboard.display.characters import visible
 from callboard.events.codec import dump_json
 from callboard.events.moments import from_ms
-from callboard.handlers.terminal import visible
 from callboard.harness.ending import Ending
 from callboard.harness.outcomes import form_of, options_of
 from callboard.harness.preparing import Prepared

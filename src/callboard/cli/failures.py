@@ -73,7 +73,7 @@ def _tell(error: Exception) -> None:
         print(f"Try: {error.ctx.command_path} --help", file=sys.stderr)
     message = as_payload(error)["message"]
     if not isinstance(error, click.ClickException):
-        from callboard.handlers.terminal import visible
+        from callboard.display.characters import visible
 
         message = visible(message)
     print(f"error: {message}", file=sys.stderr)

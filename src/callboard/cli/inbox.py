@@ -9,8 +9,8 @@ from callboard.cli.printing import print_json
 from callboard.cli.reasons import ways_to_answer
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, moment, one_line
+from callboard.display.characters import visible
 from callboard.events.moments import from_ms
-from callboard.handlers.terminal import visible
 from callboard.interactions.records import Interaction
 
 

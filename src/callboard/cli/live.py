@@ -7,9 +7,9 @@ from callboard.cli.narrative import Telling, heading, told
 from callboard.cli.screen import Screen
 from callboard.cli.spinner import Spinner
 from callboard.cli.wording import one_line
+from callboard.display.characters import visible
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.handlers.terminal import visible
 
 _SPOKEN = (names.TEXT_DELTA, names.THINKING_DELTA)
 

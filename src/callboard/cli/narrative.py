@@ -7,10 +7,10 @@ from typing import Any
 
 from callboard.cli.screen import Signs
 from callboard.cli.wording import between, duration, error_text, one_line, preview
+from callboard.display.characters import visible
 from callboard.engine.tasks import KIND as OF_A_SESSION
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.handlers.terminal import visible
 from callboard.interactions.configs import KIND as INTERACTIVE
 
 Payload = Mapping[str, Any]

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 from xml.sax.saxutils import escape, quoteattr
 
+from callboard.display.characters import visible
 from callboard.engine.sessions import SessionInfo
-from callboard.handlers.terminal import visible
 from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
 from callboard.interactions.results import verdict_of

@@ -13,8 +13,8 @@ from callboard.cli.places import Board
 from callboard.cli.plates import wire
 from callboard.cli.screen import Screen
 from callboard.cli.wording import one_line
+from callboard.display.characters import visible
 from callboard.errors import Forbidden, PlateNotFound, ValidationError
-from callboard.handlers.terminal import visible
 from callboard.interactions.kinds import KINDS, manner_of
 from callboard.interactions.records import Interaction
 from callboard.interactions.verdicts import agreed, said

@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 
 # Nobody sees where a line ends that goes into a file or a pipe.
 _ENDLESS = 10_000

@@ -9,7 +9,7 @@ from callboard.cli.lookup import find_session
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import pretty_json, print_json
 from callboard.cli.screen import Screen
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 
 
 @click.command("state")

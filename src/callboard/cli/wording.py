@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from callboard.display.characters import visible
 from callboard.events.codec import dump_json
-from callboard.handlers.terminal import visible
 
 _DAY = 86_400
 _UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 from callboard.interactions.excerpts import excerpt
 
 Look = Literal[

@@ -1,7 +1,7 @@
 """What an agent wants to do, exactly: a command, a change to a file, or whatever it sends."""
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 

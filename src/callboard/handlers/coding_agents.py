@@ -1,15 +1,15 @@
 """What a coding agent asks, put to a handler that knows yes, no and choices."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from callboard.display.lines import collapsed
+from callboard.display.tool_calls import tool_parts
 from callboard.engine.ports import Request
 
-_LONGEST: Final = 20_000
 _TOLD_BY_PROMPT: Final = ("Bash", "Read", "WebFetch", "WebSearch")
-"""Tools of whose input the prompt tells all that matters."""
+"""Tools whose prompt can be all that there is to see."""
 
 
 Ask = Callable[[Request], Awaitable[Any]]
@@ -19,7 +19,8 @@ async def ask_plainly(ask: Ask, request: Request, config: Mapping[str, Any]) -> 
     """Put each of its questions as a choice, or else one approval that shows what it is about."""
     questions = cast("Sequence[Mapping[str, Any]]", config.get("questions") or ())
     if not questions:
-        return await ask(replace(request, prompt=request.prompt + _details(config), options=None))
+        prompt = request.prompt + _details(request.prompt, config)
+        return await ask(replace(request, prompt=prompt, options=None))
     answers: dict[str, Any] = {}
     for question in questions:
         answers[question["question"]] = await ask(_choice(request, question))
@@ -35,15 +36,16 @@ def _choice(request: Request, question: Mapping[str, Any]) -> Request:
     return replace(request, prompt=prompt, options=labels, other=True)
 
 
-def _details(config: Mapping[str, Any]) -> str:
+def _details(prompt: str, config: Mapping[str, Any]) -> str:
     """What nobody should say yes to unseen."""
-    plan, tool = config.get("plan"), config.get("toolName")
+    plan, given = config.get("plan"), config.get("toolInput")
     if isinstance(plan, str):
         return f"\n\n{plan}"
-    given = config.get("toolInput")
-    if not given or tool in _TOLD_BY_PROMPT:
+    if not given or (config.get("toolName") in _TOLD_BY_PROMPT and _is_told(prompt, given)):
         return ""
-    shown = json.dumps(given, indent=2, ensure_ascii=False)
-    if len(shown) > _LONGEST:
-        shown = f"{shown[:_LONGEST]}\n… and {len(shown) - _LONGEST} more characters."
-    return f"\n\n{shown}"
+    lines = [line for part in tool_parts(given) for line in collapsed(part.lines)]
+    return "\n\n" + "\n".join(line.lead + line.text for line in lines)
+
+
+def _is_told(prompt: str, given: Mapping[str, Any]) -> bool:
+    return all(key == "description" or str(value) in prompt for key, value in given.items())

@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from json import loads
 from typing import TYPE_CHECKING, Any
 
+from callboard.display.characters import visible
+from callboard.display.lines import collapsed, text_lines
 from callboard.engine.ports import NoAnswer, Request
 from callboard.errors import CallboardError
 from callboard.handlers.interactive import schema_of
@@ -20,10 +21,6 @@ OTHER = "Other…"
 LATER = "Later"
 _OTHER = object()
 _LATER = object()
-
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-# Joiners only shape letters and emoji, and some scripts cannot be written without them.
-_SHAPING = "\u200c\u200d"
 
 
 class TerminalPrompt:
@@ -131,7 +128,7 @@ async def _written(shown: str, schema: Any = None) -> Any:
 
 def _message(prompt: str) -> str:
     """The prompt; after several lines the place to answer is on a line of its own."""
-    shown = visible(prompt).rstrip("\n")
+    shown = "\n".join(line.text for line in collapsed(text_lines(prompt))).rstrip("\n")
     return f"{shown}\n" if "\n" in shown else shown
 
 
@@ -149,19 +146,3 @@ def _is_terminal() -> bool:
 
 def _some_text(text: str) -> bool | str:
     return True if text.strip() else "Please write something."
-
-
-def visible(text: str, *, keep: str = "\n\t") -> str:
-    """Text that may come from anywhere, with control and bidi characters made visible."""
-    return "".join(char if _is_plain(char, keep) else _escaped(char) for char in text)
-
-
-def _is_plain(char: str, keep: str) -> bool:
-    return char in keep or char in _SHAPING or unicodedata.category(char) not in _UNSEEN
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

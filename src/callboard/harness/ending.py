@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 from callboard.harness.conversation import is_confirmed
 from callboard.harness.evidence import Said, extracted
 from callboard.harness.passthrough import Exit

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 from callboard.harness.escapes import Output
 from callboard.harness.terminals import PersonsTerminal
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from callboard.display.characters import visible
 from callboard.events.codec import dump_json
-from callboard.handlers.terminal import visible
 from callboard.harness.redaction import redacted
 from callboard.vendors.claude.extraction import Spoken
 

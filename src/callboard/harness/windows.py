@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from callboard.display.characters import visible
 from callboard.errors import NotFound
-from callboard.handlers.terminal import visible
 
 _LOOK_AGAIN: Final = 0.3
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "CLAUDE_CONFIG_DIR", "CALLBOARD_DB")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 from callboard.harness.folders import Attempt
 from callboard.harness.outcomes import Form, form_of, options_of
 from callboard.harness.wanted import Wanted

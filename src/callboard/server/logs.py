@@ -15,8 +15,8 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
+from callboard.display.characters import visible
 from callboard.events.moments import from_ms, iso
-from callboard.handlers.terminal import visible
 from callboard.server.measured import NO_STATUS, Served
 
 Format = Literal["json", "text"]

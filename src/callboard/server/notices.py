@@ -16,12 +16,12 @@ from typing import Any, Final
 from callboard.board.plate import Plate
 from callboard.board.plates import Plates
 from callboard.clock import Clock
+from callboard.display.characters import visible
 from callboard.errors import CallboardError, PlateNotFound
 from callboard.events import names
 from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
 from callboard.events.rows import Query
-from callboard.handlers.terminal import visible
 from callboard.interactions.configs import addressees, channel_of
 from callboard.interactions.records import interaction
 from callboard.log.protocol import EventLog

@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 from callboard.interactions.kinds import KINDS
 from callboard.interactions.records import Interaction
 from callboard.tui.asking import Answering

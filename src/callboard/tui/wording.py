@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from callboard.handlers.terminal import visible
+from callboard.display.characters import visible
 
 _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "m"))
 _TAB: Final = "    "

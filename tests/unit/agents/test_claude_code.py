@@ -298,7 +298,7 @@ class TestPermissions:
         await run(job(played.agent(recording)), "x", human_input={"approval": approval})
 
         assert asked[0].startswith("Write /a/b\n")
-        assert '"content": "one line"' in asked[0]
+        assert "+ one line" in asked[0]
         assert played.heard[-1]["response"]["response"]["behavior"] == "allow"
 
     @pytest.mark.parametrize(

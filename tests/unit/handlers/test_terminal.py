@@ -10,9 +10,10 @@ from typing import Any
 import pexpect
 import pytest
 
+from callboard.display.characters import visible
 from callboard.engine.ports import NoAnswer, Request
 from callboard.handlers.custom import as_handler
-from callboard.handlers.terminal import cli_prompt, visible
+from callboard.handlers.terminal import cli_prompt
 
 DOWN, ENTER, CTRL_C = "\x1b[B", "\r", "\x03"
 
