@@ -156,7 +156,7 @@ async def test_the_first_answer_wins_and_the_second_is_told(tmp_path: Path):
             assert (await client.post("/interactions/hold-1/answer", json=first)).is_success
         # By the stream, or by the server's refusal: whichever is first, the person is told.
         await stage.press("enter")
-        await stage.shows("Somebody was first")
+        await stage.shows("Already answered")
         assert (await decided(held))["behavior"] == "deny"
 
 

@@ -3,24 +3,36 @@
 import click
 
 from callboard.cli import options
-from callboard.cli.lookup import find_session
+from callboard.cli.lookup import find_question, find_session
 from callboard.cli.places import Board, Place
 from callboard.cli.printing import print_json
+from callboard.cli.questions import print_lines, print_receipt, shown
 from callboard.cli.reasons import ways_to_answer
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, moment, one_line
-from callboard.display.characters import visible
+from callboard.display.receipts import answerer, ending
 from callboard.events.moments import from_ms
 from callboard.interactions.records import Interaction
 
 
 @click.command("inbox")
+@click.argument("question", metavar="[ID]", required=False)
 @click.option("--session", "session", metavar="ID", help="Only those of one session.")
+@click.option("--full", is_flag=True, help="Show every line of long questions.")
 @options.anywhere
-def command(session: str | None, place: Place, as_json: bool) -> None:
-    """List the questions that wait for a person."""
+def command(
+    question: str | None, session: str | None, full: bool, place: Place, as_json: bool
+) -> None:
+    """List the questions that wait for a person, or show one.
+
+    Long questions are shortened: their beginning and their end are shown, and how much is
+    missing between. With an ID, the question is shown also after it was answered, with what
+    became of the answer: pending, delivered, overruled or lost.
+    """
 
     async def look(board: Board) -> tuple[list[Interaction], int]:
+        if question is not None:
+            return [await find_question(board, place, question)], board.clock.now_ms()
         which = "*" if session is None else (await find_session(board, place, session)).session_id
         return await board.inbox(which), board.clock.now_ms()
 
@@ -29,22 +41,33 @@ def command(session: str | None, place: Place, as_json: bool) -> None:
         return print_json(one.to_wire() for one in found)
     screen = Screen()
     if not found:
-        screen.line("Nobody is being asked anything.")
+        screen.line("No open questions.")
     for one in found:
-        _tell(screen, place, one, now_ms)
+        _tell(screen, place, one, now_ms, full)
     return None
 
 
-def _tell(screen: Screen, place: Place, one: Interaction, now_ms: int) -> None:
+def _tell(screen: Screen, place: Place, one: Interaction, now_ms: int, full: bool) -> None:
     now = from_ms(now_ms)
     where = f"phase {one_line(one.phase)}, " if one.phase else ""
     where += f"session {one.session_id}, " if one.session_id else ""
     until = f", until {moment(one.deadline, now)}" if one.deadline else ""
     about = f"  {where}asked {ago(one.created_at, now)}{until}"
-    first, *others = visible(one.prompt).split("\n")
-    screen.line((f"{screen.signs.asks} {first}", "asks"))
-    for line in others:
-        screen.line(f"  {line}")
+    first, *others = shown(place, one, full=full).lines
+    screen.line((f"{screen.signs.asks} {first.text}", "asks"))
+    print_lines(screen, others)
     screen.line((about, "faint"))
-    for way in ways_to_answer(one, place.command):
-        screen.line("    ", (way, "command"))
+    if one.status == "pending" and one.accepted is None:
+        for way in ways_to_answer(one, place.command):
+            screen.line("    ", (way, "command"))
+    elif one.from_hook:
+        print_receipt(screen, place, one)
+    else:
+        _tell_end(screen, one)
+
+
+def _tell_end(screen: Screen, one: Interaction) -> None:
+    """How a question of a workflow ended."""
+    screen.line((f"{screen.signs.done} {ending(one)}", "done"))
+    if who := answerer(one):
+        screen.line((f"  {who}", "faint"))

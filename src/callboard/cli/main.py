@@ -50,7 +50,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "diff": "Print what changed in the state between two positions.",
     },
     "Decide": {
-        "inbox": "List the questions that wait for a person.",
+        "inbox": "List the questions that wait for a person, or show one.",
         "answer": "Answer a question.",
         "attend": "Decide with an agent what waits for you, one session after the other.",
         "transcript": "Print what was said in an interactive session, where that was kept.",

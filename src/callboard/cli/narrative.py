@@ -137,7 +137,9 @@ def _received(payload: Payload, telling: Telling) -> list[Line]:
     by, via = payload.get("by"), payload.get("via")
     if telling.asks_here and via == "handler":
         return []
+    given = payload.get("as")
     who = f"  by {one_line(by)}" if by else ""
+    who += f' (as "{one_line(given)}")' if given else ""
     how = f"  via {one_line(via)}" if via and via != "handler" else ""
     said = f"  {telling.signs.done} answered: {preview(payload.get('value'), _PREVIEW)}"
     return [((said, "done"), (who + how, "faint"))]

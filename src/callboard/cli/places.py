@@ -26,6 +26,15 @@ class Questions(Protocol):
     async def find(
         self, *, status: str | None = None, session_id: str = "*"
     ) -> list[Interaction]: ...
+    async def complete(
+        self,
+        interaction_id: str,
+        outcome: str,
+        *,
+        error: str | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction: ...
 
 
 class Plates(Protocol):

@@ -1,6 +1,6 @@
 """`callboard plates`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,8 +49,8 @@ def _list(place: Place, *, with_closed: bool, as_json: bool) -> None:
     from callboard.cli.printing import print_json, print_table
     from callboard.cli.screen import Screen
 
-    plates, now_ms = place.ask(_look)
-    rows = [row for row in ordered(map(plate_row, plates)) if with_closed or not row.closed]
+    plates, questions, now_ms = place.ask(_look)
+    rows = [row for row in ordered(rows_of(plates, questions)) if with_closed or not row.closed]
     if as_json:
         return print_json(row.plate for row in rows)
     screen = Screen()
@@ -68,13 +68,22 @@ def _one_line(place: Place) -> None:
     except ServerUnreachable:
         return
     asked = [question_row(one) for one in questions if plate_of(one) is None]
-    told = summary(counted([*map(plate_row, plates), *asked]))
+    told = summary(counted([*rows_of(plates, questions), *asked]))
     if told:
         click.echo(told)
 
 
-async def _look(board: Board) -> tuple[list[Wire], int]:
-    return [wire(plate) for plate in await board.plates.all()], board.clock.now_ms()
+async def _look(board: Board) -> tuple[list[Wire], list[Interaction], int]:
+    plates, questions = await _look_at_all(board)
+    return plates, questions, board.clock.now_ms()
+
+
+def rows_of(plates: Sequence[Wire], questions: Sequence[Interaction]) -> list[Row]:
+    """The rows of plates; answers that an agent has not confirmed yet are among them."""
+    asked: dict[str | None, list[Interaction]] = {}
+    for one in questions:
+        asked.setdefault(plate_of(one), []).append(one)
+    return [plate_row(plate, asked.get(plate["plateId"], ())) for plate in plates]
 
 
 async def _look_at_all(board: Board) -> tuple[list[Wire], list[Interaction]]:

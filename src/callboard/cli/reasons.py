@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from callboard.cli.wording import ago, duration, error_text, moment, one_line, plural
 from callboard.engine.sessions import SessionInfo
+from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
 from callboard.events.moments import from_ms
 from callboard.interactions.expiry import ran_out
@@ -16,6 +17,7 @@ from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Lease
 from callboard.state.session import SessionView
+from callboard.vendors.fields import as_object, objects
 
 Kind = Literal[
     "completed", "failed", "cancelled", "paused", "pausing", "waiting", "held",
@@ -258,13 +260,30 @@ def _at_timeout(policy: Mapping[str, Any] | None) -> str:
 
 def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
     """The commands that answer a question, one for each answer it takes."""
-    if manner_of(one.type) == "outcome":
-        return [command("attend", *(["--session", one.session_id] if one.session_id else []))]
-    yes_or_no = manner_of(one.type) in ("verdict", "ruling")
-    values = ["yes", "no"] if yes_or_no else _typed(one.options or [])
-    if free or not values:
-        values.append("YOUR ANSWER")
-    return [command("answer", one.id, *_as_argument(value)) for value in values]
+    declining = command("answer", one.id, "no", "--message", "WHY")
+    match manner_of(one.type):
+        case "outcome":
+            session = ["--session", one.session_id] if one.session_id else []
+            return [command("attend", *session), declining]
+        case "verdict":
+            return [command("answer", one.id, value) for value in ("yes", "no")]
+        case "ruling":
+            return [command("answer", one.id, "yes"), declining]
+        case "answers":
+            values = _typed(one.options or []) or [_skeleton(one)]
+            ways = [command("answer", one.id, *_as_argument(value)) for value in values]
+            return [*ways, declining]
+        case _:
+            values = _typed(one.options or [])
+            values += ["YOUR ANSWER"] if free or not values else []
+            return [command("answer", one.id, *_as_argument(value)) for value in values]
+
+
+def _skeleton(one: Interaction) -> str:
+    """The answers to several questions at once, or to one that takes several, to be filled in."""
+    asked = objects(as_object(one.config).get("questions"))
+    told = {str(each.get("question")): ["A"] if each.get("multiSelect") else "A" for each in asked}
+    return dump_json(told).decode()
 
 
 def _typed(options: Sequence[str]) -> list[str]:

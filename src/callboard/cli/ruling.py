@@ -5,19 +5,17 @@ import os
 import sys
 from typing import Any
 
-import click
-
 from callboard.agents.claude_code.leftovers import MARK, works_for_a_run
 from callboard.board.processes import ancestors, is_alive
-from callboard.cli.places import Board
+from callboard.cli.places import Board, Place
 from callboard.cli.plates import wire
+from callboard.cli.questions import confirm, confirm_whole
 from callboard.cli.screen import Screen
-from callboard.cli.wording import one_line
 from callboard.display.characters import visible
 from callboard.errors import Forbidden, PlateNotFound, ValidationError
 from callboard.interactions.kinds import KINDS, manner_of
 from callboard.interactions.records import Interaction
-from callboard.interactions.verdicts import agreed, said
+from callboard.interactions.verdicts import agreed
 from callboard.tui.rows import plate_of
 from callboard.vendors.rules import rules_of
 
@@ -63,13 +61,23 @@ async def _is_from_agent(board: Board, asked: Interaction) -> bool:
     return pid in ancestors(os.getpid()) and is_alive(pid, plate["procStart"])
 
 
-def confirm_rules(asked: Interaction, value: str) -> None:
-    """Show the rules that `--always` would make, and ask whether they are meant.
+def confirm_yes(place: Place, asked: Interaction, *, always: bool) -> None:
+    """Show all that a yes would allow, where `inbox` shows only part of it, and ask again.
 
-    What makes no sense is left to be refused with the answer.
+    So nobody allows what they have not seen to its end. What makes no sense is left to be refused
+    with the answer.
     """
-    if manner_of(asked.type) != "ruling" or said(value) is not True:
+    if manner_of(asked.type) != "ruling":
         return
+    was_shortened = confirm_whole(place, asked)
+    if always:
+        confirm_rules(asked)
+    elif was_shortened:
+        confirm("Allow all of this?" if asked.type == "permission" else "Approve all of this?")
+
+
+def confirm_rules(asked: Interaction) -> None:
+    """Show the rules that `--always` would make, and ask whether they are meant."""
     rules = rules_of(asked.config) if asked.type == "permission" else []
     if not rules:
         raise ValidationError(
@@ -82,14 +90,14 @@ def confirm_rules(asked: Interaction, value: str) -> None:
         screen.line(f"  {visible(f'{rule.does} {rule.where}'.strip(), keep='')}")
         for one in rule.exactly:
             screen.line((f"    {visible(one, keep='')}", "here"))
-    click.confirm("Always?", default=False, abort=True, err=True)
+    confirm("Always?")
 
 
 def ruled(asked: Interaction, value: str, message: str | None, always: bool) -> Any:
     """The value that the answer sends, from what was typed."""
     if manner_of(asked.type) == "answers":
-        if message is not None or always:
-            raise ValidationError("--message and --always go with a yes or no.", field="value")
+        if always:
+            raise ValidationError("--always goes only with a yes.", field="always")
         return _answers(asked, value)
     verdict: dict[str, Any] = {"approved": agreed(value, None)}
     if message is not None:
@@ -107,14 +115,3 @@ def _answers(asked: Interaction, value: str) -> Any:
     if value not in options and value.isdecimal() and 1 <= int(value) <= len(options):
         return options[int(value) - 1]
     return value
-
-
-def tell(screen: Screen, done: Interaction) -> None:
-    """Say what was decided, and about what."""
-    response: dict[str, Any] = done.response or {}
-    if "answers" in response:
-        told = ", ".join(one_line(str(one)) for one in response["answers"].values())
-    else:
-        told = "yes" if response.get("approved") else "no"
-    screen.line((f"{screen.signs.done} answered: {told}", "done"))
-    screen.line((f"  {one_line(visible(done.prompt))}", "faint"))

@@ -17,10 +17,12 @@ from callboard.cli.reasons import Reason, reason
 from callboard.cli.screen import Screen
 from callboard.cli.standing import situation, tell_ways
 from callboard.cli.wording import between, duration, error_text, moment, one_line, plural
+from callboard.display.receipts import answerer, ending
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import CallboardError
 from callboard.events.moments import from_ms
 from callboard.events.status import ENDED
+from callboard.interactions.records import Interaction
 from callboard.statusfiles.progress import with_progress
 from callboard.statusfiles.publishing import SOURCE
 
@@ -28,6 +30,7 @@ REPORT = ".claude/workflow_state_system.md"
 
 _MOST_STAYS = 50
 _MOST_FORKS = 1000
+_PROMPT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Report:
     told: History
     why: Reason
     forks: Sequence[SessionInfo]
+    answered: Sequence[Interaction]
     now: datetime
 
 
@@ -52,12 +56,14 @@ def command(session: str, file: str | None, place: Place, as_json: bool) -> None
         info = await find_session(board, place, session)
         standing = await situation(board, place, info.session_id)
         forks = await board.session_page(parent=info.session_id, limit=_MOST_FORKS)
+        asked = await board.people.find(session_id=info.session_id)
         [with_files] = await with_progress([standing.info])
         return Report(
             info=with_files,
             told=history(await board.events(info.session_id)),
             why=reason(standing),
             forks=forks.sessions[::-1],
+            answered=[one for one in asked if one.status != "pending" or one.accepted is not None],
             now=from_ms(standing.now_ms),
         )
 
@@ -70,6 +76,7 @@ def command(session: str, file: str | None, place: Place, as_json: bool) -> None
     for line in picture(phases, _path(report), min(screen.width, 120), unicode=screen.unicode):
         screen.line(*line)
     _tell_stays(screen, report)
+    _tell_answers(screen, report)
     _tell_standing(screen, report)
     return None
 
@@ -164,6 +171,26 @@ def _outcome(screen: Screen, stay: Stay) -> Cell:
             return other, "faint"
 
 
+def _tell_answers(screen: Screen, report: Report) -> None:
+    """Who answered what, and what became of it."""
+    if not report.answered:
+        return
+    screen.line()
+    if len(report.answered) > _MOST_STAYS:
+        hidden = plural(len(report.answered) - _MOST_STAYS, "earlier question")
+        screen.line((f"{hidden}; all of them with --json", "faint"))
+    rows: list[list[Cell]] = [
+        [
+            one_line(one.prompt, _PROMPT),
+            one_line(ending(one), _PROMPT),
+            answerer(one),
+            one.receipt or "",
+        ]
+        for one in report.answered[-_MOST_STAYS:]
+    ]
+    print_table(screen, ["question", "answer", "by", "receipt"], rows)
+
+
 def _tell_standing(screen: Screen, report: Report) -> None:
     screen.line()
     screen.paragraph(report.why.text)
@@ -189,6 +216,7 @@ def _wire(report: Report, phases: Sequence[PhaseShape]) -> dict[str, Any]:
         "visits": [stay.to_wire(report.now) for stay in report.told.stays],
         "why": report.why.to_wire(info.session_id, info.status),
         "forks": [fork.session_id for fork in report.forks],
+        "questions": [one.to_wire() for one in report.answered],
     }
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from callboard.display.lines import exact
+from callboard.events.codec import dump_json
 from callboard.interactions.excerpts import excerpt
-from callboard.interactions.kinds import KINDS
+from callboard.interactions.kinds import KINDS, is_from_board
 from callboard.interactions.records import Interaction
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.fields import as_list, as_object
@@ -18,13 +19,13 @@ def receipt(asked: Interaction, check: str) -> str:
     """What became of the answer to a coding agent. check: the command that shows it again."""
     match asked.receipt:
         case "pending":
-            return f"Sent. The agent has not confirmed it yet; check with: {check}"
+            return f"Pending: {agent_of(asked)} has not confirmed it yet. Check with: {check}"
         case "delivered":
             return f"Delivered: {_done(asked)}."
         case "overruled":
             return f"Overruled: it was already decided in the terminal ({decided(asked.response)})."
         case "lost":
-            return "Lost: the agent stopped before it got the answer."
+            return f"Lost: {agent_of(asked)} stopped before it got the answer."
         case None:
             return _unanswered(asked)
 
@@ -43,6 +44,19 @@ def standing(asked: Interaction) -> str:
             return f"answer ({said}) overruled in the terminal ({decided(asked.response)})"
         case "lost":
             return f"answer ({said}) lost: the agent stopped before it got it"
+
+
+def ending(asked: Interaction) -> str:
+    """What a question ended with, whoever asked it, in a few words."""
+    told = asked.accepted if asked.accepted is not None else asked.response
+    if is_from_board(asked.type):
+        return decided(told)
+    if told is None:
+        return f"{asked.status}: {exact(str(asked.error))}" if asked.error else asked.status
+    value = as_object(told).get("value", told)
+    why = as_object(told).get("message")
+    said = exact(value if isinstance(value, str) else dump_json(value).decode())
+    return excerpt(f"{said}: {exact(str(why))}" if why else said, _LONGEST)
 
 
 def answerer(asked: Interaction) -> str:

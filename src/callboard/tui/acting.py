@@ -6,9 +6,11 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from callboard.clock import Clock
+from callboard.display.receipts import receipt
 from callboard.errors import CallboardError, ConflictError
+from callboard.interactions.declining import declined
 from callboard.interactions.records import Interaction
-from callboard.tui.asking import Answering
+from callboard.tui.asking import Answering, Decline
 from callboard.tui.choosing import ChoicesDialog
 from callboard.tui.naming import NameDialog
 from callboard.tui.panes import go_to
@@ -18,6 +20,10 @@ from callboard.tui.ruling import RulingDialog
 from callboard.tui.source import Source
 from callboard.tui.ways import attending
 from callboard.tui.whole import WholeScreen
+from callboard.tui.wording import one_line
+
+_LONGEST = 80
+"""Of a prompt, in a notification."""
 
 
 class ActingApp(App[None]):
@@ -62,10 +68,15 @@ class ActingApp(App[None]):
         self.mark_seen()
 
     def action_rule(self, yes: bool) -> None:
-        """Say yes or no; what exactly, is shown before it is sent."""
+        """Say yes or no, or decline to answer; what exactly, is shown before it is sent."""
         row = self.selected
-        if row is not None and row.question is not None and row.wants_verdict:
-            self._ask(row, RulingDialog(row.question, yes, row.agent))
+        if row is None or row.question is None or (yes and not row.wants_verdict):
+            return None
+        try:
+            declined(row.question, None)
+        except CallboardError as error:
+            return self._complain(error)
+        return self._ask(row, RulingDialog(row.question, yes, row.agent))
 
     def action_number(self, number: int) -> None:
         """Open the question at that option; Enter takes it."""
@@ -132,7 +143,9 @@ class ActingApp(App[None]):
             return self.notify("That answer is on its way.")
 
         def decided(value: Any) -> None:
-            if value is not None:
+            if isinstance(value, Decline) and not value.sent:
+                self.action_rule(False)
+            elif value is not None:
                 self._answer(row, question, value)
 
         self.push_screen(dialog, decided)
@@ -143,12 +156,27 @@ class ActingApp(App[None]):
 
         async def send() -> None:
             try:
-                await self.source.answer(question, value)
+                done = await self.source.answer(question, value)
             finally:
                 self._sent.discard(question.id)
-            self.notify(f"Answered {row.title}.", markup=False)
+            self.answered(done)
+            if done.from_hook:
+                self.tell_receipt(done)
+            else:
+                self.notify(f"Answered {row.title}.", markup=False)
 
         self._do(send)
+
+    def answered(self, done: Interaction) -> None:
+        """Remember an answer that was given here."""
+        raise NotImplementedError
+
+    def tell_receipt(self, done: Interaction) -> None:
+        """Say what became of an answer to a coding agent."""
+        said = receipt(done, f"callboard inbox {done.id}")
+        trouble = done.receipt in ("overruled", "lost")
+        told = f"{one_line(done.prompt)[:_LONGEST]}\n{said}"
+        self.notify(told, severity="error" if trouble else "information", markup=False)
 
     def change_plate(self, row: Row, changes: Mapping[str, Any] | None) -> None:
         """Change something of a plate; without changes, dismiss it."""
@@ -171,6 +199,6 @@ class ActingApp(App[None]):
 
     def _complain(self, error: CallboardError) -> None:
         if isinstance(error, ConflictError):
-            self.notify(f"Somebody was first. {error}", severity="warning", markup=False)
+            self.notify(f"Already answered. {error}", severity="warning", markup=False)
         else:
             self.notify(str(error), severity="error", markup=False)

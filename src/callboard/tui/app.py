@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from callboard.clock import Clock
+from callboard.interactions.records import Interaction
 from callboard.tui import alerts
 from callboard.tui.acting import ActingApp
 from callboard.tui.asking import Answering
@@ -67,7 +68,7 @@ class BoardApp(ActingApp):
     def __init__(self, source: Source, clock: Clock, settings_file: Path, where: str = "") -> None:
         super().__init__(source, clock)
         self.settings = read_settings(settings_file)
-        self.mirror = Mirror(source, clock, self._changed)
+        self.mirror = Mirror(source, clock, self._changed, self.tell_receipt)
         self._settings_file = settings_file
         self._where = where
         self._needs = alerts.Needs()
@@ -102,6 +103,10 @@ class BoardApp(ActingApp):
     def look_again(self) -> None:
         """Look at the server: something was done there."""
         self.mirror.look_again()
+
+    def answered(self, done: Interaction) -> None:
+        """Remember an answer that was given here."""
+        self.mirror.note(done)
 
     # ------------------------------------------------------------------ showing
 
@@ -189,7 +194,7 @@ class BoardApp(ActingApp):
             return
         if not self.mirror.is_open(top.question.id):
             top.dismiss(None)
-            self.notify("Somebody was first: this question is no longer open.")
+            self.notify("Already answered: this question is no longer open.")
 
     # ------------------------------------------------------------------ selecting
 
@@ -221,7 +226,9 @@ class BoardApp(ActingApp):
         plate = row.plate if row is not None else None
         match action:
             case "rule":
-                return row is not None and row.wants_verdict
+                return row is not None and (
+                    row.wants_verdict or (row.question is not None and parameters == (False,))
+                )
             case "open":
                 return row is not None
             case "pane":

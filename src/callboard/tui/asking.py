@@ -1,7 +1,8 @@
 """What every dialog that answers a question is made of."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,6 +13,19 @@ from textual.widgets import Footer, Input, Static
 
 from callboard.interactions.records import Interaction
 from callboard.tui.laying_out import Line, laid_out
+
+_HIGHEST: Final = 0.92
+"""Of the screen, as `board.tcss` has it for every dialog."""
+_BORDER: Final = 2
+_LEAST: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """No answer to a question, and why; sent: only once the person has confirmed it."""
+
+    message: str | None = None
+    sent: bool = False
 
 
 class Answering(ModalScreen[Any]):
@@ -52,6 +66,29 @@ class Answering(ModalScreen[Any]):
         width = self.query_one("#dialog-body").scrollable_content_region.width
         if width:
             self.query_one("#dialog-text", Static).update(laid_out(self._text, width))
+            self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Leave the text as much room as title, field and keys do not need.
+
+        With more, its last lines would be below the dialog, where nobody can scroll to.
+        """
+        others = [self.query_one("#dialog-title"), self.query_one(Footer)]
+        others += [self.field] if self.field.display else []
+        taken = sum(one.outer_size.height for one in others) + _BORDER
+        room = max(_LEAST, int(self.size.height * _HIGHEST) - taken)
+        self.query_one("#dialog-body").styles.max_height = room
+        self.call_after_refresh(self.drawn)
+
+    def drawn(self) -> None:
+        """The text is on the screen, at its size."""
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last line of the text is in view."""
+        body, keys = self.query_one("#dialog-body"), self.query_one(Footer)
+        in_sight = bool(body.size.height) and body.region.bottom <= keys.region.y
+        return in_sight and body.scroll_offset.y >= body.max_scroll_y
 
     def ask_for_text(self, placeholder: str) -> None:
         """Open the place to write, and put the cursor there."""
@@ -59,11 +96,13 @@ class Answering(ModalScreen[Any]):
         field.placeholder = placeholder
         field.display = True
         field.focus()
+        self.call_after_refresh(self._fit)
 
     def no_text(self) -> None:
         """Take the place to write away."""
         self.field.display = False
         self.query_one("#dialog-body").focus()
+        self.call_after_refresh(self._fit)
 
     @property
     def field(self) -> Input:

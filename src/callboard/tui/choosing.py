@@ -9,11 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
+from callboard.display.questions import options_of
 from callboard.interactions.kinds import manner_of
 from callboard.interactions.records import Interaction
-from callboard.tui.asking import Answering
+from callboard.tui.asking import Answering, Decline
 from callboard.tui.laying_out import Line
-from callboard.tui.ways import options_of, way_of
+from callboard.tui.ways import way_of
 from callboard.tui.wording import lines, one_line
 from callboard.vendors.fields import Object, as_object, objects
 
@@ -57,6 +58,8 @@ class ChoicesDialog(Answering):
         Binding("space", "choose", "Choose"),
         Binding("enter", "take", "Take"),
         Binding("backspace,left", "before", "Before"),
+        Binding("n", "decline", "Decline"),
+        Binding("ctrl+n", "decline", "Decline", show=False, priority=True),
     ]
 
     def __init__(self, question: Interaction, agent: str, at: int = 0) -> None:
@@ -81,7 +84,7 @@ class ChoicesDialog(Answering):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys work just now."""
         if self.writes:
-            return action == "leave"
+            return action in ("leave", "decline")
         if action == "choose":
             return self._ask.several
         if action == "before":
@@ -111,6 +114,10 @@ class ChoicesDialog(Answering):
         if self._cursor < len(self._ask.options):
             self._chosen ^= {self._cursor}
             self._show()
+
+    def action_decline(self) -> None:
+        """Answer nothing, and say why."""
+        self.dismiss(Decline())
 
     def action_before(self) -> None:
         """Go back to what was asked before."""

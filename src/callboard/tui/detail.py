@@ -1,31 +1,32 @@
 """Everything about one row: what it asks in full, what it said, what it has to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-import orjson
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from callboard.display.lines import Bounds, Look
+from callboard.display.questions import show
+from callboard.display.receipts import answerer, receipt
 from callboard.interactions.configs import KIND
-from callboard.interactions.records import Interaction
+from callboard.interactions.records import Interaction, Receipt
 from callboard.tui.laying_out import BLANK, Line, laid_out
 from callboard.tui.rows import Plate, Row
-from callboard.tui.tool_input import tool_lines
-from callboard.tui.ways import attending, options_of
+from callboard.tui.ways import attending
 from callboard.tui.wording import age, clipped, home_path, lines, one_line
-from callboard.vendors.fields import Object, as_object, objects
+from callboard.vendors.fields import objects
 
 _FAINT: Final = "$faint"
 _INDENT: Final = "  "
 _TODO: Final = {"completed": ("✓", "$faint"), "in_progress": ("▸", "bold")}
 _MOST_LINES: Final = 30
-"""Of a message. What is to be decided upon is shown whole."""
-_MOST_BYTES: Final = 8_000
-"""Of a context, which may be anything and of any size."""
+"""Of a message."""
+_BOUNDS: Final = Bounds(40, 400, "press Enter")
+"""Of a question, beside the list. Its dialog shows all of it."""
 _LOOKS: Final = {
     "needs": "bold $needs",
     "failed": "bold $error",
@@ -81,7 +82,9 @@ def told(row: Row, now_ms: int) -> list[Line]:
 
 def _sections(row: Row) -> Iterator[Iterator[Line]]:
     for question in row.questions:
-        yield asked(question)
+        yield asked(question, _BOUNDS)
+    if row.answered is not None:
+        yield _answer(row.answered)
     if row.plate is None:
         return
     plate = row.plate
@@ -104,56 +107,45 @@ def _heading(row: Row, now_ms: int) -> Line:
     return Line(title, "bold", standing, _LOOKS[row.standing.look])
 
 
-def asked(question: Interaction) -> Iterator[Line]:
-    """A question in full: what is asked, what exactly would be done, what can be chosen."""
-    config = as_object(question.config)
-    if questions := objects(config.get("questions")):
-        for one in questions:
-            yield from _choices(one)
-        return
-    if isinstance(config.get("plan"), str):
-        yield Line("The plan", "bold")
-        yield from (Line(line, "", _INDENT) for line in lines(config["plan"]))
-        yield from _warning(config)
-    elif question.type == "permission" and config.get("toolInput"):
-        yield from _wanted(config)
-    else:
-        yield from (Line(line, "bold") for line in lines(question.prompt))
-    for number, option in enumerate(options_of(question), 1):
-        yield Line(one_line(option), "", f"  {number} ", "$primary")
+def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[Line]:
+    """A question: all of it, or within bounds."""
+    for text, look, lead, lead_look, *_ in show(question, bounds).lines:
+        yield Line(text, _SHOWN[look], lead, _SHOWN[lead_look])
     if question.type == KIND:
-        yield from _session(question, config)
+        yield Line(f"With an agent: {attending(question)}", _FAINT)
 
 
-def _session(question: Interaction, config: Object) -> Iterator[Line]:
-    """What an interactive session is about, and how to have an agent for it."""
-    yield Line(f"With an agent: {attending(question)}", _FAINT)
-    if context := as_object(config.get("context")):
-        written = orjson.dumps(context, option=orjson.OPT_INDENT_2)
-        yield from _said("Context", written[:_MOST_BYTES].decode("utf-8", "replace"))
+_SHOWN: Final[Mapping[Look, str]] = {
+    "plain": "",
+    "faint": "$faint",
+    "heading": "bold",
+    "command": "bold $foreground",
+    "added": "$success",
+    "removed": "$error",
+    "path": "$primary",
+    "number": "$primary",
+    "notice": "italic $needs",
+}
 
 
-def _wanted(config: Object) -> Iterator[Line]:
-    """What an agent wants to do, with nothing left out that we were told."""
-    yield Line(f"Use {one_line(str(config.get('toolName') or 'a tool'))}", "bold")
-    yield from tool_lines(config["toolInput"])
-    yield from _warning(config)
+def _answer(question: Interaction) -> Iterator[Line]:
+    """What became of the last answer to it."""
+    yield Line("Last answer", _FAINT)
+    yield Line(one_line(question.prompt), "", _INDENT)
+    yield Line(
+        receipt(question, f"callboard inbox {question.id}"), _RECEIPTS[question.receipt], _INDENT
+    )
+    if who := answerer(question):
+        yield Line(who, _FAINT, _INDENT)
 
 
-def _warning(config: Object) -> Iterator[Line]:
-    if config.get("truncated"):
-        yield Line("This is not all of it: see the rest in its own terminal.", "bold $error")
-
-
-def _choices(told: Object) -> Iterator[Line]:
-    for line in lines(str(told.get("question", ""))):
-        yield Line(line, "bold")
-    if told.get("multiSelect"):
-        yield Line("more than one can be chosen", _FAINT, _INDENT)
-    for number, choice in enumerate(objects(told.get("options")), 1):
-        yield Line(one_line(str(choice.get("label", ""))), "", f"  {number} ", "$primary")
-        if choice.get("description"):
-            yield Line(one_line(str(choice["description"])), _FAINT, "    ")
+_RECEIPTS: Final[Mapping[Receipt | None, str]] = {
+    "pending": "$needs",
+    "delivered": "$success",
+    "overruled": "bold $error",
+    "lost": "bold $error",
+    None: "$faint",
+}
 
 
 def _in_terminal(plate: Plate) -> Iterator[Line]:

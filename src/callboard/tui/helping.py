@@ -18,7 +18,7 @@ _KEYS: Final = (
     ("o", "order within the groups: waiting, latest, project"),
     ("c", "show those that are closed, or hide them"),
     ("Decide", ""),
-    ("y  n", "yes and no; you see what exactly before it is sent"),
+    ("y  n", "yes and no, once you have read it; n declines any question"),
     ("1 … 9", "take that option of its question"),
     ("Do", ""),
     ("t", "go to its tmux pane"),
@@ -35,7 +35,7 @@ _KEYS: Final = (
     ("Signs", ""),
     ("•  ▴", "not seen yet · pinned"),
     ("!  ?  ✗  ✓", "wants an approval · asks · failed · done, not seen"),
-    ("●  ○  –  ×", "runs · starts · idle · closed"),
+    ("●  ○  –  ×  →", "runs · starts · idle · closed · answered"),
 )
 
 

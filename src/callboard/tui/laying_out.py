@@ -35,23 +35,23 @@ def broken(text: str, width: int) -> Iterator[str]:
 
     Not one character is lost but the space at which it was broken.
     """
-    while cell_len(text) > width:
-        fits = _fitting(text, width)
-        at = text.rfind(" ", 1, fits + 1)
-        if at > width // 3:
-            yield text[:at]
-            text = text[at + 1 :]
+    start = 0
+    while (end := _fitting(text, start, width)) < len(text):
+        at = text.rfind(" ", start + 1, end + 1)
+        if at - start > width // 3:
+            yield text[start:at]
+            start = at + 1
         else:
-            yield text[:fits]
-            text = text[fits:]
-    yield text
+            yield text[start:end]
+            start = end
+    yield text[start:]
 
 
-def _fitting(text: str, width: int) -> int:
-    """How many characters of a text fit."""
+def _fitting(text: str, start: int, width: int) -> int:
+    """Where the part of a text ends that fits; at least one character does."""
     cells = 0
-    for index, char in enumerate(text):
-        cells += cell_len(char)
+    for index in range(start, len(text)):
+        cells += cell_len(text[index])
         if cells > width:
-            return max(1, index)
+            return max(start + 1, index)
     return len(text)

@@ -1,11 +1,12 @@
 """What the server has, kept up to date here, over as many connections as it takes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from callboard.clock import Clock
 from callboard.errors import CallboardError
+from callboard.events import names
 from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
 from callboard.tui.rows import Plate, Row, plate_of, plate_row, question_row
@@ -21,6 +22,8 @@ _SINGLY: Final = 8
 """Up to so many plates are asked for one by one; more than that, all at once."""
 _AGAIN_AFTER: Final = 60.0
 """Seconds after which everything is looked at anew: what was pruned tells nobody."""
+_MOST_ANSWERS: Final = 500
+"""So many of the last answers are remembered."""
 _ABOUT_QUESTIONS: Final = ("input:", "workflow:")
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 5.0
@@ -29,17 +32,28 @@ _LONGEST_PAUSE: Final = 5.0
 class Mirror:
     """Plates and questions as the server last told them.
 
-    changed: called whenever something here is different. stale_since: when the server was lost,
-    in milliseconds; None while it is there.
+    changed: called whenever something here is different. settled: called with a question when it
+    is known what became of its answer, or when that turned out to be otherwise. stale_since: when
+    the server was lost, in milliseconds; None while it is there.
     """
 
-    def __init__(self, source: Source, clock: Clock, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        clock: Clock,
+        changed: Callable[[], None],
+        settled: Callable[["Interaction"], None],
+    ) -> None:
         self.stale_since: int | None = None
         self.problem = ""
         self.loaded = False
         self._source = source
         self._clock = clock
         self._changed = changed
+        self._settled = settled
+        self._answered: dict[str, Interaction] = {}
+        self._corrected: set[str] = set()
+        self._made_of: dict[str, tuple[Plate, Sequence[Interaction], Interaction | None]] = {}
         self._plates: dict[str, Plate] = {}
         self._questions: dict[str, Interaction] = {}
         self._sessions: dict[str, SessionInfo] = {}
@@ -63,7 +77,13 @@ class Mirror:
 
     def is_open(self, interaction_id: str) -> bool:
         """Whether a question still waits, as far as is known here."""
-        return interaction_id in self._questions
+        found = self._questions.get(interaction_id)
+        return found is not None and found.accepted is None
+
+    def note(self, answered: "Interaction") -> None:
+        """Remember an answer, to find out what becomes of it."""
+        if answered.from_hook:
+            self._answered[answered.id] = answered
 
     async def run(self) -> None:
         """Stay up to date, for ever."""
@@ -93,6 +113,8 @@ class Mirror:
             self._dirty.add(event.session_id)
         elif event.name.startswith(_ABOUT_QUESTIONS):
             self._questions_dirty = True
+            if event.name == names.CORRECTED:
+                self._corrected |= {event.payload["id"]} & self._answered.keys()
         else:
             return
         self._news.set()
@@ -130,13 +152,36 @@ class Mirror:
         else:
             await self._look_at(dirty)
         if everything or asked or dirty:
-            questions, sessions = await self._source.waiting()
-            self._questions = {one.id: one for one in questions}
+            questions, sessions = await self._source.waiting(self._take_unsettled())
+            self._questions = {one.id: one for one in questions if one.status == "pending"}
             self._sessions = {one.session_id: one for one in sessions}
+            self._compare(questions)
         self.stale_since, self.problem, self.loaded = None, "", True
         self._pause = _FIRST_PAUSE
         self._list()
         self._changed()
+
+    def _take_unsettled(self) -> list[str]:
+        """Answers of which something new is to be found out."""
+        waiting = (id for id, one in self._answered.items() if one.receipt == "pending")
+        corrected, self._corrected = self._corrected, set()
+        return [*waiting, *corrected]
+
+    def _compare(self, questions: "Sequence[Interaction]") -> None:
+        """Find out what became of answers."""
+        for one in questions:
+            if one.accepted is None:
+                continue
+            before = self._answered.pop(one.id, None)
+            self._answered[one.id] = one
+            if len(self._answered) > _MOST_ANSWERS:
+                del self._answered[next(iter(self._answered))]
+            if before is not None and before.receipt != one.receipt:
+                self._settled(one)
+
+    def _last_answers(self) -> "dict[str | None, Interaction]":
+        """The last answer to each plate."""
+        return {plate_of(one): one for one in self._answered.values()}
 
     async def _look_at(self, dirty: set[str]) -> None:
         for plate_id in dirty:
@@ -157,10 +202,12 @@ class Mirror:
             elif plate_id is None:
                 row = question_row(question, self._sessions.get(question.session_id or ""))
                 rows[row.key] = row
+        answers = self._last_answers()
         for plate_id, plate in self._plates.items():
             known = self._rows.get(f"plate:{plate_id}")
-            questions = tuple(asked.get(plate_id, ()))
-            if known is None or known.plate != plate or known.questions != questions:
-                known = plate_row(plate, questions)
+            made_of = (plate, asked.get(plate_id, ()), answers.get(plate_id))
+            if known is None or self._made_of.get(plate_id) != made_of:
+                known = plate_row(*made_of)
+                self._made_of[plate_id] = made_of
             rows[known.key] = known
         self._rows = rows

@@ -1,14 +1,18 @@
 """A server as the source of the board, through the client that everyone can use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from callboard.client.client import Client
 from callboard.engine.sessions import SessionInfo
-from callboard.errors import PlateNotFound
+from callboard.errors import InteractionNotFound, PlateNotFound
 from callboard.interactions.configs import KIND
+from callboard.interactions.declining import declined
+from callboard.interactions.outcomes import Completion
 from callboard.interactions.records import Interaction
 from callboard.interactions.results import completion_of
+from callboard.tui.asking import Decline
 from callboard.tui.rows import Plate, plate_of
 from callboard.tui.source import Hear
 
@@ -34,9 +38,16 @@ class ServerSource:
             return None
         return None if plate.get("dismissed") else plate
 
-    async def waiting(self) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
-        """The questions that wait, and the sessions that wait for answers."""
+    async def waiting(
+        self, others: Collection[str] = ()
+    ) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
+        """The questions that are open, and the sessions that wait for answers."""
         questions = await self._client.inbox()
+        open_ones = {one.id for one in questions}
+        for id in others:
+            if id not in open_ones:
+                with suppress(InteractionNotFound):
+                    questions.append(await self._client.interaction(id))
         if all(plate_of(question) for question in questions):
             return questions, []
         return questions, await self._client.sessions(status="waiting", limit=_MOST_SESSIONS)
@@ -46,14 +57,16 @@ class ServerSource:
         async for _, event in self._client.tail_all(on_connect=lambda: hear(None)):
             hear(event)
 
-    async def answer(self, question: Interaction, value: Any) -> None:
-        """Answer a question; an interactive session is completed."""
-        if question.type != KIND:
-            await self._client.answer(question.id, value, by=self._by)
-            return
-        told = completion_of(question.config, value)
-        await self._client.people.complete(
-            question.id, told.outcome, response=told.response, by=self._by
+    async def answer(self, question: Interaction, value: Any) -> Interaction:
+        """Answer a question, or decline it; an interactive session is completed."""
+        if isinstance(value, Decline):
+            value = declined(question, value.message)
+        elif question.type == KIND:
+            value = completion_of(question.config, value)
+        if not isinstance(value, Completion):
+            return await self._client.answer(question.id, value, by=self._by)
+        return await self._client.people.complete(
+            question.id, value.outcome, response=value.response, error=value.error, by=self._by
         )
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from callboard.display.receipts import standing
 from callboard.engine.sessions import SessionInfo
 from callboard.events.moments import from_iso, to_ms
 from callboard.interactions.records import Interaction
@@ -41,6 +42,7 @@ _STANDINGS: Final[Mapping[str, Standing]] = {
     "closed": Standing("×", "closed", "closed"),
 }
 _DONE: Final = Standing("✓", "done", "done")
+_SENT: Final = Standing("→", "answered", "running")
 _UNKNOWN: Final = Standing("·", "", "idle")
 _GROUP: Final[Mapping[str, int]] = {"starting": RUNNING, "running": RUNNING, "closed": CLOSED}
 
@@ -51,6 +53,7 @@ class Row:
 
     key: what it is known by, however it changes. at_ms: since when it stands so.
     asks: what it asks, or else what it is about. questions: those that can be answered here.
+    answered: the last answer that was given to it, with its receipt.
     """
 
     key: str
@@ -68,6 +71,7 @@ class Row:
     unseen: bool = False
     pinned: bool = False
     questions: tuple[Interaction, ...] = ()
+    answered: Interaction | None = None
     plate: Plate | None = None
     session: SessionInfo | None = None
 
@@ -94,17 +98,26 @@ class Row:
         return self.group == CLOSED
 
 
-def plate_row(plate: Plate, questions: Sequence[Interaction] = ()) -> Row:
-    """The row of a plate, with the questions that its client asks and can be answered here."""
+def plate_row(
+    plate: Plate, asked: Sequence[Interaction] = (), answered: Interaction | None = None
+) -> Row:
+    """The row of a plate, with the questions that its client asks and can be answered here.
+
+    asked: its open questions; one that has an answer, which the client has not confirmed yet, is
+        open as well.
+    """
     status = str(plate.get("status"))
-    needs = bool(plate.get("attention") or questions) and status != "closed"
+    questions = [one for one in asked if one.accepted is None]
+    sent = next((one for one in asked if one.accepted is not None), None)
+    needs = bool(questions or (plate.get("attention") and sent is None)) and status != "closed"
+    last = sent or answered
     updated = _ms(plate.get("updatedAt"))
     return Row(
         key=f"plate:{plate['plateId']}",
-        group=NEEDS if needs else _GROUP.get(status, IDLE),
-        standing=_standing(plate, status, questions),
+        group=NEEDS if needs else RUNNING if sent else _GROUP.get(status, IDLE),
+        standing=_SENT if sent and not questions else _standing(plate, status, questions),
         title=_title(plate),
-        asks=_asks(plate, status, questions),
+        asks=_asks(plate, status, questions, None if questions else last),
         agent=one_line(str(plate.get("agent") or "")),
         at_ms=_since(questions, updated),
         born_ms=_ms(plate.get("createdAt")),
@@ -115,6 +128,7 @@ def plate_row(plate: Plate, questions: Sequence[Interaction] = ()) -> Row:
         unseen=bool(plate.get("unseen")),
         pinned=bool(plate.get("pinned")),
         questions=tuple(questions),
+        answered=last,
         plate=plate,
     )
 
@@ -160,8 +174,12 @@ def _title(plate: Plate) -> str:
     return one_line(f"{project}/{name}" if name else project)
 
 
-def _asks(plate: Plate, status: str, questions: Sequence[Interaction]) -> str:
+def _asks(
+    plate: Plate, status: str, questions: Sequence[Interaction], answered: Interaction | None
+) -> str:
     """What it asks; else what went wrong, what it said last, or what it was told to do."""
+    if answered is not None and answered.receipt not in (None, "delivered"):
+        return one_line(standing(answered))
     if status == "closed":
         return one_line(_ENDED.get(str(plate.get("ended")), plate.get("lastMessage") or ""))
     said = plate.get("waitingFor") or (questions[0].prompt if questions else None)

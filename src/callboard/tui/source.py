@@ -1,6 +1,6 @@
 """Where the board comes from: a server, or in tests whatever plays one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from callboard.engine.sessions import SessionInfo
@@ -23,16 +23,21 @@ class Source(Protocol):
         """One plate; None when it is not shown any more."""
         ...
 
-    async def waiting(self) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
-        """The questions that wait, and the sessions that wait for answers."""
+    async def waiting(
+        self, others: Collection[str] = ()
+    ) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
+        """The questions that are open, and the sessions that wait for answers.
+
+        others: questions that are wanted as well, whether they are open or not.
+        """
         ...
 
     async def follow(self, hear: Hear) -> None:
         """Tell what happens, for as long as the connection lasts; then raise why it ended."""
         ...
 
-    async def answer(self, question: Interaction, value: Any) -> None:
-        """Answer a question; an interactive session is completed."""
+    async def answer(self, question: Interaction, value: Any) -> Interaction:
+        """Answer a question, or decline it; returns it with what became of the answer so far."""
         ...
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:

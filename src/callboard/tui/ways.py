@@ -6,7 +6,7 @@ from callboard.interactions.configs import KIND, participants
 from callboard.interactions.kinds import Manner, manner_of
 from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
-from callboard.vendors.fields import as_list, as_object
+from callboard.vendors.fields import as_object
 
 _SIMPLE: Final[dict[str | None, Manner]] = {
     "approval": "verdict",
@@ -25,13 +25,6 @@ def way_of(question: Interaction) -> Manner:
         return manner
     schema = _schema(question)
     return "text" if schema is None else _SIMPLE.get(form_of(schema), manner)
-
-
-def options_of(question: Interaction) -> list[str]:
-    """What can be chosen."""
-    if question.type == KIND:
-        return [str(one) for one in as_list(as_object(_schema(question)).get("options"))]
-    return list(question.options or ())
 
 
 def attending(question: Interaction) -> str:

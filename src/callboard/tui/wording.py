@@ -6,20 +6,19 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 
 from callboard.display.characters import visible
+from callboard.display.lines import collapsed, text_lines
 
 _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "m"))
-_TAB: Final = "    "
 
 
 def one_line(text: str) -> str:
     """Any text on one line."""
-    # What is printable, as nearly all is, hides nothing; to look at each character takes long.
-    return " ".join((text if text.isprintable() else visible(text)).split())
+    return " ".join(visible(text).split())
 
 
 def lines(text: str) -> list[str]:
     """Any text, line by line; what a terminal would obey is made visible."""
-    return visible(text.replace("\r\n", "\n")).expandtabs(len(_TAB)).split("\n")
+    return [line.text for line in collapsed(text_lines(text))]
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:

@@ -240,9 +240,20 @@ def test_the_default_database_need_not_be_named():
 
 def test_an_interactive_session_is_attended_to():
     asked = replace(interaction(), type="interactive_session", options=None)
-    assert ways_to_answer(asked, Database().command) == ["callboard attend --session s1"]
+    declining = "callboard answer q1 no --message WHY"
+    attending = "callboard attend --session s1"
+    assert ways_to_answer(asked, Database().command) == [attending, declining]
     alone = replace(asked, session_id=None)
-    assert ways_to_answer(alone, Database().command) == ["callboard attend"]
+    assert ways_to_answer(alone, Database().command) == ["callboard attend", declining]
+
+
+def test_several_questions_are_answered_by_an_object():
+    questions = [{"question": "Which?"}, {"question": "With?", "multiSelect": True}]
+    asked = replace(interaction(), type="question", options=None, config={"questions": questions})
+    assert ways_to_answer(asked, Database().command) == [
+        """callboard answer q1 '{"Which?":"A","With?":["A"]}'""",
+        "callboard answer q1 no --message WHY",
+    ]
 
 
 def test_on_a_server_a_session_goes_on_by_itself():

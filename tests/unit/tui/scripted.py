@@ -1,7 +1,8 @@
 """A server that a test plays: the same few methods, and everything in plain sight."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -123,6 +124,8 @@ class ScriptedSource:
         self.answers: list[tuple[str, Any]] = []
         self.changes: list[tuple[str, Any]] = []
         self.looks: list[str] = []
+        self.settled: dict[str, Interaction] = {}
+        self.confirms = True
         self.connections = 0
         self.away: CallboardError | None = None
         self._lost: asyncio.Future[None] | None = None
@@ -136,9 +139,12 @@ class ScriptedSource:
         self._look(plate_id)
         return self.on_board.get(plate_id)
 
-    async def waiting(self) -> tuple[list[Interaction], list[SessionInfo]]:
+    async def waiting(
+        self, others: Collection[str] = ()
+    ) -> tuple[list[Interaction], list[SessionInfo]]:
         self._look("waiting")
-        return list(self.questions.values()), self.sessions
+        more = [self.settled[id] for id in others if id in self.settled]
+        return [*self.questions.values(), *more], self.sessions
 
     async def follow(self, hear: Hear) -> None:
         if self.away is not None:
@@ -149,12 +155,20 @@ class ScriptedSource:
         hear(None)
         await self._lost
 
-    async def answer(self, question: Interaction, value: Any) -> None:
+    async def answer(self, question: Interaction, value: Any) -> Interaction:
         self._look("answer")
         if question.id not in self.questions:
             raise AlreadyAnswered("bob has answered this already: yes.")
         self.answers.append((question.id, value))
-        self.close(question.id)
+        if self.confirms or not question.from_hook:
+            done = replace(question, status="completed", accepted=value, receipt="delivered")
+            self.settled[question.id] = done
+            self.close(question.id)
+            return done
+        done = replace(question, accepted=value, receipt="pending", answered_by="ann")
+        self.questions[question.id] = done
+        self.tell("input:accepted", question.id)
+        return done
 
     async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
         self.changes.append((plate_id, changes))
@@ -184,9 +198,15 @@ class ScriptedSource:
         del self.questions[interaction_id]
         self.tell("input:received", interaction_id)
 
-    def tell(self, name: str, stream: str) -> None:
+    def settle(self, interaction_id: str, **how: Any) -> None:
+        """What became of an answer is known."""
+        asked = self.questions.pop(interaction_id, None) or self.settled[interaction_id]
+        self.settled[interaction_id] = replace(asked, **{"status": "completed", **how})
+        self.tell("input:received", interaction_id)
+
+    def tell(self, name: str, stream: str, payload: Mapping[str, Any] | None = None) -> None:
         if self._hear is not None:
-            self._hear(Event("e", stream, 1, name, 1, {}, 0))
+            self._hear(Event("e", stream, 1, name, 1, dict(payload or {}), 0))
 
     def go_away(self) -> None:
         """The server is gone."""

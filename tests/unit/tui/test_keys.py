@@ -258,7 +258,7 @@ async def test_who_comes_second_is_told_kindly(tmp_path: Path):
         await stage.press("y")
         del source.questions["q-shop"]
         await stage.press("enter")
-        await stage.until(lambda: "Somebody was first" in stage.text)
+        await stage.until(lambda: "Already answered" in stage.text)
         assert "bob has answered" in stage.text
         assert source.answers == []
 

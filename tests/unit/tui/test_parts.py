@@ -8,13 +8,13 @@ from rich.cells import cell_len
 from tests.unit.tui.scenes import permission, plan
 from tests.unit.tui.scripted import ago, plate, question, session
 
+from callboard.display.tool_calls import tool_parts
 from callboard.tui.alerts import Needs, message
 from callboard.tui.columns import columns
 from callboard.tui.detail import asked
 from callboard.tui.laying_out import Line, broken, laid_out
 from callboard.tui.rows import counted, ordered, plate_row, question_row, summary
 from callboard.tui.settings import Settings, read_settings, write_settings
-from callboard.tui.tool_input import tool_lines
 from callboard.tui.wording import age, clipped, fitted, home_path, lines, one_line
 from callboard.vendors.asking import request
 
@@ -84,7 +84,11 @@ def test_long_lines_go_on_below_their_beginning_and_lose_nothing():
 
 
 def text_of(given):
-    return [(line.lead + line.text).removeprefix("  ") for line in tool_lines(given)]
+    return [
+        (line.lead + line.text).removeprefix("  ")
+        for part in tool_parts(given)
+        for line in part.lines
+    ]
 
 
 def test_a_command_is_shown_whole():
@@ -121,12 +125,12 @@ def test_an_edit_that_looks_like_none_says_what_it_is(after: str, said: str):
     assert text_of(given) == ["f", said]
 
 
-@pytest.mark.parametrize(("steps", "warned"), [(10, False), (30_000, True)])
-def test_a_plan_without_its_end_says_so(steps: int, warned: bool):
+@pytest.mark.parametrize(("steps", "warned"), [(10, False), (30_000, False), (90_000, True)])
+def test_a_plan_is_shown_with_its_end(steps: int, warned: bool):
     made = request("ExitPlanMode", {"plan": "a\n" * steps + "the end"}, "/p")
     shown = [line.text for line in asked(replace(plan(), config=dict(made.config)))]
-    assert ("the end" in shown) is not warned
-    assert any("not all of it" in line for line in shown) is warned
+    assert "the end" in shown
+    assert any("only its beginning and its end" in line for line in shown) is warned
 
 
 def test_a_new_file_is_shown_to_its_end():
