@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 from tests.servers import TOKEN, Server, serving
 
+from callboard import Client
 from callboard.board.processes import started_at
 
 PATIENCE = 20
@@ -237,6 +238,41 @@ async def receipt(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
             if found["receipt"] != "pending":
                 return found
             await asyncio.sleep(0.02)
+
+
+async def test_a_client_gets_the_receipt_of_an_answer(
+    server: Server, http: httpx.AsyncClient, session: str
+):
+    """202 says that the agent has not confirmed it; for a client that is no error."""
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    question = await asked(http, session)
+    async with Client(server.url, token=TOKEN) as client:
+        done = await client.answer(question["id"], {"approved": True}, by="dana")
+        assert (done.status, done.receipt, done.accepted) == (
+            "pending",
+            "pending",
+            {"approved": True},
+        )
+        assert (done.answered_by, done.answered_as) == ("admin", "dana")
+        await holding
+        await send(http, bash(session, "PostToolUse"))
+        await resolved(http, question["id"])
+        [found] = await client.people.find(session_id=session)
+        assert (found.receipt, found.response) == ("delivered", {"approved": True})
+
+
+async def test_a_question_is_declined_with_a_message(http: httpx.AsyncClient, session: str):
+    await send(http, hook(session, "SessionStart", source="startup"))
+    questions = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}]}
+    payload = hook(session, "PermissionRequest", tool_name="AskUserQuestion", tool_input=questions)
+    holding = held(http, payload)
+    question = await asked(http, session)
+    body = {"value": {"approved": False, "message": "ask Ann"}}
+    answer = await http.post(f"/interactions/{question['id']}/answer", json=body)
+    assert answer.json()["accepted"] == {"approved": False, "message": "ask Ann"}
+    decision = (await holding).json()["hookSpecificOutput"]["decision"]
+    assert decision == {"behavior": "deny", "message": "ask Ann", "interrupt": False}
 
 
 async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: str):

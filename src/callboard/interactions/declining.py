@@ -1,6 +1,7 @@
 """Declining a question, with a message: what that means for each type."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from callboard.errors import ValidationError
 from callboard.interactions.kinds import KINDS, manner_of
@@ -19,7 +20,7 @@ def declined(asked: Interaction, message: str | None) -> dict[str, Any] | Comple
             said = {} if message is None else {KINDS[asked.type].remark: message}
             return {"approved": False, **said}
         case "outcome":
-            schema = (asked.config or {}).get("outcomeSchema")
+            schema = cast("Mapping[str, Any]", asked.config or {}).get("outcomeSchema")
             how = "rejected" if form_of(schema) == "approval" else "cancelled"
             return Completion(how, error=message)
         case _ if asked.awaited:
