@@ -193,7 +193,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
         e for e in callboard.here("events", session, "--json").json if "output" in e["payload"]
     ]
     assert state["payload"]["output"] == [False, "Slow"]
-    assert callboard.here("inbox").out == "Nobody is being asked anything.\n"
+    assert callboard.here("inbox").out == "No open questions.\n"
     assert "asks nothing" in callboard.here("answer", session, "yes", code=2).err
 
 

@@ -219,10 +219,8 @@ def _respond(scene: Scene, asked: Asked) -> None:
     response: dict[str, Any] = {"value": asked.value, "approved": asked.approved}
     if asked.timed_out:
         response["timed_out"] = True
-    if asked.outcome is not None:
-        response["outcome"] = asked.outcome
-    if asked.message is not None:
-        response["message"] = asked.message
+    told = {"outcome": asked.outcome, "message": asked.message}
+    response |= {name: word for name, word in told.items() if word is not None}
 
     def change(draft: Any) -> None:
         _set_answer(draft, response, asked.approved)
