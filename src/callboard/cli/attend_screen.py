@@ -119,9 +119,12 @@ class AttendScreen:
         self.line()
         why = {
             "read": "No decision was submitted. The conversation reads as: ",
-            "unconfirmed": "This was submitted, but you confirmed no such call in the agent: ",
+            "unconfirmed": "The agent submitted this, but you did not confirm it in its dialog: ",
         }[ending.unsure or "read"]
         self.line(why, (_whole(ending.response), "name"))
+        if ending.otherwise is not None:
+            kept = (_whole(ending.otherwise.response), "name")
+            self.line("If you say no, the decision you confirmed before is recorded: ", kept)
 
     def done(self, done: Interaction, *, stays: bool) -> None:
         """How a session ended, and whether the one that asked stays where it is."""

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from callboard.clock import Clock
 from callboard.errors import InteractionNotFound
-from callboard.harness.protocol import Failed, Tool
+from callboard.harness.protocol import Failed, Tool, ToolCall
 from callboard.interactions.configs import LONGEST_TIMEOUT_MS
 from callboard.interactions.records import Interaction
 from callboard.vendors.fields import as_object
@@ -74,7 +74,7 @@ class Asking:
             _tool("ask_human", _ASK, _ASK_FIELDS, self.ask_human),
             _tool("request_approval", _APPROVAL, {}, self.request_approval),
             _tool("request_interactive", _SESSION, _SESSION_FIELDS, self.request_interactive),
-            Tool("check_answer", _CHECK, _object(_CHECK_FIELDS, "id"), self.check_answer),
+            Tool("check_answer", _CHECK, _object(_CHECK_FIELDS, "id"), _with(self.check_answer)),
         ]
 
     async def ask_human(self, given: Given) -> dict[str, Any]:
@@ -210,4 +210,12 @@ def _tool(
     call: Callable[[Given], Awaitable[dict[str, Any]]],
 ) -> Tool:
     asked = {"prompt": {**_TEXT, "description": "The question, whole."}}
-    return Tool(name, about, _object({**asked, **fields, "wait_seconds": _WAIT}, "prompt"), call)
+    schema = _object({**asked, **fields, "wait_seconds": _WAIT}, "prompt")
+    return Tool(name, about, schema, _with(call))
+
+
+def _with(
+    call: Callable[[Given], Awaitable[dict[str, Any]]],
+) -> Callable[[ToolCall], Awaitable[dict[str, Any]]]:
+    """Only the arguments of a call matter here."""
+    return lambda made: call(made.arguments)

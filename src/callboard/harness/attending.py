@@ -12,7 +12,7 @@ from callboard.clock import Clock
 from callboard.errors import AgentError, CallboardError, NotFound
 from callboard.harness.checkpoints import Checkpoint, forget, save
 from callboard.harness.claims import Harness, keep
-from callboard.harness.conversation import said_in
+from callboard.harness.conversation import Evidence, is_confirmed, said_in
 from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.leftovers import is_in_use
@@ -133,14 +133,22 @@ class Attendance:
         ended = await self._run(words, attempt, at, before)
         duration = self._office.clock.monotonic() - begun
         said = said_in(session, before)
-        course = Course(ended, duration, self._cut, attempt.decision, said)
+        course = await self._judgeable(Course(ended, duration, self._cut, said), attempt, session)
         prompt = attempt.path("prompt.md").read_text(encoding="utf-8")
         ending = judged(course, prompt, asks.config)
         if ending is not None and ending.unsure and not await self._confirmed(confirm, ending):
-            ending = Ending("cancelled")
+            ending = ending.otherwise or Ending("cancelled")
         if ending is None:
             return None
         return await self._record(ending, duration, said)
+
+    async def _judgeable(self, course: Course, attempt: Attempt, session: str) -> Course:
+        """The course with what was submitted, and whether the person confirmed that."""
+        decision, evidence = attempt.decision, Evidence(session, attempt.seen, course.said)
+        confirmed = decision is not None and await is_confirmed(
+            self._office.desk, decision, evidence
+        )
+        return replace(course, decision=decision, proposal=attempt.proposal, confirmed=confirmed)
 
     async def _confirmed(self, confirm: Confirm, ending: Ending) -> bool:
         """Ask the person, and keep the claim while they think."""

@@ -1,13 +1,25 @@
 """What was said in an agent's session, and whether the person confirmed a decision in it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from callboard.errors import CallboardError
+from callboard.harness.confirmation import Call, Observation, answered_by, approved_on_board
+from callboard.harness.confirmation_hook import fingerprint
+from callboard.harness.ports import Desk
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken, spoken
-from callboard.vendors.fields import as_object
+from callboard.vendors.fields import word
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What shows who confirmed a decision in a client's session."""
+
+    session: str
+    seen: Sequence[Observation]
+    said: Sequence[Spoken]
 
 
 def said_in(session: str, after: int = 0) -> list[Spoken]:
@@ -16,12 +28,22 @@ def said_in(session: str, after: int = 0) -> list[Spoken]:
     return [] if path is None else spoken(path, launching.TOOL)[after:]
 
 
-def is_confirmed(decision: Mapping[str, Any], said: Sequence[Spoken]) -> bool:
-    """Whether it is what the person let through last in the agent's dialog.
+async def is_confirmed(desk: Desk, decision: Mapping[str, Any], evidence: Evidence) -> bool:
+    """Whether a person allowed the call that submitted it: in the client's dialog or on the board.
 
-    A file alone proves nothing: whatever runs as the person can write one.
+    decision: as it is kept, with the client's id of the call. A kept decision alone proves nothing:
+    every program that runs as the person can write the file.
     """
-    accepted = [one.text for one in said if one.kind == "accepted"]
-    if not accepted:
+    call = word(decision.get("call"))
+    if call is None:
         return False
-    return as_object(orjson.loads(accepted[-1])).get("decision", ...) == decision["decision"]
+    arguments = {"decision": decision["decision"]}
+    made = Call(evidence.session, call, fingerprint(arguments))
+    who = answered_by(made, evidence.seen, evidence.said)
+    if who != "hook":
+        return who == "person"
+    try:
+        asked = await desk.find(session_id=evidence.session, type="permission")
+    except CallboardError:
+        return False  # The person is asked instead.
+    return approved_on_board(arguments, asked, evidence.said)

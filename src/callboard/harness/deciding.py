@@ -1,23 +1,31 @@
 """The tool `submit_decision`, as an MCP server in the agent's session.
 
-It checks a decision and keeps it in the session's folder. The person has confirmed it then, in the
-agent's own dialog; it is recorded when the session ends.
+It checks a decision and keeps it in the session's folder, but only if the client showed the person
+its dialog for that very call. A decision is recorded when the session ends.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from callboard.clock import Clock, SystemClock
 from callboard.errors import CallboardError, ValidationError
+from callboard.harness.confirmation import Call, is_used, was_asked
+from callboard.harness.confirmation_hook import fingerprint
 from callboard.harness.folders import Attempt
 from callboard.harness.outcomes import check_decision, form_of, tool_schema
-from callboard.harness.protocol import Failed, Tool, serve
+from callboard.harness.protocol import Failed, Tool, ToolCall, serve
 from callboard.interactions.records import Interaction
 from callboard.vendors.fields import as_object
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from callboard.harness.outcomes import Form
 
 NAME: Final = "submit_decision"
+HOOK_WITHIN: Final = 10.0
+"""Seconds. The client runs its hook beside the dialog, and a quick person answers before that."""
 
+_LOOK_AGAIN: Final = 0.05
 _ABOUT: Final[dict["Form", str]] = {
     "approval": "whether it is approved or rejected",
     "selection": "which of the options was chosen",
@@ -28,6 +36,12 @@ _KEPT: Final = (
     "The decision is kept. It is recorded when the person leaves this session (/exit); until then "
     "another call replaces it."
 )
+_UNCONFIRMED: Final = (
+    "The decision is not kept: the person has not confirmed it. The client did not ask them about "
+    "this call. Call the tool again with the same decision, so that they are asked. If you get "
+    "this message again, tell the person that they will be asked in their terminal when they leave "
+    "this session (/exit)."
+)
 
 
 async def serve_decision(attempt: Attempt) -> None:
@@ -35,20 +49,28 @@ async def serve_decision(attempt: Attempt) -> None:
     asked = attempt.asked
     if asked is None:
         raise ValidationError(f"There is no session in {attempt.folder}.", field="folder")
-    tool = decision_tool(asked, attempt)
+    tool = decision_tool(asked, attempt, SystemClock())
     await serve("callboard-decision", lambda _: [tool])
 
 
-def decision_tool(asked: Interaction, attempt: Attempt) -> Tool:
+def decision_tool(asked: Interaction, attempt: Attempt, clock: Clock) -> Tool:
     """The tool for one session."""
     config = as_object(asked.config)
 
-    async def submit(given: dict[str, Any]) -> dict[str, Any]:
-        if "decision" not in given:
+    async def submit(made: ToolCall) -> "dict[str, Any]":
+        if "decision" not in made.arguments:
             raise Failed("There is no `decision` in the call. Call it again with one.")
+        if len(made.arguments) > 1:
+            raise Failed("There is more than `decision` in the call. Call it again without that.")
+        decision = made.arguments["decision"]
         try:
-            check_decision(asked, given["decision"])
-            attempt.keep_decision(given["decision"])
+            check_decision(asked, decision)
+            call = await _confirmed(made, attempt, clock)
+            if call is None:
+                attempt.keep_proposal(decision, made.id)
+                raise Failed(_UNCONFIRMED)
+            attempt.observe(call)
+            attempt.keep_decision(decision, call.id)
         except CallboardError as error:
             raise Failed(f"{error.message} Put that right and call the tool again.") from error
         except OSError as error:
@@ -60,3 +82,18 @@ def decision_tool(asked: Interaction, attempt: Attempt) -> Tool:
         "decided, and never in their place; they are shown the call and confirm it."
     )
     return Tool(NAME, about, tool_schema(config), submit)
+
+
+async def _confirmed(made: ToolCall, attempt: Attempt, clock: Clock) -> Call | None:
+    """The call, if the client asked the person about it, and it was not counted before."""
+    session = attempt.session
+    if made.id is None or session is None:
+        return None
+    call = Call(session, made.id, fingerprint(made.arguments))
+    until = clock.monotonic() + HOOK_WITHIN
+    while not was_asked(seen := attempt.seen, call):
+        proposed = any(one.event == "proposed" and one.call == call.id for one in seen)
+        if not proposed or clock.monotonic() >= until:
+            return None
+        await clock.sleep(_LOOK_AGAIN)
+    return None if is_used(seen, call) else call

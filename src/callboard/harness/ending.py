@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from callboard.display.characters import visible
-from callboard.harness.conversation import is_confirmed
 from callboard.harness.evidence import Said, extracted
 from callboard.harness.passthrough import Exit
 from callboard.vendors.claude.extraction import Spoken
@@ -28,12 +27,16 @@ Unsure = Literal["read", "unconfirmed"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is recorded. unsure: why the person has to confirm it first."""
+    """What is recorded. unsure: why the person has to confirm it first.
+
+    otherwise: what is recorded when they do not; None is a session that was left.
+    """
 
     outcome: str
     response: Any = None
     error: str | None = None
     unsure: Unsure | None = None
+    otherwise: "Ending | None" = None
 
 
 Confirm = Callable[[Ending], Awaitable[bool]]
@@ -42,13 +45,18 @@ Confirm = Callable[[Ending], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a session went. duration: seconds; cut: why we ended it, if we did."""
+    """How a session went. duration: seconds; cut: why we ended it, if we did.
+
+    decision, proposal: as they are kept. confirmed: whether the person confirmed the decision.
+    """
 
     exit: Exit
     duration: float
     cut: Cut | None
-    decision: Mapping[str, Any] | None
     said: Sequence[Spoken]
+    decision: Mapping[str, Any] | None = None
+    proposal: Mapping[str, Any] | None = None
+    confirmed: bool = False
 
 
 def judged(course: Course, prompt: str, config: Mapping[str, Any]) -> Ending | None:
@@ -56,17 +64,18 @@ def judged(course: Course, prompt: str, config: Mapping[str, Any]) -> Ending | N
 
     What the person confirmed counts, however the session ended.
     """
-    decision = course.decision
-    if decision is not None and is_confirmed(decision, course.said):
-        return Ending("completed", decision["decision"])
+    confirmed, unconfirmed = _confirmed(course), _unconfirmed(course)
+    if confirmed is not None and (unconfirmed is None or course.cut is not None):
+        return confirmed
     if course.cut == "timeout":
         return Ending("timeout", error="The time for the session was up, and nothing was decided.")
     if course.cut == "stopped":
         return None
     if course.cut == "closed":
         return Ending("cancelled", error="The terminal was closed before anything was decided.")
-    if decision is not None:
-        return Ending("completed", decision["decision"], unsure="unconfirmed")
+    if unconfirmed is not None:
+        asked = unconfirmed["decision"]
+        return Ending("completed", asked, unsure="unconfirmed", otherwise=confirmed)
     failure = _failure(course)
     if failure is not None:
         return Ending("failed", error=failure)
@@ -74,6 +83,29 @@ def judged(course: Course, prompt: str, config: Mapping[str, Any]) -> Ending | N
     if found is not None:
         return Ending("completed", found, unsure="read")
     return Ending("cancelled")
+
+
+def _confirmed(course: Course) -> Ending | None:
+    if course.decision is None or not course.confirmed:
+        return None
+    return Ending("completed", course.decision["decision"])
+
+
+def _unconfirmed(course: Course) -> Mapping[str, Any] | None:
+    """What the person still has to be asked about: what was submitted last without their yes."""
+    if course.proposal is not None and not _was_refused_since(course.proposal, course.said):
+        return course.proposal
+    return None if course.confirmed else course.decision
+
+
+def _was_refused_since(proposal: Mapping[str, Any], said: Sequence[Spoken]) -> bool:
+    """Whether the person was asked again about it, and said no."""
+    calls = [index for index, one in enumerate(said) if _is_call(one, proposal.get("call"))]
+    return bool(calls) and any(one.kind == "refused" for one in said[calls[-1] :])
+
+
+def _is_call(one: Spoken, id: Any) -> bool:
+    return one.kind == "call" and one.use == id
 
 
 def _evidence(said: Sequence[Spoken]) -> list[Said]:

@@ -17,9 +17,12 @@ from typing import Any, Final, cast
 
 import orjson
 
+from callboard.harness.confirmation import Call, Observation
+from callboard.harness.confirmation_hook import FILE, append
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.private import make_private_folder, open_private
+from callboard.vendors.fields import as_object, word
 
 PREFIX: Final = "attend-"
 """In front: the agent may read none of what is called like the database and goes on from there."""
@@ -75,15 +78,47 @@ class Attempt:
             return None if wire is None else Interaction.from_wire(wire)
         return None
 
-    def keep_decision(self, decision: Any) -> None:
-        """Keep what was decided; a later decision takes the place of this one."""
-        self.write_json("decision.json", {"decision": decision})
+    def keep_decision(self, decision: Any, call: str | None = None) -> None:
+        """Keep what the person confirmed; a later decision replaces it. call: the client's id."""
+        self.write_json("decision.json", {"decision": decision, "call": call})
+        self.path("proposal.json").unlink(missing_ok=True)
+
+    def keep_proposal(self, decision: Any, call: str | None) -> None:
+        """Keep what was submitted without the person's confirmation: they are asked again."""
+        self.write_json("proposal.json", {"decision": decision, "call": call})
 
     @property
     def decision(self) -> Mapping[str, Any] | None:
-        """`{"decision": …}`, or None while there is none."""
-        found = self.read_json("decision.json")
+        """`{"decision": …, "call": …}`, or None while there is none."""
+        return self._kept("decision.json")
+
+    @property
+    def proposal(self) -> Mapping[str, Any] | None:
+        """The last that was submitted without confirmation, if no decision followed."""
+        return self._kept("proposal.json")
+
+    def _kept(self, name: str) -> dict[str, Any] | None:
+        found = self.read_json(name)
         return found if found is not None and "decision" in found else None
+
+    @property
+    def session(self) -> str | None:
+        """The client's id of the session, once it is opened."""
+        return word((self.read_json("agent.json") or {}).get("session"))
+
+    def observe(self, call: Call) -> None:
+        """Note that the tool has counted a call."""
+        told = {"event": "submitted", "session": call.session}
+        append(str(self.folder), {**told, "call": call.id, "arguments": call.arguments})
+
+    @property
+    def seen(self) -> list[Observation]:
+        """What the hooks and the tool saw, in order; lines that cannot be read are left out."""
+        try:
+            lines = self.path(FILE).read_bytes().splitlines()
+        except OSError:
+            return []
+        return [one for one in map(_observation, lines) if one is not None]
 
     def set_aside(self) -> Path:
         """Keep it where nobody looks for tries any more."""
@@ -158,6 +193,18 @@ def of_server(url: str) -> Folders:
 def _named(id: str) -> str:
     """A name for a folder: what a server calls a question need not be one."""
     return id if _NAME.fullmatch(id) else "x" + hashlib.sha256(id.encode()).hexdigest()[:32]
+
+
+def _observation(line: bytes) -> Observation | None:
+    try:
+        told = as_object(orjson.loads(line))
+    except ValueError:
+        return None
+    event, arguments = told.get("event"), word(told.get("arguments"))
+    session = word(told.get("session"))
+    if event not in ("proposed", "asked", "submitted") or arguments is None or session is None:
+        return None
+    return Observation(event, arguments, session, word(told.get("prompt")), word(told.get("call")))
 
 
 def _force(folder: Path) -> None:

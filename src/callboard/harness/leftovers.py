@@ -7,7 +7,7 @@ from callboard.board.processes import is_alive
 from callboard.errors import CallboardError, NotFound
 from callboard.harness.checkpoints import forget
 from callboard.harness.claims import Harness
-from callboard.harness.conversation import is_confirmed, said_in
+from callboard.harness.conversation import Evidence, is_confirmed, said_in
 from callboard.harness.ending import Confirm, Ending
 from callboard.harness.folders import Attempt, Folders
 from callboard.harness.ports import Desk
@@ -45,7 +45,7 @@ async def _settled(
     record = None if asked is None else _left(attempt, asked)
     if record is None or asked is None:
         return attempt.remove()
-    if not _is_sure(record, attempt):
+    if not await _is_sure(record, attempt, desk):
         if confirm is None:
             return None
         tell(f"A harness ended before it recorded this: {title(asked.prompt)}")
@@ -77,11 +77,15 @@ def is_in_use(attempt: Attempt) -> bool:
     return False
 
 
-def _is_sure(record: Record, attempt: Attempt) -> bool:
+async def _is_sure(record: Record, attempt: Attempt, desk: Desk) -> bool:
     """Whether nothing is decided by it, or the person has confirmed just that decision."""
     if record.outcome != "completed":
         return True
-    return is_confirmed({"decision": record.response}, _said(attempt))
+    session, kept = attempt.session, attempt.decision
+    if session is None or kept is None or attempt.proposal is not None:
+        return False
+    decision = {"decision": record.response, "call": kept.get("call")}
+    return await is_confirmed(desk, decision, Evidence(session, attempt.seen, _said(attempt)))
 
 
 def _said(attempt: Attempt) -> list[Spoken]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from callboard.errors import NotFound, ValidationError
+from callboard.harness import confirmation_hook
 from callboard.harness.checkpoints import Checkpoint
 from callboard.harness.folders import Attempt
 from callboard.harness.wanted import Wanted, wanted
@@ -17,6 +18,7 @@ from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import working_directory
 from callboard.vendors.claude.launching import Launch, Tools
 from callboard.vendors.settings import Plan
+from callboard.vendors.settings_commands import scripted
 
 _MOST_TRIES: Final = 50
 
@@ -65,7 +67,10 @@ def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[lis
     attempt.write("prompt.md", prompt)
     readable = [attempt.path(name) for name in ("context.json", "question.md")]
     told = launching.session_settings(
-        attempt.folder, [one for one in readable if one.exists()], _needed(plan, ready.cwd)
+        attempt.folder,
+        [one for one in readable if one.exists()],
+        _needed(plan, ready.cwd),
+        scripted(Path(confirmation_hook.__file__), str(attempt.folder)),
     )
     configs = [attempt.write_json("mcp.json", launching.decision_server(attempt.folder))]
     if ready.tools is not None:

@@ -3,10 +3,13 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 from callboard.errors import CallboardError, MissingExtra
 from callboard.events.codec import dump_json
+from callboard.vendors.fields import as_object, word
+
+_CALL_ID: Final = "claudecode/toolUseId"
 
 
 class Failed(Exception):
@@ -14,13 +17,21 @@ class Failed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call. id: the client's own for it, where it gives one."""
+
+    arguments: dict[str, Any]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what the model reads of it, and what it does."""
+    """A tool: what the model reads of it, and what it does with a call."""
 
     name: str
     about: str
     schema: dict[str, Any]
-    call: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+    call: Callable[[ToolCall], Awaitable[dict[str, Any]]]
 
 
 Offer = Callable[[str], Sequence[Tool]]
@@ -74,7 +85,7 @@ def _calling(tools: Offer) -> Callable[..., Awaitable[Any]]:
         if tool is None:
             return result(f"There is no tool {given.name!r}.", is_error=True)
         try:
-            told = await tool.call(given.arguments or {})
+            told = await tool.call(ToolCall(given.arguments or {}, _call_id(given.meta)))
         except Failed as error:
             return result(str(error), is_error=True)
         except CallboardError as error:
@@ -82,6 +93,10 @@ def _calling(tools: Offer) -> Callable[..., Awaitable[Any]]:
         return result(dump_json(told).decode(), told)
 
     return called
+
+
+def _call_id(meta: Any) -> str | None:
+    return word(as_object(meta).get(_CALL_ID))
 
 
 def _client(context: Any) -> str:

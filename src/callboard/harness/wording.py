@@ -66,7 +66,8 @@ def _conclusion(config: Mapping[str, Any]) -> str:
         "as far as they like. When they have decided, and not before, call the tool "
         f"{_TOOL} with it; the person sees the call and confirms it. A later call replaces an "
         "earlier one. If the tool says that something does not fit, put that right and call it "
-        f"again. After it has been accepted, tell the person that leaving (/exit) records it. "
+        "again; if it says that the person has not confirmed it, call it again with the same "
+        "decision. After it has been accepted, tell the person that leaving (/exit) records it. "
         f"If the tool is not there, {_LAST_LINE[form]}."
     )
 

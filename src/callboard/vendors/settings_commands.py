@@ -26,15 +26,20 @@ def spooling(folder: Path, agent: str) -> str:
 
 
 def calling(folder: Path, agent: str, *, hold: bool = False) -> str:
-    """Runs the client, which knows the agent's process and can wait for an answer.
+    """Runs the client, which knows the agent's process and can wait for an answer."""
+    return scripted(CLIENT, str(folder), agent, *(["--hold"] if hold else []))
+
+
+def scripted(script: Path, *words: str) -> str:
+    """Runs a script of ours that needs nothing but the standard library.
 
     A Python that cannot find its script ends with 2, and 2 blocks what the agent is about to do:
-    so both are looked for first. `exec`, because the client must get the signal that means Esc.
+    so both are looked for first. `exec`, because the script must get the signal that means Esc.
     """
-    python, client = interpreter(), str(CLIENT)
-    words = [python, "-I", "-S", client, str(folder), agent, *(["--hold"] if hold else [])]
-    there = f"[ -x {shlex.quote(python)} ] && [ -r {shlex.quote(client)} ]"
-    return f"{there} || exit 0; exec {shlex.join(words)} 2>/dev/null {MARK}"
+    python = interpreter()
+    there = f"[ -x {shlex.quote(python)} ] && [ -r {shlex.quote(str(script))} ]"
+    run = shlex.join([python, "-I", "-S", str(script), *words])
+    return f"{there} || exit 0; exec {run} 2>/dev/null {MARK}"
 
 
 def interpreter() -> str:

@@ -2,13 +2,13 @@
 
 import asyncio
 import errno
-import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.harness.confirmations import confirm
 
 from callboard.app import Callboard
 from callboard.clock import Clock, SystemClock
@@ -24,7 +24,6 @@ from callboard.harness.terminals import PersonsTerminal
 from callboard.harness.wanted import wanted
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
-from callboard.vendors.claude import launching
 
 ME = Harness.here("ann")
 
@@ -68,19 +67,11 @@ def decides(monkeypatch: pytest.MonkeyPatch, decision: str, *, confirmed: bool =
     def start(stage: Passthrough, words: list[str], cwd: Path, env: dict[str, str]) -> None:
         settings = next(word for word in words if word.startswith("--settings="))
         session = next(word for word in words if word.startswith("--session-id="))
-        Attempt(Path(settings.partition("=")[2]).parent).keep_decision(decision)
-        if not confirmed:
-            return
-        given = {"decision": decision}
-        use = {"type": "tool_use", "id": "t1", "name": launching.TOOL, "input": given}
-        back = {"type": "tool_result", "tool_use_id": "t1", "content": "kept"}
-        path = launching.home() / "projects" / "here" / f"{session.partition('=')[2]}.jsonl"
-        path.parent.mkdir(parents=True)
-        records = [
-            {"type": "assistant", "message": {"content": [use]}},
-            {"type": "user", "message": {"content": [back]}},
-        ]
-        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+        attempt = Attempt(Path(settings.partition("=")[2]).parent)
+        if confirmed:
+            confirm(attempt, session.partition("=")[2], decision)
+        else:
+            attempt.keep_decision(decision)
 
     def run(stage: Passthrough, on_lost: Any) -> Exit:
         return Exit(0)

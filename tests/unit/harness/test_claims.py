@@ -1,7 +1,6 @@
 """Who sees to a session, and what becomes of it when they die."""
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.harness.confirmations import confirm
 
 from callboard.app import Callboard
 from callboard.errors import Claimed
@@ -126,23 +126,14 @@ async def left(
 
 
 def confirmed(attempt: Attempt, decision: Any) -> None:
-    """Let the agent's transcript say that the person let this decision through."""
+    """The person has confirmed this decision in the client's dialog."""
     session = launching.session_id("q", 1)
     attempt.write_json("agent.json", {"session": session, "before": 0})
-    use = {"type": "tool_use", "id": "t1", "name": launching.TOOL, "input": {"decision": decision}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "kept"}
-    path = launching.home() / "projects" / "here" / f"{session}.jsonl"
-    path.parent.mkdir(parents=True)
-    records = [
-        {"type": "assistant", "message": {"content": [use]}},
-        {"type": "user", "message": {"content": [result]}},
-    ]
-    path.write_text("\n".join(json.dumps(one) for one in records), encoding="utf-8")
+    confirm(attempt, session, decision)
 
 
 async def test_a_decision_that_nobody_recorded_is_found(board: Callboard, tmp_path: Path):
     folders, _, attempt = await left(board, tmp_path)
-    attempt.keep_decision("rejected")
     confirmed(attempt, "rejected")
     (found,) = await record_leftovers(board.people, folders, print, None)
     assert (found.status, found.response) == ("completed", "rejected")
@@ -154,7 +145,6 @@ async def test_what_is_found_is_recorded_with_all_that_belongs_to_it(
 ):
     wanted = {"requiredParticipants": ["ann", "bob"], "captureTranscript": True}
     folders, question, attempt = await left(board, tmp_path, **wanted)
-    attempt.keep_decision("rejected")
     confirmed(attempt, "rejected")
     await board.people.complete(question.id, "completed", response="approved", by="ann")
     (found,) = await record_leftovers(board.people, folders, print, None)
@@ -168,7 +158,6 @@ async def test_what_nobody_asks_any_more_is_told_once_and_forgotten(
     board: Callboard, tmp_path: Path
 ):
     folders, question, attempt = await left(board, tmp_path)
-    attempt.keep_decision("rejected")
     confirmed(attempt, "rejected")
     attempt.write_json("request.json", {**question.to_wire(), "id": "of a deleted session"})
     told: list[str] = []
@@ -199,8 +188,8 @@ async def test_a_decision_that_nobody_confirmed_is_asked_about(
 ):
     folders, question, attempt = await left(board, tmp_path)
     told = {"decision": "approved", "outcome": "completed", "response": "approved"}
-    attempt.write_json(file, told)
     confirmed(attempt, "rejected")
+    attempt.write_json(file, {"call": "t1", **told})
     assert await record_leftovers(board.people, folders, print, None) == []
     assert list(folders.all()) == [attempt], "with nobody to ask it is kept"
     seen: list[Ending] = []

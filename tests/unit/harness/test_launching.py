@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from callboard.errors import ValidationError
-from callboard.harness.conversation import is_confirmed
 from callboard.harness.folders import Folders, beside
 from callboard.harness.wanted import Wanted, wanted
 from callboard.harness.wording import first_prompt, system_prompt, title
@@ -16,6 +15,7 @@ from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.extraction import Spoken, spoken, working_directory
+from callboard.vendors.claude.launching import Launch
 from callboard.vendors.claude.settings import settings
 from callboard.vendors.settings import Plan
 
@@ -104,11 +104,32 @@ def test_a_title_is_short_and_on_one_line():
 
 def test_a_session_has_our_hooks_and_is_always_asked_about_the_decision(tmp_path: Path):
     plan = Plan(tmp_path / "hooks", tmp_path / "t.db")
-    told = launching.session_settings(Path("/kept/1"), [Path("/kept/1/context.json")], plan)
+    told = launching.session_settings(Path("/kept/1"), [Path("/kept/1/context.json")], plan, "ask!")
     assert {"SessionStart", "PermissionRequest", "Stop"} <= set(told["hooks"])
     assert told["permissions"]["ask"] == ["mcp__callboard-decision__submit_decision"]
     assert told["permissions"]["allow"] == ["Read(//kept/1/context.json)"]
     assert "Edit(//kept/1/**)" in told["permissions"]["deny"]
+
+
+@pytest.mark.parametrize("on_board", [True, False])
+def test_a_session_has_the_hook_that_asks_whether_or_not_it_is_on_the_board(
+    tmp_path: Path, on_board: bool
+):
+    plan = Plan(tmp_path / "hooks", tmp_path / "t.db") if on_board else None
+    told = launching.session_settings(Path("/kept/1"), [], plan, "ask!")
+    for event in ("PreToolUse", "PermissionRequest"):
+        ours = told["hooks"][event][-1]
+        assert ours["matcher"] == launching.TOOL
+        assert [one["command"] for one in ours["hooks"]] == ["ask!"]
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+def test_the_client_is_started_in_the_mode_that_asks(resumes: bool):
+    file = Path("/kept/1/x")
+    launch = Launch("s", "n", "m", "--permission-mode=auto", file, file, [file], resumes=resumes)
+    words = launching.command("claude", launch)
+    options = words[: words.index("--")]
+    assert [one for one in options if "permission" in one] == ["--permission-mode=default"]
 
 
 def test_no_rule_keeps_the_agent_from_what_it_is_given(tmp_path: Path):
@@ -116,7 +137,7 @@ def test_no_rule_keeps_the_agent_from_what_it_is_given(tmp_path: Path):
     attempt = beside(database).begin("q", {})
     context = attempt.write("context.json", b"{}")
     told = launching.session_settings(
-        attempt.folder, [context], Plan(tmp_path / "t.db.hooks", database)
+        attempt.folder, [context], Plan(tmp_path / "t.db.hooks", database), "ask!"
     )
     read = [one for one in told["permissions"]["deny"] if one.startswith("Read(/")]
     assert f"Read(/{database}*)" in read
@@ -184,28 +205,42 @@ def test_what_was_said_is_read_and_the_rest_is_not(home: Path):
     assert spoken(path, "decide") == [
         Spoken("person", "Look."),
         Spoken("agent", "Well."),
-        Spoken("call", '{"decision":"approved"}', "decide"),
+        Spoken("call", '{"decision":"approved"}', "decide", "t1"),
         Spoken("refused", "", "decide"),
         Spoken("result", "no", "decide"),
         Spoken("error", "API Error"),
     ]
 
 
-def test_a_decision_is_accepted_when_the_call_came_back_without_an_error(home: Path):
+@pytest.mark.parametrize(
+    ("decided", "via"),
+    [
+        ({"decision": "accept", "source": "user_temporary"}, "terminal"),
+        ({"decision": "accept", "source": "user_permanent"}, "terminal"),
+        ({"decision": "accept", "source": "hook"}, "hook"),
+        ({"decision": "accept", "source": "config"}, "config"),
+        ({"decision": "reject", "source": "user_reject"}, None),
+        ({"source": "user_temporary"}, None),
+        ("odd", None),
+        (None, None),
+    ],
+)
+def test_a_decision_is_accepted_when_the_call_came_back_without_an_error(
+    home: Path, decided: Any, via: str | None
+):
     def called(id: str, decision: str, **result: Any) -> list[Any]:
         use = {"type": "tool_use", "id": id, "name": "decide", "input": {"decision": decision}}
         back = {"type": "tool_result", "tool_use_id": id, "content": "", **result}
         return [
             {"type": "assistant", "message": {"content": [use]}},
-            {"type": "user", "message": {"content": [back]}},
+            {"type": "user", "message": {"content": [back]}, "permissionDecision": decided},
         ]
 
     records = [*called("t1", "approved"), *called("t2", "rejected", is_error=True)]
     said = spoken(written(home, launching.session_id("q", 1), *records), "decide")
-    assert [one.text for one in said if one.kind == "accepted"] == ['{"decision":"approved"}']
-    assert is_confirmed({"decision": "approved"}, said)
-    assert not is_confirmed({"decision": "rejected"}, said)
-    assert not is_confirmed({"decision": "approved"}, [])
+    assert [one for one in said if one.kind == "accepted"] == [
+        Spoken("accepted", '{"decision":"approved"}', "decide", "t1", via)
+    ]
 
 
 def test_a_transcript_that_is_gone_says_nothing(tmp_path: Path):

@@ -12,13 +12,19 @@ import mcp_types as types
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from tests.servers import TOKEN, serving
+from tests.unit.harness.confirmations import observe, run_hook
 
 from callboard.app import Callboard
-from callboard.harness.folders import Folders
+from callboard.harness.deciding import HOOK_WITHIN, decision_tool
+from callboard.harness.folders import Attempt, Folders
+from callboard.harness.protocol import Failed, ToolCall
 from callboard.interactions.records import Interaction
+from callboard.testing.fake_clock import FakeClock
 
 pytestmark = pytest.mark.timeout(120)
 
+YES = {"decision": "approved"}
+APPROVAL = {"type": "approval"}
 SCHEMA = {
     "type": "object",
     "properties": {"notes": {"$ref": "#/$defs/note"}, "level": {"enum": [1, 2]}},
@@ -80,8 +86,19 @@ async def deciding(folder: Path, schema: Any) -> AsyncGenerator[tuple[ClientSess
     question = await asked(folder, schema)
     attempt = Folders(folder / "kept").begin(question.id, {"pid": 1})
     attempt.write_json("request.json", question.to_wire())
+    attempt.write_json("agent.json", {"session": "s"})
     async with client("decision", str(attempt.folder), cwd=folder) as session:
         yield session, attempt
+
+
+async def submit(session: ClientSession, attempt: Attempt, id: str, decision: Any) -> Any:
+    """Submit a decision as the client does when the person has confirmed it."""
+    observe(attempt, decision, call=id)
+    return await session.call_tool("submit_decision", {"decision": decision}, meta=meta(id))
+
+
+def meta(id: str) -> Any:
+    return {"claudecode/toolUseId": id}
 
 
 @pytest.mark.parametrize(
@@ -104,19 +121,69 @@ async def test_a_decision_is_checked_and_kept(tmp_path: Path, schema, wrong, rig
         given = {} if wrong is None else {"decision": wrong}
         assert why in await refused(session, "submit_decision", **given)
         assert attempt.decision is None
-        assert (await call(session, "submit_decision", decision=right))["kept"] is True
-        assert attempt.decision == {"decision": right}
+        assert not (await submit(session, attempt, "t1", right)).is_error
+        assert attempt.decision == {"decision": right, "call": "t1"}
 
 
 async def test_a_later_decision_replaces_an_earlier_one(tmp_path: Path):
     async with deciding(tmp_path, SCHEMA) as (session, attempt):
         (tool,) = (await session.list_tools()).tools
-        await call(session, "submit_decision", decision={"notes": "x"})
-        await call(session, "submit_decision", decision={"notes": "y"})
-    assert attempt.decision == {"decision": {"notes": "y"}}
+        await submit(session, attempt, "t1", {"notes": "x"})
+        await submit(session, attempt, "t2", {"notes": "y"})
+    assert attempt.decision == {"decision": {"notes": "y"}, "call": "t2"}
     # References are to where the schema stands now.
     decision = tool.input_schema["properties"]["decision"]
     assert decision["properties"]["notes"] == {"$ref": "#/properties/decision/$defs/note"}
+
+
+async def test_a_decision_that_the_person_was_not_asked_about_is_put_to_them_again(tmp_path: Path):
+    async with deciding(tmp_path, APPROVAL) as (session, attempt):
+        unasked = await session.call_tool("submit_decision", YES, meta=meta("t1"))
+        assert unasked.is_error
+        assert "the person has not confirmed it" in unasked.content[0].text
+        assert "Call the tool again with the same decision" in unasked.content[0].text
+        assert (attempt.decision, attempt.proposal) == (None, {**YES, "call": "t1"})
+        assert not (await submit(session, attempt, "t2", "approved")).is_error
+    assert (attempt.decision, attempt.proposal) == ({**YES, "call": "t2"}, None)
+
+
+async def test_a_confirmation_counts_once_and_for_its_own_arguments(tmp_path: Path):
+    async with deciding(tmp_path, APPROVAL) as (session, attempt):
+
+        async def is_kept(id: str | None, **given: Any) -> bool:
+            given = {"decision": "approved", **given}
+            told = await session.call_tool("submit_decision", given, meta=id and meta(id))
+            return not told.is_error
+
+        observe(attempt, "approved", call="t1")
+        assert not await is_kept(None)
+        assert not await is_kept("t2")
+        assert not await is_kept("t1", decision="rejected")
+        assert not await is_kept("t1", more="than that")
+        assert await is_kept("t1")
+        assert not await is_kept("t1")
+        observe(attempt, "approved", call="t3", session="another")
+        assert not await is_kept("t3")
+    assert attempt.decision == {**YES, "call": "t1"}
+
+
+async def test_a_person_who_answers_before_the_hook_has_run_is_waited_for(tmp_path: Path):
+    clock, question = FakeClock(), await asked(tmp_path, APPROVAL)
+    attempt = Folders(tmp_path / "kept").begin(question.id, {"pid": 1})
+    attempt.write_json("agent.json", {"session": "s"})
+    tool = decision_tool(question, attempt, clock)
+    run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t1")
+    early = asyncio.create_task(tool.call(ToolCall(YES, "t1")))
+    await clock.advance(HOOK_WITHIN / 2)
+    assert not early.done()
+    run_hook(attempt.folder, "PermissionRequest", YES)
+    await clock.advance(1)
+    assert (await early)["kept"] is True
+    run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t2")
+    never = asyncio.create_task(tool.call(ToolCall(YES, "t2")))
+    await clock.advance(HOOK_WITHIN + 1)
+    with pytest.raises(Failed, match="has not confirmed it"):
+        await never
 
 
 # ---------------------------------------------------------------------- asking

@@ -12,6 +12,7 @@ from callboard.vendors.fields import Object, as_object, objects, word
 LONGEST: Final = 32 * 1_048_576
 """Bytes. Of a longer transcript only the end is read."""
 
+_ACCEPTED: Final = ("accept", "allow")
 _REFUSED: Final = ("user rejected", "doesn't want to", "rejected")
 
 
@@ -22,11 +23,15 @@ class Spoken:
     kind: `person` and `agent` say something; `call` is a tool that the agent used, with its
     name and input; `result` what came back; `accepted` a decision that came to pass, as it was
     called for, and `refused` one that did not; `error` words of the client in the agent's place.
+    use: the client's id of a call, or of the call that was accepted. via: who accepted it:
+    `terminal` for the person in the client's dialog, else the client's own word for it.
     """
 
     kind: Literal["person", "agent", "call", "result", "accepted", "refused", "error"]
     text: str
     tool: str = ""
+    use: str = ""
+    via: str | None = None
 
 
 def spoken(path: Path, deciding: str) -> list[Spoken]:
@@ -81,8 +86,9 @@ def _by_agent(record: Object, content: Any, calls: dict[str, Spoken]) -> Iterato
             yield Spoken(kind, str(block.get("text", "")))
         elif block.get("type") == "tool_use":
             given = orjson.dumps(block.get("input")).decode()
-            called = Spoken("call", given, str(block.get("name", "")))
-            calls[str(block.get("id"))] = called
+            use = str(block.get("id"))
+            called = Spoken("call", given, str(block.get("name", "")), use)
+            calls[use] = called
             yield called
 
 
@@ -98,7 +104,7 @@ def _by_person(
             if tool == deciding and _was_refused(record):
                 yield Spoken("refused", "", tool)
             elif called is not None and tool == deciding and block.get("is_error") is not True:
-                yield Spoken("accepted", called.text, tool)
+                yield Spoken("accepted", called.text, tool, called.use, _via(record))
             yield Spoken("result", _text(block.get("content")), tool)
 
 
@@ -107,6 +113,14 @@ def _was_refused(record: Object) -> bool:
         return True
     told = record.get("toolUseResult")
     return isinstance(told, str) and any(one in told.casefold() for one in _REFUSED)
+
+
+def _via(record: Object) -> str | None:
+    decided = as_object(record.get("permissionDecision"))
+    source = word(decided.get("source"))
+    if source is None or decided.get("decision") not in _ACCEPTED:
+        return None
+    return "terminal" if source.startswith("user") else source
 
 
 def _text(content: Any) -> str:

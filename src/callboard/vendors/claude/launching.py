@@ -26,6 +26,8 @@ TOOL: Final = f"mcp__{SERVER}__submit_decision"
 
 _PATIENCE: Final = "MCP_CONNECT_TIMEOUT_MS"
 """How long the client's first turn waits for its servers: 5 s unless told, too short when busy."""
+_HOOK_WITHIN: Final = 60
+"""Seconds. Longer than a hook takes on a machine that is very busy."""
 _LARGEST_CONFIG: Final = 1_000_000
 _SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -64,6 +66,7 @@ def command(program: str, launch: Launch) -> list[str]:
         f"--model={launch.model}",
         f"--append-system-prompt-file={launch.system_prompt}",
         f"--settings={launch.settings}",
+        "--permission-mode=default",  # It asks, whatever mode the person's own settings begin with.
         "--",
         launch.prompt,
     ]
@@ -87,13 +90,20 @@ def transcript_of(session: str) -> Path | None:
     return next(iter(sorted(folder.glob(f"*/{session}.jsonl"))), None)
 
 
-def session_settings(folder: Path, readable: Sequence[Path], plan: Plan | None) -> dict[str, Any]:
+def session_settings(
+    folder: Path, readable: Sequence[Path], plan: Plan | None, confirming: str
+) -> dict[str, Any]:
     """Settings for one session: our hooks, and that the decision is asked about, always.
 
     folder: what the agent may not change. readable: what it may read without asking.
     plan: None when the person's own settings have our hooks already.
+    confirming: the command of the hook that asks about the decision, and notes that it was asked.
     """
     wanted = {} if plan is None else ClaudeSettings().wanted(plan)
+    hooks = cast("dict[str, list[Any]]", wanted.setdefault("hooks", {}))
+    hook = {"type": "command", "command": confirming, "timeout": _HOOK_WITHIN}
+    for event in ("PreToolUse", "PermissionRequest"):
+        hooks.setdefault(event, []).append({"matcher": TOOL, "hooks": [hook]})
     permissions = cast("dict[str, Any]", wanted.setdefault("permissions", {}))
     permissions.setdefault("deny", []).append(f"Edit(/{folder}/**)")
     # Asking outranks whatever was once allowed for good.

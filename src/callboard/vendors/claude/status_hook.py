@@ -1,10 +1,9 @@
 """The hooks that keep up the status files of delegated work, with no server running."""
 
-import shlex
 from pathlib import Path
 from typing import Any, Final
 
-from callboard.vendors.settings_commands import MARK, interpreter
+from callboard.vendors.settings_commands import scripted
 
 SCRIPT: Final = Path(__file__).parents[2] / "statusfiles" / "hook.py"
 """What the hooks run."""
@@ -37,11 +36,8 @@ def status_groups() -> dict[str, list[dict[str, Any]]]:
 
 
 def status_command() -> str:
-    """Runs the hook. A Python that does not find its script would block the agent's tool."""
-    python, script = interpreter(), str(SCRIPT)
-    there = f"[ -x {shlex.quote(python)} ] && [ -r {shlex.quote(script)} ]"
-    words = shlex.join([python, "-I", "-S", script])
-    return f"{there} || exit 0; exec {words} 2>/dev/null {MARK}"
+    """Runs the hook."""
+    return scripted(SCRIPT)
 
 
 def has_status_hooks(text: str | None) -> bool:

@@ -1,0 +1,129 @@
+"""Whether the person confirmed a decision in the client's dialog: decided from what was observed.
+
+Three things must agree about one and the same call. Our hooks saw the client propose it and then
+open its dialog for it. The transcript says that it was allowed, and by whom. The arguments are the
+same in all of them, compared by a fingerprint. Each confirmation counts once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from callboard.harness.confirmation_hook import fingerprint
+from callboard.interactions.records import Interaction
+from callboard.vendors.claude.extraction import Spoken
+from callboard.vendors.claude.launching import TOOL
+from callboard.vendors.fields import as_object
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of `submit_decision`. id: the client's own. arguments: their fingerprint."""
+
+    session: str
+    id: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a hook or the tool saw.
+
+    proposed: the model made this call, and the client has asked nobody yet. asked: the client opens
+    its dialog; it does not say for which call. submitted: the tool has counted the call.
+    """
+
+    event: Literal["proposed", "asked", "submitted"]
+    arguments: str
+    session: str
+    prompt: str | None = None
+    call: str | None = None
+
+
+def was_asked(seen: Sequence[Observation], call: Call) -> bool:
+    """Whether the client opened its dialog for this very call.
+
+    A dialog belongs to the latest proposal before it with the same session, prompt and arguments.
+    """
+    asked: set[Observation] = set()
+    proposals: dict[str, Observation] = {}
+    for one in seen:
+        if one.event == "proposed" and one.call is not None:
+            proposals.setdefault(one.call, one)
+        elif one.event == "asked":
+            meant = [
+                other
+                for other in proposals.values()
+                if other not in asked and _is_about(one, other)
+            ]
+            asked.update(meant[-1:])
+    proposal = proposals.get(call.id)
+    if proposal is None or proposal not in asked:
+        return False
+    return (proposal.session, proposal.arguments) == (call.session, call.arguments)
+
+
+def is_used(seen: Sequence[Observation], call: Call) -> bool:
+    """Whether the tool has counted this call before."""
+    return any(one.event == "submitted" and one.call == call.id for one in seen)
+
+
+def answered_by(
+    call: Call, seen: Sequence[Observation], said: Sequence[Spoken]
+) -> Literal["person", "hook"] | None:
+    """Who allowed the call in its dialog; None when nothing shows that the dialog was answered.
+
+    Only the last decision that came to pass counts: a later one replaced it.
+    """
+    accepted = [one for one in said if one.kind == "accepted"]
+    if not accepted or accepted[-1].use != call.id or not was_asked(seen, call):
+        return None
+    if fingerprint(orjson.loads(accepted[-1].text)) != call.arguments:
+        return None
+    match accepted[-1].via:
+        case "terminal":
+            return "person"
+        case "hook":
+            return "hook"
+        case _:
+            return None
+
+
+def approved_on_board(
+    arguments: Any, questions: Sequence[Interaction], said: Sequence[Spoken]
+) -> bool:
+    """Whether people said yes on the board to each call with these arguments that a hook allowed.
+
+    The board answers through a hook, and so may programs that never asked a person.
+    questions: what the client's session asked on the board.
+    """
+    approvals = [one for one in questions if _is_approval(one, arguments)]
+    wanted = fingerprint(arguments)
+    by_hook = [
+        one
+        for one in said
+        if one.kind == "accepted"
+        and one.via == "hook"
+        and fingerprint(orjson.loads(one.text)) == wanted
+    ]
+    return len(approvals) >= len(by_hook)
+
+
+def _is_about(asked: Observation, proposed: Observation) -> bool:
+    return (asked.session, asked.prompt, asked.arguments) == (
+        proposed.session,
+        proposed.prompt,
+        proposed.arguments,
+    )
+
+
+def _is_approval(question: Interaction, arguments: Any) -> bool:
+    config = as_object(question.config)
+    return (
+        config.get("toolName") == TOOL
+        and config.get("truncated") is not True
+        and config.get("toolInput") == arguments
+        and as_object(question.for_agent).get("approved") is True
+    )
