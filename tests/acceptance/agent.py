@@ -3,11 +3,15 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import tty
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+TOOL = "mcp__callboard-decision__submit_decision"
 
 
 def option(name: str) -> str:
@@ -27,24 +31,90 @@ def say(*messages: tuple[str, str]) -> None:
         write(kind, {"type": "text", "text": text})
 
 
-def write(kind: str, block: dict[str, Any]) -> None:
+def write(kind: str, block: dict[str, Any], **more: Any) -> None:
     """Add to the transcript, as the real one does."""
     folder = Path.home() / ".claude" / "projects" / "here"
     folder.mkdir(parents=True, exist_ok=True)
-    record = {"type": kind, "cwd": str(Path.cwd()), "message": {"content": [block]}}
+    record = {"type": kind, "cwd": str(Path.cwd()), "message": {"content": [block]}, **more}
     with (folder / f"{session()}.jsonl").open("a", encoding="utf-8") as file:
         print(json.dumps(record), file=file)
 
 
 def decide(decision: Any, *, confirmed: bool = True) -> None:
-    """Keep a decision as the tool does, and tell of the call that the person let through."""
-    file = attempt() / "decision.json"
+    """Keep a decision as the tool does. confirmed: with all that the client does before."""
     given = {"decision": decision}
-    file.write_text(json.dumps(given), encoding="utf-8")
+    file = attempt() / "decision.json"
     if confirmed:
-        tool = "mcp__callboard-decision__submit_decision"
-        write("assistant", {"type": "tool_use", "id": "t1", "name": tool, "input": given})
-        write("user", {"type": "tool_result", "tool_use_id": "t1", "content": "kept"})
+        hook("PreToolUse", given, tool_use_id="t1")
+        hook("PermissionRequest", given)
+        tell_of_call("t1", given, source="user_temporary")
+    file.write_text(json.dumps({**given, "call": "t1"}), encoding="utf-8")
+
+
+def submit(id: str, decision: Any, *, source: str) -> None:
+    """Call the real tool, as a client does that runs hooks and asks only where `source` says so."""
+    given = {"decision": decision}
+    if source.startswith("user"):
+        hook("PreToolUse", given, tool_use_id=id)
+        hook("PermissionRequest", given)
+    result = call_tool(id, given)
+    tell(result["content"][0]["text"])
+    tell_of_call(id, given, source=source, is_error=result["isError"])
+
+
+def tell_of_call(id: str, given: Any, *, source: str, is_error: bool = False) -> None:
+    write("assistant", {"type": "tool_use", "id": id, "name": TOOL, "input": given})
+    back = {"type": "tool_result", "tool_use_id": id, "content": "", "is_error": is_error}
+    write("user", back, permissionDecision={"decision": "accept", "source": source})
+
+
+def hook(event: str, given: Any, **more: Any) -> None:
+    """Run what the settings have for this tool, as the client does."""
+    payload = {"hook_event_name": event, "session_id": session(), "prompt_id": "p"}
+    payload |= {"tool_name": TOOL, "tool_input": given, **more}
+    told = json.loads(Path(option("settings")).read_text("utf-8"))
+    groups = [one for one in told["hooks"][event] if one.get("matcher") == TOOL]
+    for command in [one["command"] for group in groups for one in group["hooks"]]:
+        subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=json.dumps(payload).encode(),
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+
+
+def call_tool(id: str, given: Any) -> Any:
+    """Call the tool of the MCP server that the config names."""
+    called = {"name": "submit_decision", "arguments": given, "_meta": {"claudecode/toolUseId": id}}
+    return asked_of(server(), "tools/call", called)
+
+
+@cache
+def server() -> subprocess.Popen[bytes]:
+    """The server, started and greeted; it ends with us."""
+    config = json.loads((attempt() / "mcp.json").read_text("utf-8"))
+    started = config["mcpServers"]["callboard-decision"]
+    words = [started["command"], *started["args"]]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    asked_of(process, "initialize", {**about, "clientInfo": {"name": "agent", "version": "1"}})
+    send(process, {"method": "notifications/initialized"})
+    return process
+
+
+def asked_of(process: subprocess.Popen[bytes], method: str, given: Any) -> Any:
+    send(process, {"id": method, "method": method, "params": given})
+    assert process.stdout is not None
+    for line in process.stdout:
+        if (answer := json.loads(line)).get("id") == method:
+            return answer["result"]
+    raise AssertionError("the server has not answered")
+
+
+def send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    process.stdin.flush()
 
 
 def tell(text: str) -> None:
@@ -105,6 +175,12 @@ def main() -> None:
         decide(json.loads(scene.partition(":")[2]))
     elif scene.startswith("cheat:"):
         decide(json.loads(scene.partition(":")[2]), confirmed=False)
+    elif scene.startswith("unasked:"):
+        submit("t1", json.loads(scene.partition(":")[2]), source="config")
+    elif scene.startswith("twice:"):
+        first, second = json.loads(scene.partition(":")[2])
+        submit("t1", first, source="user_temporary")
+        submit("t2", second, source="config")
     elif scene.startswith("say:"):
         say(("assistant", scene.partition(":")[2]))
     elif scene.startswith("exit:"):

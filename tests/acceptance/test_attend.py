@@ -426,7 +426,7 @@ async def test_a_decision_that_nobody_let_through_in_the_agent_is_asked_about(
 ):
     id = await attend.ask()
     screen = attend.attend('cheat:"approved"', "--yes")
-    screen.expect_exact("you confirmed no such call in the agent: ")
+    screen.expect_exact("you did not confirm it in its dialog: ")
     screen.expect("approved")
     screen.expect("Record that")
     assert (await attend.found(id)).status == "pending"
@@ -434,6 +434,35 @@ async def test_a_decision_that_nobody_let_through_in_the_agent_is_asked_about(
     ended(screen)
     found = await attend.found(id)
     assert (found.status, found.response) == expected
+
+
+async def test_a_decision_that_went_through_without_a_dialog_is_put_to_the_person(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend('unasked:"approved"', "--yes")
+    screen.expect("the person has not confirmed it")
+    screen.expect_exact("you did not confirm it in its dialog: ")
+    screen.expect("Record that")
+    assert (await attend.found(id)).status == "pending"
+    screen.send(f"y{ENTER}")
+    ended(screen)
+    found = await attend.found(id)
+    assert (found.status, found.response) == ("completed", "approved")
+
+
+async def test_what_was_confirmed_stays_when_a_later_decision_is_not(attend: Attend):
+    id = await attend.ask()
+    screen = attend.attend('twice:["approved", "rejected"]', "--yes")
+    screen.expect("The decision is kept")
+    screen.expect("the person has not confirmed it")
+    screen.expect_exact("you did not confirm it in its dialog: ")
+    screen.expect("rejected")
+    screen.expect_exact("the decision you confirmed before is recorded: ")
+    screen.expect("approved")
+    screen.expect("Record that")
+    screen.send(ENTER)
+    ended(screen)
+    found = await attend.found(id)
+    assert (found.status, found.response) == ("completed", "approved")
 
 
 async def test_all_of_a_decision_is_shown_before_it_is_confirmed(attend: Attend):
@@ -466,6 +495,7 @@ async def test_the_agent_is_started_as_the_recipe_says(attend: Attend):
     assert argv[0] == "--mcp-config"
     assert argv[2] == "--strict-mcp-config"
     assert "--model=opus" in argv
+    assert "--permission-mode=default" in argv
     assert argv[-2] == "--"
     assert argv[-1].startswith("A decision is needed")
     assert '"a.py"' in argv[-1]

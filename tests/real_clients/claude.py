@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,11 @@ class Claude:
     @property
     def settings(self) -> Path:
         return self.home.folder / ".claude" / "settings.json"
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Let these be the person's own settings."""
+        self.settings.parent.mkdir(exist_ok=True)
+        self.settings.write_text(json.dumps(settings), encoding="utf-8")
 
     def registry(self, pid: int) -> dict[str, Any]:
         """What the client tells of itself, as long as it lives."""

@@ -26,7 +26,7 @@ from tests.real_clients.attendance import (
 )
 from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude, ClaudeTerminal
-from tests.real_clients.home import CALLBOARD
+from tests.real_clients.home import CALLBOARD, installed
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
 from tests.real_clients.script import Call, Fail, Say
@@ -83,6 +83,104 @@ async def test_the_session_is_on_the_board(harness: Attendance, model: Model, bo
         await leave(terminal)
         await board.plate(status="closed")
     assert (await harness.question(id))["response"] == "approved"
+
+
+# ---------------------------------------------------------------------- a decision needs a dialog
+
+LESS_CAUTIOUS = [
+    "auto",
+    "bypassPermissions",
+    pytest.param("acceptEdits", marks=pytest.mark.long),
+    pytest.param("dontAsk", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("mode", LESS_CAUTIOUS)
+async def test_the_dialog_opens_whatever_the_persons_settings_allow(
+    harness: Attendance, model: Model, mode: str
+):
+    harness.claude.configure({"permissions": {"defaultMode": mode, "allow": [TOOL]}})
+    model.scripts["decide"] = deciding("approved")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await agree(terminal)
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+    assert (await harness.question(id))["response"] == "approved"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("y", "completed"), pytest.param("n", "cancelled", marks=pytest.mark.long)],
+)
+async def test_a_decision_without_a_dialog_is_put_to_the_person_again(
+    harness: Attendance, model: Model, tmp_path: Path, answer: str, expected: str
+):
+    harness.env["PATH"] = f"{reckless(tmp_path)}:{harness.claude.env['PATH']}"
+    model.scripts["decide"] = deciding("approved", then="You will be asked.")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("You will be asked.", within=PATIENT)
+        assert model.was_told("the person has not confirmed it")
+        await exit_agent(terminal)
+        await terminal.shows("you did not confirm it in its dialog: approved", "Record that?")
+        assert (await harness.question(id))["status"] == "pending"
+        await terminal.type(answer)
+        await terminal.ends()
+    assert (await harness.question(id))["status"] == expected
+
+
+async def test_a_hook_that_allows_everything_confirms_nothing(harness: Attendance, model: Model):
+    decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+    command = f"echo '{json.dumps({'hookSpecificOutput': decision})}'"
+    groups = [{"hooks": [{"type": "command", "command": command}]}]
+    harness.claude.configure({"hooks": {"PermissionRequest": groups}})
+    model.scripts["decide"] = deciding("approved")
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await terminal.shows("It is kept.", within=PATIENT)
+        await exit_agent(terminal)
+        await terminal.shows("you did not confirm it in its dialog: approved", "Record that?")
+        await terminal.type("n")
+        await terminal.ends()
+    assert (await harness.question(id))["status"] == "cancelled"
+
+
+@pytest.mark.long
+async def test_a_decision_that_is_submitted_again_opens_a_dialog(harness: Attendance, model: Model):
+    harness.claude.configure({"disableAllHooks": True})
+    model.scripts |= {
+        "decide": deciding("approved", then="Not confirmed."), "again": deciding("approved"),
+    }  # fmt: skip
+    id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
+    with harness.terminal() as terminal:
+        await agree(terminal)
+        await terminal.shows("Not confirmed.")
+        assert model.was_told("the person has not confirmed it")
+        harness.claude.configure({})
+        await terminal.type("Again, please. play:again")
+        await agree(terminal)
+        await terminal.shows("It is kept.")
+        await leave(terminal)
+    assert (await harness.question(id))["response"] == "approved"
+
+
+def reckless(folder: Path) -> Path:
+    """A folder with a `claude` in it that takes none of our settings, and asks nobody."""
+    program = folder / "reckless" / "claude"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/bash
+words=()
+for word in "$@"; do
+  case "$word" in --settings=*|--permission-mode=*) ;; *) words+=("$word");; esac
+done
+exec {installed("claude")} --dangerously-skip-permissions "${{words[@]}}"
+""",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    return program.parent
 
 
 # ---------------------------------------------------------------------- no decision
@@ -304,8 +402,7 @@ async def test_system_prompt_model_and_servers_reach_the_agent(
     server = {"command": CALLBOARD, "args": ["mcp"]}
     config.write_text(json.dumps({"mcpServers": {"asker": server}}), encoding="utf-8")
     allowed = {"permissions": {"allow": ["mcp__asker__request_approval"]}}
-    harness.claude.settings.parent.mkdir()
-    harness.claude.settings.write_text(json.dumps(allowed), encoding="utf-8")
+    harness.claude.configure(allowed)
     ask = Call("mcp__asker__request_approval", {"prompt": "Is it safe?"})
     model.scripts["ask"] = [
         [Call("ToolSearch", {"query": "select:mcp__asker__request_approval"})],

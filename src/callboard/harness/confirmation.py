@@ -120,10 +120,12 @@ def _is_about(asked: Observation, proposed: Observation) -> bool:
 
 
 def _is_approval(question: Interaction, arguments: Any) -> bool:
+    """Whether an answer was taken here. What only came to pass may have been any hook's doing."""
     config = as_object(question.config)
     return (
         config.get("toolName") == TOOL
         and config.get("truncated") is not True
         and config.get("toolInput") == arguments
+        and question.accepted is not None
         and as_object(question.for_agent).get("approved") is True
     )

@@ -185,6 +185,8 @@ def test_an_answer_of_a_person_on_the_board_counts():
     assert not approved_on_board(YES, [on_board({"approved": True}, toolName="Bash")], said)
     lost = replace(on_board({"approved": True}), receipt="lost")
     assert not approved_on_board(YES, [lost], said)
+    by_others = replace(on_board(None), status="completed", response={"approved": True}, via="hook")
+    assert not approved_on_board(YES, [by_others], said)
 
 
 def test_one_answer_on_the_board_counts_for_one_call():
