@@ -42,6 +42,7 @@ class Claude:
             "theme": "dark",
             "customApiKeyResponses": {"approved": [KEY], "rejected": []},
             "bypassPermissionsModeAccepted": True,
+            "hasSeenAutoDefaultNudge": True,
             "projects": {str(self.home.project): {"hasTrustDialogAccepted": True}},
         }
         (self.home.folder / ".claude.json").write_text(json.dumps(known), encoding="utf-8")

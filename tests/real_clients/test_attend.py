@@ -147,7 +147,9 @@ async def test_a_hook_that_allows_everything_confirms_nothing(harness: Attendanc
 
 
 @pytest.mark.long
-async def test_a_decision_that_is_submitted_again_opens_a_dialog(harness: Attendance, model: Model):
+async def test_a_decision_that_is_submitted_again_opens_a_dialog(
+    harness: Attendance, model: Model, tmp_path: Path
+):
     harness.claude.configure({"disableAllHooks": True})
     model.scripts |= {
         "decide": deciding("approved", then="Not confirmed."), "again": deciding("approved"),
@@ -157,7 +159,15 @@ async def test_a_decision_that_is_submitted_again_opens_a_dialog(harness: Attend
         await agree(terminal)
         await terminal.shows("Not confirmed.")
         assert model.was_told("the person has not confirmed it")
-        harness.claude.configure({})
+        seen = tmp_path / "seen"
+        hook = {"type": "command", "command": f"touch {seen}"}
+        harness.claude.configure({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}})
+        for number in range(20):  # The client reads its settings again when it likes.
+            model.scripts[f"wait-{number}"] = [[Say(f"Waited {number}.")]]
+            await terminal.type(f"play:wait-{number}")
+            await terminal.shows(f"Waited {number}.")
+            if seen.exists():
+                break
         await terminal.type("Again, please. play:again")
         await agree(terminal)
         await terminal.shows("It is kept.")
