@@ -42,27 +42,28 @@ class Observation:
     call: str | None = None
 
 
+def was_proposed(seen: Sequence[Observation], call: Call) -> bool:
+    """Whether the client was about to make this very call. The first use of an id counts."""
+    first = next((one for one in seen if one.event == "proposed" and one.call == call.id), None)
+    return first is not None and (first.session, first.arguments) == (call.session, call.arguments)
+
+
 def was_asked(seen: Sequence[Observation], call: Call) -> bool:
     """Whether the client opened its dialog for this very call.
 
     A dialog belongs to the latest proposal before it with the same session, prompt and arguments.
     """
-    asked: set[Observation] = set()
-    proposals: dict[str, Observation] = {}
+    known: set[str] = set()
+    asked: set[str] = set()
+    unasked: dict[object, list[str]] = {}
     for one in seen:
-        if one.event == "proposed" and one.call is not None:
-            proposals.setdefault(one.call, one)
-        elif one.event == "asked":
-            meant = [
-                other
-                for other in proposals.values()
-                if other not in asked and _is_about(one, other)
-            ]
-            asked.update(meant[-1:])
-    proposal = proposals.get(call.id)
-    if proposal is None or proposal not in asked:
-        return False
-    return (proposal.session, proposal.arguments) == (call.session, call.arguments)
+        about = (one.session, one.prompt, one.arguments)
+        if one.event == "proposed" and one.call is not None and one.call not in known:
+            known.add(one.call)
+            unasked.setdefault(about, []).append(one.call)
+        elif one.event == "asked" and unasked.get(about):
+            asked.add(unasked[about].pop())
+    return call.id in asked and was_proposed(seen, call)
 
 
 def is_used(seen: Sequence[Observation], call: Call) -> bool:
@@ -109,14 +110,6 @@ def approved_on_board(
         and fingerprint(orjson.loads(one.text)) == wanted
     ]
     return len(approvals) >= len(by_hook)
-
-
-def _is_about(asked: Observation, proposed: Observation) -> bool:
-    return (asked.session, asked.prompt, asked.arguments) == (
-        proposed.session,
-        proposed.prompt,
-        proposed.arguments,
-    )
 
 
 def _is_approval(question: Interaction, arguments: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import CallboardError, ValidationError
-from callboard.harness.confirmation import Call, is_used, was_asked
+from callboard.harness.confirmation import Call, is_used, was_asked, was_proposed
 from callboard.harness.confirmation_hook import fingerprint
 from callboard.harness.folders import Attempt
 from callboard.harness.outcomes import check_decision, form_of, tool_schema
@@ -92,8 +92,7 @@ async def _confirmed(made: ToolCall, attempt: Attempt, clock: Clock) -> Call | N
     call = Call(session, made.id, fingerprint(made.arguments))
     until = clock.monotonic() + HOOK_WITHIN
     while not was_asked(seen := attempt.seen, call):
-        proposed = any(one.event == "proposed" and one.call == call.id for one in seen)
-        if not proposed or clock.monotonic() >= until:
+        if not was_proposed(seen, call) or clock.monotonic() >= until:
             return None
         await clock.sleep(_LOOK_AGAIN)
     return None if is_used(seen, call) else call

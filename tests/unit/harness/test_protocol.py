@@ -94,11 +94,13 @@ async def deciding(folder: Path, schema: Any) -> AsyncGenerator[tuple[ClientSess
 async def submit(session: ClientSession, attempt: Attempt, id: str, decision: Any) -> Any:
     """Submit a decision as the client does when the person has confirmed it."""
     observe(attempt, decision, call=id)
-    return await session.call_tool("submit_decision", {"decision": decision}, meta=meta(id))
+    return await called(session, id, decision=decision)
 
 
-def meta(id: str) -> Any:
-    return {"claudecode/toolUseId": id}
+async def called(session: ClientSession, id: str | None, **given: Any) -> Any:
+    """Call the tool, with nothing before it."""
+    meta: Any = None if id is None else {"claudecode/toolUseId": id}
+    return await session.call_tool("submit_decision", given, meta=meta)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ async def test_a_later_decision_replaces_an_earlier_one(tmp_path: Path):
 
 async def test_a_decision_that_the_person_was_not_asked_about_is_put_to_them_again(tmp_path: Path):
     async with deciding(tmp_path, APPROVAL) as (session, attempt):
-        unasked = await session.call_tool("submit_decision", YES, meta=meta("t1"))
+        unasked = await called(session, "t1", **YES)
         assert unasked.is_error
         assert "the person has not confirmed it" in unasked.content[0].text
         assert "Call the tool again with the same decision" in unasked.content[0].text
@@ -151,9 +153,7 @@ async def test_a_confirmation_counts_once_and_for_its_own_arguments(tmp_path: Pa
     async with deciding(tmp_path, APPROVAL) as (session, attempt):
 
         async def is_kept(id: str | None, **given: Any) -> bool:
-            given = {"decision": "approved", **given}
-            told = await session.call_tool("submit_decision", given, meta=id and meta(id))
-            return not told.is_error
+            return not (await called(session, id, **{**YES, **given})).is_error
 
         observe(attempt, "approved", call="t1")
         assert not await is_kept(None)
@@ -173,14 +173,14 @@ async def test_a_person_who_answers_before_the_hook_has_run_is_waited_for(tmp_pa
     attempt.write_json("agent.json", {"session": "s"})
     tool = decision_tool(question, attempt, clock)
     run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t1")
-    early = asyncio.create_task(tool.call(ToolCall(YES, "t1")))
+    early = asyncio.ensure_future(tool.call(ToolCall(YES, "t1")))
     await clock.advance(HOOK_WITHIN / 2)
     assert not early.done()
     run_hook(attempt.folder, "PermissionRequest", YES)
     await clock.advance(1)
     assert (await early)["kept"] is True
     run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t2")
-    never = asyncio.create_task(tool.call(ToolCall(YES, "t2")))
+    never = asyncio.ensure_future(tool.call(ToolCall(YES, "t2")))
     await clock.advance(HOOK_WITHIN + 1)
     with pytest.raises(Failed, match="has not confirmed it"):
         await never
