@@ -1,6 +1,13 @@
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, inject, it } from 'vitest'
-import { AlreadyAnswered, isPlateEvent, useBoard, usePlateEvents } from '../src/index'
+import {
+  AlreadyAnswered,
+  isPlateEvent,
+  useBoard,
+  useInbox,
+  useInteraction,
+  usePlateEvents,
+} from '../src/index'
 import { client, page } from './page'
 import { TOKEN } from './serving'
 
@@ -81,6 +88,31 @@ describe('useBoard', () => {
     // Not within act: React 18 draws nothing any more after one that was rejected.
     await expect(result.current.answer(id, denied)).rejects.toThrow(AlreadyAnswered)
     await waitFor(() => expect(plateOf(agent)?.interactionId).toBeNull())
+  })
+
+  it('shows an answer as accepted until the agent confirms it', async () => {
+    const agent = new Agent()
+    await agent.start()
+    const id = `hold-${agent.session}`
+    const inbox = renderHook(() => ({ ...useInbox(), one: useInteraction(id).interaction }), {
+      wrapper: page(),
+    })
+    const known = (list: 'interactions' | 'unconfirmed') =>
+      inbox.result.current[list].some((one) => one.id === id)
+    await waitFor(() => expect(inbox.result.current.status).toBe('connected'))
+    const held = agent.asks('touch z', id)
+    await waitFor(() => expect(known('interactions')).toBe(true))
+    const taken = await act(() => inbox.result.current.answer(id, { approved: true }))
+    await held
+    // Nothing shows yet that the agent went on with it.
+    expect(taken).toMatchObject({ status: 'pending', receipt: 'pending', answeredBy: 'admin' })
+    expect(known('interactions')).toBe(false)
+    expect(known('unconfirmed')).toBe(true)
+    await agent.hook('PostToolUse', { tool_name: 'Bash', tool_input: { command: 'touch z' } })
+    await waitFor(() =>
+      expect(inbox.result.current.one).toMatchObject({ status: 'completed', receipt: 'delivered' }),
+    )
+    await waitFor(() => expect(known('unconfirmed')).toBe(false))
   })
 
   it('names, pins, marks and dismisses, and shows that', async () => {

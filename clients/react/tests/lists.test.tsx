@@ -29,7 +29,13 @@ describe('useInbox', () => {
     await waitFor(() => expect(one.result.current.interaction?.status).toBe('pending'))
     await board.answer(id, { approved: true, by: 'ann' })
     await waitFor(() => expect(here()).toBeUndefined())
-    await waitFor(() => expect(one.result.current.interaction?.answeredBy).toBe('ann'))
+    await waitFor(() =>
+      expect(one.result.current.interaction).toMatchObject({
+        answeredBy: 'admin',
+        answeredAs: 'ann',
+        receipt: 'delivered',
+      }),
+    )
     await expect(act(() => result.current.answer(id, { approved: false }))).rejects.toThrow(
       AlreadyAnswered,
     )

@@ -4,7 +4,7 @@
  * Written by hand: the server's document says only that a payload is an object. A test compares
  * the names with those of the server.
  */
-import type { EventEnvelope, Problem } from './wire.js'
+import type { EventEnvelope, Interaction, Problem } from './wire.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,10 @@ interface Saying extends Run {
 }
 
 interface By {
+  /** The authenticated name. */
   readonly by?: string
+  /** The name that the caller gave, where it is another one. */
+  readonly as?: string
   readonly via?: string
 }
 
@@ -56,12 +59,32 @@ export interface InputRequestedPayload {
   readonly standalone?: boolean
 }
 
-/** An answer to a question. */
+/** What became of an answer. */
+export type Receipt = NonNullable<Interaction['receipt']>
+
+/** An answer to a question, and for a coding agent's question what became of it. */
 export interface InputReceivedPayload extends InteractiveEnd {
   readonly value: unknown
   readonly approved?: boolean
   readonly status?: string
   readonly error?: string
+  readonly receipt?: Receipt
+}
+
+/** An answer to a coding agent that was taken. The agent has not confirmed it yet. */
+export interface InputAcceptedPayload extends By {
+  readonly id: string
+  readonly response: unknown
+}
+
+/** What really happened, where the record said something else before. It always wins. */
+export interface InputCorrectedPayload extends By {
+  readonly id: string
+  readonly status: Interaction['status']
+  readonly response: unknown
+  /** What shows it: `hook`, `transcript`, `registry` or `silence`. */
+  readonly source: string
+  readonly receipt?: Receipt
 }
 
 /** One operation of a JSON Patch that the log holds. */
@@ -174,8 +197,14 @@ export interface EventPayloads {
     readonly responses: unknown
     readonly approved?: boolean
   }
+  'input:accepted': InputAcceptedPayload
   'input:received': InputReceivedPayload
-  'input:cancelled': InteractiveEnd & { readonly reason: string; readonly error?: string }
+  'input:corrected': InputCorrectedPayload
+  'input:cancelled': InteractiveEnd & {
+    readonly reason: string
+    readonly error?: string
+    readonly receipt?: Receipt
+  }
   'input:expired': InteractiveEnd & {
     readonly timedOut: boolean
     readonly value?: unknown
@@ -239,7 +268,9 @@ const NAMES = {
   'input:claimed': true,
   'input:released': true,
   'input:contributed': true,
+  'input:accepted': true,
   'input:received': true,
+  'input:corrected': true,
   'input:cancelled': true,
   'input:expired': true,
   'input:failed': true,

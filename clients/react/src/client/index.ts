@@ -1,3 +1,4 @@
+export { type AnswerRecord, answersOf, isOpen } from './answers.js'
 export {
   type CallboardClient,
   createClient,
@@ -13,6 +14,8 @@ export {
   type EventOf,
   type EventPayloads,
   eventNames,
+  type InputAcceptedPayload,
+  type InputCorrectedPayload,
   type InputReceivedPayload,
   type InputRequestedPayload,
   isEvent,
@@ -20,6 +23,7 @@ export {
   isTerminal,
   type KnownEvent,
   type Patch,
+  type Receipt,
   type SerializedEvent,
 } from './events.js'
 export { isPlateEvent, type PlateEventName, plateEventNames } from './plates.js'

@@ -13,6 +13,7 @@ const NAMES = [
   'health_check_recovery',
   'permission_request',
   'permission_resolved',
+  'permission_settled',
   'stop_failure',
   'turn_idle',
   'subagent_start',

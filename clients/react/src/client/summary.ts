@@ -55,7 +55,15 @@ const STATUSES: Readonly<Record<string, Summary['status']>> = {
   'session:forked': 'running',
 }
 const CHANGES = new Set(['workflow:started', 'session:forked', 'state:intent'])
-const CLOSES = new Set(['input:received', 'input:cancelled', 'input:expired', 'input:failed'])
+// One that was accepted takes no other answer, although the agent has not confirmed it yet.
+const CLOSES = new Set([
+  'input:accepted',
+  'input:received',
+  'input:corrected',
+  'input:cancelled',
+  'input:expired',
+  'input:failed',
+])
 
 function after(summary: Summary, event: SerializedEvent): Summary {
   const { position, name } = event

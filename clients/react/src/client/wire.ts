@@ -156,7 +156,10 @@ export interface Interaction {
   readonly claimedBy: string | null
   readonly claimedUntil: string | null
   readonly answeredBy: string | null
+  readonly answeredAs: string | null
   readonly via: string | null
+  readonly accepted: unknown
+  readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
   readonly createdAt: string
   readonly resolvedAt: string | null
 }

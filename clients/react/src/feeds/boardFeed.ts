@@ -86,12 +86,12 @@ export class BoardFeed extends Feed {
 /** What an event may have changed. */
 function concerned(event: SerializedEvent): QueryKey[] {
   const changed = changesPlate(event)
-  if (changed || isPlateEvent(event)) return ofPlate(event, changed)
+  const asks = event.name.startsWith('input:')
+  if (!asks && (changed || isPlateEvent(event))) return ofPlate(event, changed)
   const found: QueryKey[] = [keys.sessions, [...keys.session, event.sessionId]]
-  if (event.name.startsWith('input:')) {
+  if (asks) {
     // Plates ask too, and what they ask is part of what happened to them.
-    found.push(keys.inbox, [...keys.interaction, event.payload.id])
-    found.push([...keys.plateEvents, event.sessionId])
+    found.push(keys.inbox, [...keys.interaction, event.payload.id], ...ofPlate(event, changed))
   } else if (isTerminal(event)) found.push(keys.inbox)
   return found
 }

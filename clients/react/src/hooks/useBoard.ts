@@ -19,7 +19,7 @@ export interface UseBoardResult {
   readonly error: Error | null
   /** Ask the server again. */
   readonly refetch: () => void
-  /** Answer what a plate asks: its `interactionId`. Rejects with `AlreadyAnswered`. */
+  /** Answer what a plate asks: its `interactionId`; as `useInbox().answer` does. */
   readonly answer: (interactionId: string, answer: AnswerRequest) => Promise<Interaction>
   /** Give it a name; an empty one takes the name away. */
   readonly rename: (plateId: string, name: string) => Promise<Plate>

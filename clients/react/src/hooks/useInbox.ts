@@ -1,16 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
-import type { AnswerRequest, ClaimRequest, CompleteRequest, Interaction } from '../client/wire.js'
+import { isOpen } from '../client/answers.js'
+import type {
+  AnswerRequest,
+  ClaimRequest,
+  CompleteRequest,
+  Interaction,
+  InteractionsPage,
+} from '../client/wire.js'
 import type { ConnectionStatus } from '../feeds/feed.js'
 import { keys } from '../primitives/keys.js'
 import { retry } from '../primitives/queries.js'
 import { useBoardSubscription } from '../primitives/subscription.js'
 import { useWorkflowClient } from '../WorkflowClientProvider.js'
 
-/** Every question that waits for a person. */
+/** Every question that needs a person. */
 export interface UseInboxResult {
   /** Those with a deadline first, the next one leading; then the oldest. */
   readonly interactions: ReadonlyArray<Interaction>
+  /** Those whose answer was accepted, and not confirmed yet by the agent that asked. */
+  readonly unconfirmed: ReadonlyArray<Interaction>
   /** Whether more wait than are listed: the 1000 oldest are. */
   readonly hasMore: boolean
   readonly status: ConnectionStatus
@@ -18,7 +27,11 @@ export interface UseInboxResult {
   readonly error: Error | null
   /** Ask the server again. */
   readonly refetch: () => void
-  /** Answer one. Rejects with `AlreadyAnswered` when somebody else was first. */
+  /**
+   * Answer one. Rejects with `AlreadyAnswered` when it was answered before. `receipt` says what
+   * became of the answer: while it is `pending`, the agent that asked has not confirmed it, and
+   * `useInteraction(id)` gives it as soon as it is known.
+   */
   readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
   /** See to one: for a while nobody else can. Rejects with `Claimed` when somebody does. */
   readonly claim: (id: string, claim: ClaimRequest) => Promise<Interaction>
@@ -40,9 +53,10 @@ export function useInbox(): UseInboxResult {
     queryFn: ({ signal }) => client.pageInteractions({ status: 'pending' }, null, signal),
     retry,
   })
-  const interactions = useMemo(() => (data ? [...data.interactions].sort(byUrgency) : NONE), [data])
+  const sorted = useMemo(() => (data ? [...data.interactions].sort(byUrgency) : NONE), [data])
   return {
-    interactions,
+    interactions: useMemo(() => sorted.filter(isOpen), [sorted]),
+    unconfirmed: useMemo(() => sorted.filter((one) => !isOpen(one)), [sorted]),
     hasMore: Boolean(data?.nextCursor),
     status: feed.status,
     isLoading,
@@ -56,16 +70,22 @@ export function useInbox(): UseInboxResult {
 export function useInboxActions() {
   const client = useWorkflowClient()
   const cache = useQueryClient()
-  // Also after an error: somebody else was first, and the list is old.
+  // Also after an error: it was answered before, and the list is old.
   const onSettled = () => void cache.invalidateQueries({ queryKey: keys.inbox })
+  // The server may have said more since it sent this answer, so it is asked again at once.
+  const onAnswered = (now: Interaction | undefined, _: unknown, { id }: { id: string }) => {
+    if (now) put(cache, now)
+    void cache.invalidateQueries({ queryKey: [...keys.interaction, id] })
+    onSettled()
+  }
   const answering = useMutation({
     mutationFn: ({ id, answer }: { id: string; answer: AnswerRequest }) =>
       client.answer(id, answer),
-    onSettled,
+    onSettled: onAnswered,
   })
   const completing = useMutation({
     mutationFn: ({ id, end }: { id: string; end: CompleteRequest }) => client.complete(id, end),
-    onSettled,
+    onSettled: onAnswered,
   })
   const claiming = useMutation({
     mutationFn: ({ id, claim }: { id: string; claim: ClaimRequest }) => client.claim(id, claim),
@@ -92,6 +112,22 @@ export function useInboxActions() {
     cancel: useCallback((id: string) => doCancel(id), [doCancel]),
     isAnswering: answering.isPending || completing.isPending,
   }
+}
+
+/** Show a question as it is now, wherever it is shown. */
+function put(cache: QueryClient, now: Interaction): void {
+  cache.setQueryData<Interaction>([...keys.interaction, now.id], now)
+  cache.setQueryData<InteractionsPage>(
+    keys.inbox,
+    (page) =>
+      page && {
+        ...page,
+        interactions: page.interactions.flatMap((one) => {
+          if (one.id !== now.id) return [one]
+          return now.status === 'pending' ? [now] : []
+        }),
+      },
+  )
 }
 
 function byUrgency(a: Interaction, b: Interaction): number {

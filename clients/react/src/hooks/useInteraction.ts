@@ -12,7 +12,7 @@ export interface UseInteractionResult {
   readonly error: Error | null
 }
 
-/** One question, open or closed, kept current; one that has left the inbox says how it ended. */
+/** One question, open or closed, kept current: also what becomes of its answer, its `receipt`. */
 export function useInteraction(id: string | null): UseInteractionResult {
   const client = useWorkflowClient()
   const feed = useBoardSubscription()
