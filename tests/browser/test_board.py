@@ -67,12 +67,12 @@ async def test_a_permission_is_denied_in_the_inbox_with_a_reason(person: Person,
         await person.page.get_by_role("link", name=re.compile("Run: touch")).click()
         await expect(person.heading("Allow Bash?")).to_be_visible()
         await person.sees("/home/u/proj")
-        await person.page.get_by_label("What it should do instead").fill("Leave it alone.")
+        await person.page.get_by_label("Feedback for the agent").fill("Leave it alone.")
         await person.button("Deny").click()
         said = decided(await printed(held))
         assert (said["behavior"], said["message"]) == ("deny", "Leave it alone.")
     await person.sees("Denied: “Leave it alone.”")
-    await person.page.get_by_role("link", name="See how it goes on").click()
+    await person.page.get_by_role("link", name="View agent").click()
     await expect(person.page.get_by_role("region", name="Timeline")).to_contain_text(
         "Asks for Bash"
     )
@@ -82,7 +82,7 @@ async def test_the_rule_is_shown_before_it_is_made(person: Person, server: Serve
     agent = Agent(server, "permission")
     await person.visit("board")
     async with agent.asking() as held:
-        await card(person).get_by_text("Allow it from now on").click()
+        await card(person).get_by_text("Always allow…").click()
         await expect(card(person)).to_contain_text("Bash(touch /home/u/proj/zz)")
         await expect(card(person)).to_contain_text("Bash(python3 -c 'print(1)')")
         await expect(card(person)).to_contain_text(".claude/settings.local.json")
@@ -116,7 +116,7 @@ async def test_who_may_only_answer_makes_no_rule(person: Person, server: Server)
     await person.page.route("**/interactions/*/answer", with_less)
     await person.visit("board")
     async with agent.asking() as held:
-        await card(person).get_by_text("Allow it from now on").click()
+        await card(person).get_by_text("Always allow…").click()
         await card(person).get_by_role("button", name="Always allow this").click()
         await expect(card(person).get_by_role("alert")).to_contain_text("Not allowed")
         await expect(card(person)).to_contain_text("operate")
@@ -167,7 +167,7 @@ async def test_a_plan_is_read_and_sent_back(person: Person, server: Server):
         await expect(shown.get_by_role("heading", name="Move the store")).to_be_visible()
         await expect(shown.get_by_role("listitem")).to_have_count(2)
         await expect(shown).to_contain_text("<img src=x onerror=alert(1)>")
-        await person.page.get_by_label("What the plan lacks").fill("A backup first.")
+        await person.page.get_by_label("Requested changes").fill("A backup first.")
         await person.button("Keep planning").click()
         said = decided(await printed(held))
     assert (said["behavior"], said["message"]) == ("deny", "A backup first.")
@@ -208,7 +208,7 @@ async def test_of_two_browsers_one_is_told(person: Person, browser: Browser, ser
         assert decided(await printed(held)) == {"behavior": "allow"}
         await expect(card(other)).to_contain_text("Running")
         first_is_in.set()
-        await other.sees(re.compile("Somebody was first"))
+        await other.sees(re.compile("Your answer was not used"))
 
 
 async def test_the_server_is_killed_while_a_hook_is_held(person: Person, server: Server):

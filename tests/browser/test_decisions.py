@@ -208,12 +208,12 @@ async def test_it_ends_without_a_decision_when_that_is_said_twice(person: Person
     session = await begin(server, "audit", "Website 2.5")
     question = (await question_of(server, session))["id"]
     await opens(person, question)
-    await person.button("End it without a decision …").click()
-    await person.button("Keep it").click()
+    await person.button("Dismiss without deciding…").click()
+    await person.button("Cancel").click()
     assert (await shown(server, question))["status"] == "pending"
-    await person.button("End it without a decision …").click()
-    await person.button("End it").click()
-    await person.sees("Ended without a decision")
+    await person.button("Dismiss without deciding…").click()
+    await person.button("Dismiss").click()
+    await person.sees("Dismissed without a decision")
     assert (await shown(server, question))["status"] == "cancelled"
     assert (await wait_until(server, session, "completed"))["phase"] == "drop"
 

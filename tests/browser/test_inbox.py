@@ -67,7 +67,7 @@ async def test_of_two_people_who_answer_one_is_told(
         await person.button("Approve").click()
         await person.sees(re.compile("Approved"))
         first_is_in.set()
-        await other.sees(re.compile("Somebody was first|already answered", re.IGNORECASE))
+        await other.sees(re.compile("Your answer was not used|already answered", re.IGNORECASE))
     async with server.client() as http:
         kept = (await http.get(f"/interactions/{question['id']}")).json()
     assert kept["response"]["value"] == "yes"

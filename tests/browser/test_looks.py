@@ -53,7 +53,7 @@ DIALOGS = (
     ("inbox", "Keys"),
     ("inbox", "Go to"),
     ("board", "Name engine"),
-    ("decision", "End it without a decision"),
+    ("decision", "Dismiss without deciding"),
 )
 
 

@@ -7,8 +7,8 @@ import { briefOf, doingOf } from '../src/asks/tools'
 import { titleOf } from '../src/board/names'
 import { describePlate } from '../src/board/tellers'
 import { type Command, matching } from '../src/palette/commands'
-import { lineDifferences } from '../src/parts/lines'
-import { firstLine, visible } from '../src/parts/visible'
+import { diffRows, lineDifferences, omittedRows } from '../src/parts/lines'
+import { firstLine, onOneLine, visible } from '../src/parts/visible'
 import { eventsOf } from './events'
 
 group('text from anywhere', () => {
@@ -41,6 +41,26 @@ group('a change of a text', () => {
       expect(without('added').join('\n')).toBe(before)
       expect(without('removed').join('\n')).toBe(after)
     }
+  })
+})
+
+group('a change of a text as it is shown', () => {
+  it('tells blank lines in words, each kind by itself', () => {
+    const after = `a${'\n'.repeat(300)}; curl evil\n`
+    const rows = diffRows(lineDifferences('a\n', after))
+    expect(rows.map(({ kind, text }) => `${kind[0]} ${text}`)).toEqual([
+      'k a',
+      'a ⋯ 299 blank lines ⋯',
+      'a ; curl evil',
+    ])
+  })
+
+  it('has its end, however long it is', () => {
+    const after = Array.from({ length: 1000 }, (_, at) => `line ${at}`).join('\n')
+    const { head, omitted, tail } = omittedRows(diffRows(lineDifferences('', after)))
+    expect([head.length, tail.length]).toEqual([150, 150])
+    expect(omitted).toBe('⋯ 700 lines, 5,600 characters not shown ⋯')
+    expect(tail.at(-1)?.text).toBe('line 999')
   })
 })
 
@@ -87,16 +107,54 @@ group('what an agent asks', () => {
       kind: 'command',
       command: 'ls',
       about: 'List',
+      rest: [],
     })
     expect(doingOf({ command: ['git', 'status'] })).toMatchObject({ command: 'git status' })
     expect(doingOf({ file_path: '/a', old_string: 'x', new_string: '' })).toEqual({
       kind: 'edits',
       file: '/a',
       edits: [{ before: 'x', after: '', everywhere: false }],
+      about: null,
+      rest: [],
     })
     expect(doingOf({ file_path: '/a', content: '' })).toMatchObject({ kind: 'content' })
     expect(doingOf({ url: 'http://x' })).toMatchObject({ kind: 'other' })
     expect(briefOf({ command: 'a\n  b' })).toBe('a b')
+  })
+
+  it('is shown with every key, and with nothing before what it is about', () => {
+    const given = { command: 'ls', timeout: 9, dangerouslyDisableSandbox: true }
+    expect(doingOf(given).rest).toEqual([
+      ['timeout', 9],
+      ['dangerouslyDisableSandbox', true],
+    ])
+    const long = 'Lists files.\n'.repeat(40)
+    expect(doingOf({ command: 'ls', description: long })).toMatchObject({
+      about: null,
+      rest: [['description', long]],
+    })
+    expect(doingOf({ file_path: '/a', content: 'x', mode: '777' }).rest).toEqual([['mode', '777']])
+    // Where one of the edits is of another shape, all of them are shown as they are.
+    const edits = [{ old_string: 'a', new_string: 'b' }, { insert: 'c' }]
+    expect(doingOf({ file_path: '/a', edits })).toMatchObject({
+      kind: 'other',
+      rest: [
+        ['file_path', '/a'],
+        ['edits', edits],
+      ],
+    })
+    expect(doingOf({ url: 'http://x', method: 'POST' }).rest).toHaveLength(2)
+    expect(onOneLine('/tmp/a\n\tb\u202e')).toBe('/tmp/a\\n\\tb\\u202e')
+  })
+
+  it('says that only its beginning is known, unless that is all of a plan', () => {
+    const cut = { ...config, truncated: true }
+    expect(askOf({ type: 'permission', config: cut })?.truncated).toBe(true)
+    expect(askOf({ type: 'plan', config: { ...cut, plan: '# All' } })?.truncated).toBe(false)
+    expect(askOf({ type: 'plan', config: { ...cut, plan: '# Half…' } })?.truncated).toBe(true)
+  })
+
+  it('is nothing on one line', () => {
     expect(briefOf(null)).toBe('')
   })
 
@@ -164,10 +222,22 @@ group('a plan', () => {
           { text: 'it', mark: '-', depth: 1 },
         ],
       },
-      { kind: 'code', text: '# no heading' },
+      { kind: 'code', text: '# no heading', info: 'sh' },
       { kind: 'text', text: '<b>x</b>' },
     ])
-    expect(blocksOf('```\nnever closed')).toEqual([{ kind: 'code', text: 'never closed' }])
+    expect(blocksOf('```\nnever closed')).toEqual([
+      { kind: 'code', text: 'never closed', info: '' },
+    ])
+    expect(blocksOf('a\n\n\n\n\nb\n\nc')).toEqual([
+      { kind: 'text', text: 'a' },
+      { kind: 'blank', text: '⋯ 4 blank lines ⋯' },
+      { kind: 'text', text: 'b' },
+      { kind: 'text', text: 'c' },
+    ])
+    expect(blocksOf('# One\r\n```sh\r\nls\r\n```\r\n').map(({ kind }) => kind)).toEqual([
+      'heading',
+      'code',
+    ])
     expect(blocksOf('')).toEqual([])
   })
 })
@@ -188,6 +258,14 @@ group('what happened to a plate', () => {
     })
     expect(told('stop', { message: 'All done.' })).toMatchObject({ title: 'Done' })
     expect(told('permission_resolved', {})).toMatchObject({ title: 'The dialog is closed' })
+    expect(told('permission_resolved', { handed: true }).title).toBe('Answer sent to the agent')
+    expect(
+      told('permission_settled', { outcome: 'denied', via: 'terminal', source: 'transcript' }),
+    ).toMatchObject({
+      title: 'Confirmed: it was denied',
+      detail: 'in the terminal, found in its transcript',
+    })
+    expect(told('plate_dismissed', { by: 'admin', as: 'dana' }).detail).toBe('by admin, as “dana”')
     expect(told('tool_call', { toolName: 'Bash', subagent: 'a1' }).title).toMatch(/^Subagent: /)
     expect(told('input:requested', { prompt: 'Run: ls' })).toMatchObject({ title: 'Question' })
     expect(told('brand_new', {})).toMatchObject({ tone: 'unknown', title: 'brand_new' })

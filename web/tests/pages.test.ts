@@ -1,6 +1,7 @@
 import { expect, describe as group, it } from 'vitest'
 import { familyOf } from '../src/family/tree'
-import { mannerOf, verdictOf } from '../src/inbox/manner'
+import { mannerOf, verdictOf, whereOf } from '../src/inbox/manner'
+import { receiptWords } from '../src/inbox/receipt'
 import { byUrgency, holder } from '../src/inbox/urgency'
 import { routeOf, to } from '../src/router/route'
 import type { Interaction, Session } from '../src/server/types'
@@ -24,7 +25,10 @@ function question(change: Partial<Interaction>): Interaction {
     claimedBy: null,
     claimedUntil: null,
     answeredBy: null,
+    answeredAs: null,
     via: null,
+    accepted: null,
+    receipt: null,
     createdAt: '2026-01-01T00:00:00.000Z',
     resolvedAt: null,
     ...change,
@@ -100,7 +104,7 @@ group('answers', () => {
     )
     expect(told({ status: 'completed', response: { value: 'left' } })).toBe('“left”')
     expect(told({ status: 'rejected' })).toBe('Rejected')
-    expect(told({ status: 'timeout' })).toBe('The deadline passed')
+    expect(told({ status: 'timeout' })).toBe('Deadline passed')
   })
 
   it('to a type that is not known here are given elsewhere', () => {
@@ -126,5 +130,66 @@ group('a family', () => {
 
   it('keeps those whose parent was deleted', () => {
     expect(familyOf([session('orphan', 'gone', 3)]).branches).toHaveLength(1)
+  })
+})
+
+group('what became of an answer', () => {
+  const answered = {
+    type: 'permission',
+    accepted: { approved: false, message: 'Not that.' },
+    answeredBy: 'admin',
+    answeredAs: 'dana',
+    via: 'board',
+  } as const
+  const told = (change: Partial<Interaction>) => {
+    const one = question({ ...answered, ...change })
+    return [verdictOf(one), whereOf(one), receiptWords(one)?.text]
+  }
+
+  it('is no more than accepted until the agent confirms it', () => {
+    expect(told({ receipt: 'pending' })).toEqual([
+      'Denied: “Not that.”',
+      'by admin, as “dana”',
+      'Waiting for the agent to confirm',
+    ])
+  })
+
+  it('is what really happened', () => {
+    expect(
+      told({ status: 'completed', receipt: 'delivered', response: answered.accepted }),
+    ).toEqual(['Denied: “Not that.”', 'by admin, as “dana”', 'Delivered'])
+    const there = { receipt: 'overruled', via: 'terminal' } as const
+    expect(told({ ...there, status: 'completed', response: { approved: true } })).toEqual([
+      'Allowed',
+      'in the terminal',
+      'Overruled in the terminal: it was allowed there',
+    ])
+    expect(told({ ...there, status: 'completed', response: { approved: false } })[2]).toBe(
+      'Overruled in the terminal: it was denied there',
+    )
+    expect(told({ ...there, status: 'cancelled' })).toEqual([
+      'Dismissed',
+      'in the terminal',
+      'Overruled in the terminal: it was dismissed there',
+    ])
+    expect(told({ status: 'cancelled', receipt: 'lost', via: 'terminal' })).toEqual([
+      'Not delivered: Denied: “Not that.”',
+      'by admin, as “dana”',
+      'Lost: the agent stopped before it got the answer',
+    ])
+  })
+
+  it('is not told where nothing stands between', () => {
+    const plain = question({ status: 'completed', response: { value: 'yes', approved: true } })
+    expect(receiptWords({ ...plain, receipt: 'delivered' })).toBeNull()
+    expect(
+      verdictOf(
+        question({
+          type: 'question',
+          status: 'completed',
+          response: { approved: false, message: 'Later.' },
+        }),
+      ),
+    ).toBe('Declined: “Later.”')
   })
 })

@@ -42,6 +42,61 @@ group('the story', () => {
     expect(event && describe(event)).toMatchObject({ tone: 'unknown', title: 'moon:landed' })
   })
 
+  it.each([
+    [
+      'input:accepted',
+      { response: { approved: false, message: 'No.' }, by: 'admin', as: 'dana', via: 'board' },
+      'Answer accepted by admin, as “dana”, waiting for the agent to confirm',
+      'Rejected: “No.”',
+    ],
+    [
+      'input:received',
+      { value: { approved: true }, approved: true, by: 'admin', receipt: 'delivered' },
+      'Delivered: answered by admin',
+      'Approved',
+    ],
+    [
+      'input:received',
+      { value: { approved: true }, approved: true, via: 'terminal', receipt: 'overruled', by: 'x' },
+      'Overruled in the terminal',
+      'Approved',
+    ],
+    ['input:received', { value: 'yes', approved: true, by: 'ann' }, 'Answered by ann', 'Approved'],
+    [
+      'input:received',
+      { approved: false, via: 'terminal' },
+      'Answered in the terminal',
+      'Rejected',
+    ],
+    [
+      'input:cancelled',
+      { reason: 'it is gone', receipt: 'lost', by: 'admin' },
+      'Lost: the agent stopped before it got the answer',
+      'it is gone',
+    ],
+    [
+      'input:corrected',
+      { status: 'completed', response: { approved: true }, source: 'hook', receipt: 'overruled' },
+      'Corrected: Overruled in the terminal',
+      'Approved',
+    ],
+    [
+      'input:corrected',
+      { status: 'completed', response: { approved: true }, source: 'hook', via: 'terminal' },
+      'Corrected: Answered in the terminal',
+      'Approved',
+    ],
+    [
+      'input:corrected',
+      { status: 'cancelled', response: null, source: 'transcript', receipt: 'overruled' },
+      'Corrected: Overruled in the terminal',
+      'Dismissed in the terminal',
+    ],
+  ] as const)('tells what became of an answer: %s %#', (name, payload, title, detail) => {
+    const [event] = eventsOf([name, { id: 'q', ...payload }])
+    expect(event && describe(event)).toMatchObject({ title, detail })
+  })
+
   it('survives a payload of a shape that it does not know', () => {
     const [event] = eventsOf(['state:intent', { patches: [{ where: 'else' }] }])
     expect(event && describe(event)).toMatchObject({ tone: 'unknown' })

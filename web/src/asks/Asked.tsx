@@ -19,8 +19,8 @@ export function Asked({ type, ask }: Props) {
       )}
       {ask.truncated && (
         <p className="problem" role="note">
-          <strong>This is only the beginning.</strong> The board keeps no more of it. Look at the
-          rest in the agent's terminal before you allow it.
+          <strong>This is only the beginning.</strong> The rest was too long to be kept here. Read
+          all of it in the agent's terminal, and allow it there. You can still deny it here.
         </p>
       )}
     </>

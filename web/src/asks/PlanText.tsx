@@ -1,29 +1,61 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
+import { excerptOf, omittedWords, sizeOf } from '../parts/excerpt'
 import { visible } from '../parts/visible'
+import { Omitted, Passage, Pieces } from '../reading/Passage'
+import { ReadBox } from '../reading/ReadBox'
 import { type Block, blocksOf } from './blocks'
 
 /** A plan as it reads: its headings, lists and code, and everything in them as text. */
 export function PlanText({ text }: { readonly text: string }) {
-  const blocks = useMemo(() => blocksOf(visible(text)), [text])
+  const [isWhole, setWhole] = useState(false)
+  const excerpt = useMemo(() => excerptOf(text), [text])
+  const size = useMemo(() => sizeOf(text), [text])
+  const omitted = isWhole ? null : excerpt.omitted
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
-    <section className="plan" aria-label="The plan" tabIndex={0}>
-      {blocks.map((block, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a plan does not change, its blocks have no names
-        <PlanBlock key={index} block={block} />
-      ))}
-    </section>
+    <ReadBox label="The plan" className="plan">
+      {size && <p className="passage__size">{size}</p>}
+      <Blocks text={omitted ? excerpt.head : text} />
+      {omitted && (
+        <>
+          <Omitted words={omittedWords(omitted)} onShow={() => setWhole(true)} />
+          <Blocks text={excerpt.tail} />
+        </>
+      )}
+    </ReadBox>
   )
+}
+
+function Blocks({ text }: { readonly text: string }) {
+  const blocks = useMemo(() => blocksOf(text), [text])
+  return blocks.map((block, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a plan does not change, its blocks have no names
+    <PlanBlock key={index} block={block} />
+  ))
 }
 
 function PlanBlock({ block }: { readonly block: Block }) {
   switch (block.kind) {
     case 'heading':
-      return <h3 className={`plan__heading plan__heading--${block.level}`}>{block.text}</h3>
+      return (
+        <h3 className={`plan__heading plan__heading--${block.level}`}>
+          <Pieces text={block.text} />
+        </h3>
+      )
     case 'code':
-      return <pre className="plan__code">{block.text}</pre>
+      return (
+        <div className="plan__code">
+          {block.info && <p className="passage__size">{visible(block.info)}</p>}
+          <Passage bare text={block.text} />
+        </div>
+      )
+    case 'blank':
+      return <p className="passage__note">{block.text}</p>
     case 'text':
-      return <p>{block.text}</p>
+      return (
+        <p>
+          <Pieces text={block.text} />
+        </p>
+      )
     case 'items':
       return (
         <ul className="plan__items">
@@ -31,7 +63,9 @@ function PlanBlock({ block }: { readonly block: Block }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: as above
             <li key={index} style={{ marginLeft: `${item.depth * 1.2}rem` }}>
               <span className="plan__mark">{block.ordered ? item.mark : '–'}</span>
-              <span>{item.text}</span>
+              <span>
+                <Pieces text={item.text} />
+              </span>
             </li>
           ))}
         </ul>

@@ -12,10 +12,11 @@ interface Props {
   /** Whether there is little room. */
   readonly compact: boolean
   readonly answer: (answers: Readonly<Record<string, string | string[]>>) => void
+  readonly decline: (message: string) => void
 }
 
 /** The questions of a coding agent: options, several of them where that is allowed, own words. */
-export function Questions({ questions, keys, disabled, compact, answer }: Props) {
+export function Questions({ questions, keys, disabled, compact, answer, decline }: Props) {
   const [chosen, setChosen] = useState<Readonly<Record<string, Chosen>>>({})
   const answers = answersOf(questions, chosen)
   const send = (event: FormEvent) => {
@@ -47,12 +48,56 @@ export function Questions({ questions, keys, disabled, compact, answer }: Props)
         </button>
         {!answers && <span className="field__hint">{missing(questions)}</span>}
       </div>
+      <Decline disabled={disabled} decline={decline} />
     </form>
   )
 }
 
+interface DeclineProps {
+  readonly disabled: boolean
+  readonly decline: (message: string) => void
+}
+
+/** Answer nothing, and say why: the agent then goes on with that. */
+function Decline({ disabled, decline }: DeclineProps) {
+  const [text, setText] = useState('')
+  return (
+    <details className="folded">
+      <summary>Decline to answer…</summary>
+      <div className="field">
+        <label>
+          <span className="field__hint">Feedback for the agent (optional)</span>
+          <textarea
+            className="input"
+            rows={1}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Escape') event.currentTarget.blur()
+              if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+              // It must not send the answers of the form around it.
+              event.preventDefault()
+              if (!disabled) decline(text.trim())
+            }}
+          />
+        </label>
+        <div className="row">
+          <button
+            type="button"
+            className="button"
+            disabled={disabled}
+            onClick={() => decline(text.trim())}
+          >
+            Decline
+          </button>
+        </div>
+      </div>
+    </details>
+  )
+}
+
 function missing(questions: ReadonlyArray<AgentQuestion>): string {
-  return questions.length > 1 ? 'Each question wants an answer.' : 'Choose, or write an answer.'
+  return questions.length > 1 ? 'Answer every question.' : 'Choose an option, or write an answer.'
 }
 
 interface OneProps {
@@ -70,7 +115,7 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
       <legend>
         {question.header && <span className="asking__header">{visible(question.header)}</span>}
         {visible(question.question)}
-        {question.multiSelect && <span className="quiet"> More than one may fit.</span>}
+        {question.multiSelect && <span className="quiet"> Choose one or more.</span>}
       </legend>
       <div className="asking__options">
         {question.options.map(({ label, description }, index) => (

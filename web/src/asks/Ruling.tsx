@@ -1,5 +1,7 @@
 import { useId, useState } from 'react'
 import { KeyHint } from '../parts/KeyHint'
+import { Blocked } from '../reading/Blocked'
+import { useAllowed } from '../reading/useAllowed'
 import { useShortcut } from '../shell/shortcuts'
 import type { Ask } from './ask'
 import { type Rule, rulesOf } from './rules'
@@ -26,15 +28,18 @@ interface Props {
 
 const WORDS = {
   permission: { yes: 'Allow', no: 'Deny', word: 'message' },
-  plan: { yes: 'Approve the plan', no: 'Keep planning', word: 'feedback' },
+  plan: { yes: 'Approve plan', no: 'Keep planning', word: 'feedback' },
 } as const
 
-/** Yes or no to a coding agent, with a word to it, and a rule where it proposes one. */
+/** Yes or no to a coding agent, with a message to it, and a rule where it proposes one. */
 export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule }: Props) {
   const [text, setText] = useState('')
+  const why = useId()
   const { yes, no, word } = WORDS[type]
+  // A no needs no reading; a yes is for all of it.
+  const { isAllowed, only } = useAllowed(yes, !ask.truncated)
   const deny = () => rule({ approved: false, ...(text.trim() && { [word]: text.trim() }) })
-  const allow = () => rule({ approved: true })
+  const allow = () => only(() => rule({ approved: true }))
   const rules = rulesOf(ask.suggestions)
   const size = compact ? '' : 'button--large'
   const remark = <Remark type={type} text={text} setText={setText} deny={deny} />
@@ -44,7 +49,8 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         <button
           type="button"
           className={`button button--lamp ${size}`}
-          disabled={disabled}
+          disabled={disabled || !isAllowed}
+          aria-describedby={why}
           onClick={allow}
         >
           {yes} {keys && <KeyHint>y</KeyHint>}
@@ -52,10 +58,11 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         <button type="button" className={`button ${size}`} disabled={disabled} onClick={deny}>
           {no} {keys && <KeyHint>n</KeyHint>}
         </button>
+        <Blocked id={why} yes={yes} keys={keys} isKnown={!ask.truncated} />
       </div>
       {compact ? (
         <details className="folded">
-          <summary>{type === 'plan' ? 'Say what it lacks …' : 'Say why not …'}</summary>
+          <summary>{type === 'plan' ? 'Request changes…' : 'Deny with feedback…'}</summary>
           {remark}
         </details>
       ) : (
@@ -65,9 +72,9 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         <Always
           rules={rules}
           agent={ask.agent}
-          disabled={disabled || mayNotAlways}
+          disabled={disabled || mayNotAlways || !isAllowed}
           refused={mayNotAlways}
-          onAlways={() => rule({ approved: true, always: true })}
+          onAlways={() => only(() => rule({ approved: true, always: true }))}
         />
       )}
       {keys && <Keys yes={yes} no={no} allow={allow} deny={deny} />}
@@ -86,9 +93,7 @@ function Remark({ type, text, setText, deny }: RemarkProps) {
   const id = useId()
   return (
     <div className="field ruling__remark">
-      <label htmlFor={id}>
-        {type === 'plan' ? 'What the plan lacks' : 'What it should do instead'}
-      </label>
+      <label htmlFor={id}>{type === 'plan' ? 'Requested changes' : 'Feedback for the agent'}</label>
       <textarea
         id={id}
         className="input"
@@ -101,7 +106,7 @@ function Remark({ type, text, setText, deny }: RemarkProps) {
         }}
       />
       <span className="field__hint">
-        {`The agent reads this with “${WORDS[type].no}”. Ctrl + Enter sends both.`}
+        {`Sent to the agent with “${WORDS[type].no}”. Ctrl + Enter sends both.`}
       </span>
     </div>
   )
@@ -119,8 +124,8 @@ interface AlwaysProps {
 function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
   return (
     <details className="folded always">
-      <summary>Allow it from now on …</summary>
-      <p>This is written into the settings of {agent}, which then does not ask any more:</p>
+      <summary>Always allow…</summary>
+      <p>This rule is added to the settings of {agent}, which then stops asking:</p>
       <ul>
         {rules.map(({ does, exactly, where }) => (
           <li key={does + exactly.join()}>
@@ -134,7 +139,7 @@ function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
       </ul>
       {refused && (
         <p className="quiet">
-          You may answer, but not change settings. That takes a token with the scope{' '}
+          You can answer, but not change settings. That needs a token with the scope{' '}
           <code>operate</code>.
         </p>
       )}

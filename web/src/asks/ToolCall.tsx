@@ -1,7 +1,7 @@
-import { useState } from 'react'
-import { JsonTree } from '../parts/JsonTree'
 import { TextDiff } from '../parts/TextDiff'
-import { visible } from '../parts/visible'
+import { onOneLine, visible } from '../parts/visible'
+import { Passage } from '../reading/Passage'
+import { ReadBox } from '../reading/ReadBox'
 import { type Change, type Doing, doingOf } from './tools'
 
 interface Props {
@@ -9,33 +9,41 @@ interface Props {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** Exactly what a tool is about to do. */
+/** Exactly what a tool is about to do, all of it. */
 export function ToolCall({ tool, input }: Props) {
   const doing = doingOf(input)
   return (
     <div className="toolcall">
       <p className="toolcall__tool">
-        <strong>{visible(tool)}</strong>
-        {'file' in doing && <code>{visible(doing.file)}</code>}
-        {doing.kind === 'command' && doing.about && (
-          <span className="quiet">{visible(doing.about)}</span>
-        )}
+        <strong>{onOneLine(tool)}</strong>
+        {doing.about && <span className="quiet">{visible(doing.about)}</span>}
       </p>
-      <Shown doing={doing} tool={tool} />
+      <ReadBox label={LABELS[doing.kind]} className="toolcall__text">
+        {'file' in doing && <p className="toolcall__file">{onOneLine(doing.file)}</p>}
+        <Shown doing={doing} />
+        <Rest rest={doing.rest} />
+      </ReadBox>
     </div>
   )
 }
 
-function Shown({ doing, tool }: { readonly doing: Doing; readonly tool: string }) {
+const LABELS: Readonly<Record<Doing['kind'], string>> = {
+  command: 'The command',
+  edits: 'The edit',
+  content: 'What is written',
+  other: 'The input',
+}
+
+function Shown({ doing }: { readonly doing: Doing }) {
   switch (doing.kind) {
     case 'command':
-      return <LongText text={doing.command} label="The command" />
+      return <Passage text={doing.command} />
     case 'edits':
       return <Edits edits={doing.edits} />
     case 'content':
-      return <LongText text={doing.content} label="What is written" />
+      return <Passage text={doing.content} />
     case 'other':
-      return <JsonTree value={doing.input} label={`What ${tool} is given`} height={240} />
+      return null
   }
 }
 
@@ -45,38 +53,37 @@ function Edits({ edits }: { readonly edits: ReadonlyArray<Change> }) {
       {edits.map((edit, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a call does not change, its edits have no names
         <div key={index}>
-          {edit.everywhere && <p className="quiet">Everywhere in the file:</p>}
-          <TextDiff
-            before={edit.before}
-            after={edit.after}
-            label={edits.length > 1 ? `Edit ${index + 1} of ${edits.length}` : 'The edit'}
-          />
+          {(edits.length > 1 || edit.everywhere) && (
+            <p className="toolcall__edit">
+              {edits.length > 1 && `Edit ${index + 1} of ${edits.length}`}
+              {edits.length > 1 && edit.everywhere && ', '}
+              {edit.everywhere && 'everywhere in the file'}
+            </p>
+          )}
+          <TextDiff before={edit.before} after={edit.after} />
         </div>
       ))}
     </>
   )
 }
 
-const AT_FIRST = 20_000
-
-/** A text that is shown exactly, and all of it before anybody decides. */
-function LongText({ text, label }: { readonly text: string; readonly label: string }) {
-  const [whole, setWhole] = useState(false)
-  const isCut = text.length > AT_FIRST && !whole
+/** Each key with its value: text as it is, anything else as JSON. */
+function Rest({ rest }: Pick<Doing, 'rest'>) {
+  if (rest.length === 0) return null
   return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
-      <section className="toolcall__text" aria-label={label} tabIndex={0}>
-        <pre>{visible(isCut ? text.slice(0, AT_FIRST) : text)}</pre>
-      </section>
-      {isCut && (
-        <p className="row">
-          <strong>There is more.</strong>
-          <button type="button" className="button" onClick={() => setWhole(true)}>
-            Show all {text.length.toLocaleString()} characters
-          </button>
-        </p>
-      )}
-    </>
+    <dl className="toolcall__rest">
+      {rest.map(([key, value]) => (
+        <div key={key}>
+          <dt>{onOneLine(key)}</dt>
+          <dd>
+            <Passage text={typeof value === 'string' ? value : written(value)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
+}
+
+function written(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? String(value)
 }

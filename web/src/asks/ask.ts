@@ -19,7 +19,7 @@ export interface Ask {
   readonly questions: ReadonlyArray<AgentQuestion>
   readonly plan: string | null
   readonly cwd: string | null
-  /** Whether the input is too long to be kept whole: then what is shown is its beginning. */
+  /** Whether only the beginning is known: then it cannot be allowed without having read the rest. */
   readonly truncated: boolean
 }
 
@@ -33,6 +33,7 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
   const plateId = textOf(config.plateId)
   if (plateId === null && !BY_AGENTS.includes(question.type)) return null
   const toolInput = objectOf(config.toolInput)
+  const plan = textOf(config.plan) ?? textOf(toolInput.plan)
   return {
     plateId,
     agent: textOr(config.agent, 'An agent'),
@@ -40,10 +41,15 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
     toolInput,
     suggestions: listOf(config.suggestions),
     questions: listOf(config.questions ?? toolInput.questions).map(questionOf),
-    plan: textOf(config.plan) ?? textOf(toolInput.plan),
+    plan,
     cwd: textOf(config.cwd),
-    truncated: config.truncated === true,
+    truncated: config.truncated === true && !isWhole(config.plan),
   }
+}
+
+/** A plan is kept beside its call, and longer than that; where it was cut, that is its last sign. */
+function isWhole(plan: unknown): boolean {
+  return typeof plan === 'string' && !plan.endsWith('…')
 }
 
 function questionOf(told: unknown): AgentQuestion {

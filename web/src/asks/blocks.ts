@@ -1,8 +1,13 @@
+import { blankLines, isBlank, isTold } from '../parts/excerpt'
+
 /** A piece of a text that was written as Markdown. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
   | { readonly kind: 'items'; readonly ordered: boolean; readonly items: ReadonlyArray<Item> }
-  | { readonly kind: 'code'; readonly text: string }
+  /** `info`: what is written behind the marks before it, such as the language. */
+  | { readonly kind: 'code'; readonly text: string; readonly info: string }
+  /** Blank lines that are told in words. */
+  | { readonly kind: 'blank'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
 
 /** One point of a list. */
@@ -13,9 +18,9 @@ export interface Item {
   readonly mark: string
 }
 
-const HEADING = /^(#{1,6})\s+(.*)$/
-const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/
-const FENCE = /^\s*(```|~~~)/
+const HEADING = /^(#{1,6})\s+(.*)$/s
+const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/s
+const FENCE = /^\s*(?:```|~~~)(.*)$/s
 
 /**
  * A plan in blocks: headings, lists, code and paragraphs. It is for reading, no more: whatever is
@@ -33,9 +38,17 @@ function take(lines: ReadonlyArray<string>, at: number, blocks: Block[]): number
   const heading = HEADING.exec(line)
   if (FENCE.test(line)) return code(lines, at, blocks)
   if (ITEM.test(line)) return items(lines, at, blocks)
-  if (heading) blocks.push(headed(heading))
-  else if (line.trim() !== '') return paragraph(lines, at, blocks)
+  if (isBlank(line)) return blank(lines, at, blocks)
+  if (!heading) return paragraph(lines, at, blocks)
+  blocks.push(headed(heading))
   return at + 1
+}
+
+function blank(lines: ReadonlyArray<string>, at: number, blocks: Block[]): number {
+  let end = at
+  while (end < lines.length && isBlank(lines[end] ?? '')) end += 1
+  if (isTold(end - at)) blocks.push({ kind: 'blank', text: blankLines(end - at) })
+  return end
 }
 
 function headed(match: RegExpExecArray): Block {
@@ -44,8 +57,10 @@ function headed(match: RegExpExecArray): Block {
 
 function code(lines: ReadonlyArray<string>, at: number, blocks: Block[]): number {
   let end = at + 1
-  while (end < lines.length && !FENCE.test(lines[end] ?? '')) end += 1
-  blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n') })
+  // Marks with something behind them begin code and end none.
+  while (end < lines.length && FENCE.exec(lines[end] ?? '')?.[1]?.trim() !== '') end += 1
+  const info = FENCE.exec(lines[at] ?? '')?.[1]?.trim() ?? ''
+  blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n'), info })
   return end + 1
 }
 
@@ -70,5 +85,5 @@ function paragraph(lines: ReadonlyArray<string>, at: number, blocks: Block[]): n
 }
 
 function isPlain(line: string): boolean {
-  return line.trim() !== '' && !HEADING.test(line) && !ITEM.test(line) && !FENCE.test(line)
+  return !isBlank(line) && !HEADING.test(line) && !ITEM.test(line) && !FENCE.test(line)
 }

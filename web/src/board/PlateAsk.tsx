@@ -1,10 +1,13 @@
-import { useInbox } from '@callboard/react'
+import { isOpen, useInbox, useInteraction } from '@callboard/react'
 import { useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { askOf } from '../asks/ask'
 import { AnswerForm } from '../inbox/AnswerForm'
+import { AnsweredLine } from '../inbox/Receipt'
+import { receiptWords } from '../inbox/receipt'
 import { Problem } from '../parts/Problem'
 import { visible } from '../parts/visible'
+import { ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction, Plate } from '../server/types'
@@ -13,33 +16,52 @@ interface Props {
   readonly plate: Plate
   /** Whether the keys answer here; only one on a page can have them. */
   readonly keys: boolean
+  /** The question that was answered last, where that is known. */
+  readonly last?: string | null
 }
 
-/** What a plate asks, and the answer, in place. */
-export function PlateAsk({ plate, keys }: Props) {
-  const { interactions } = useInbox()
+/** What a plate asks, the answer in place, and what became of the last one. */
+export function PlateAsk({ plate, keys, last = null }: Props) {
+  const { interactions, unconfirmed } = useInbox()
   // Kept here, because the question may be gone by the time that an answer is refused.
   const [refused, setRefused] = useState<Error | null>(null)
-  const asked = interactions.filter((one) => askOf(one)?.plateId === plate.plateId)
+  const mine = (one: Interaction) => askOf(one)?.plateId === plate.plateId
+  const asked = interactions.filter(mine)
   const first = asked[0]
+  const waiting = unconfirmed.filter(mine).at(-1)
+  const answered = useLastOf(waiting?.id ?? null) ?? last
   return (
     <>
       {refused && <Problem error={refused} />}
+      {answered && <Answered id={answered} />}
       {first ? (
         <>
           <Question key={first.id} question={first} keys={keys} onRefused={setRefused} />
           {asked.length > 1 && (
             <p className="quiet">
-              It asks {asked.length - 1} more:{' '}
-              <Link to={to.inbox(asked[1]?.id)}>see the inbox</Link>.
+              {asked.length === 2 ? 'One more question' : `${asked.length - 1} more questions`}:{' '}
+              <Link to={to.inbox(asked[1]?.id)}>open the inbox</Link>.
             </p>
           )}
         </>
       ) : (
-        <InTerminal plate={plate} />
+        !waiting && <InTerminal plate={plate} />
       )}
     </>
   )
+}
+
+/** The last one that there was: an answer that is confirmed leaves the list, and stays here. */
+function useLastOf(id: string | null): string | null {
+  const [last, setLast] = useState(id)
+  if (id !== null && id !== last) setLast(id)
+  return id ?? last
+}
+
+function Answered({ id }: { readonly id: string }) {
+  const { interaction } = useInteraction(id)
+  if (!interaction || isOpen(interaction) || !receiptWords(interaction)) return null
+  return <AnsweredLine question={interaction} />
 }
 
 interface QuestionProps {
@@ -51,11 +73,13 @@ interface QuestionProps {
 function Question({ question, keys, onRefused }: QuestionProps) {
   const ask = askOf(question)
   return (
-    <div className="plate__ask">
-      {/* A question says itself in the form below; a call is shown exactly. */}
-      {ask && <Asked type={question.type} ask={ask} />}
-      <AnswerForm compact question={question} keys={keys} onRefused={onRefused} />
-    </div>
+    <ReadFirst>
+      <div className="plate__ask">
+        {/* A question says itself in the form below; a call is shown exactly. */}
+        {ask && <Asked type={question.type} ask={ask} />}
+        <AnswerForm compact question={question} keys={keys} onRefused={onRefused} />
+      </div>
+    </ReadFirst>
   )
 }
 

@@ -1,5 +1,5 @@
-import { useBoard } from '@callboard/react'
-import { useEffect } from 'react'
+import { answersOf, useBoard, usePlateEvents } from '@callboard/react'
+import { useEffect, useMemo } from 'react'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { BackIcon, PinIcon } from '../parts/icons'
@@ -52,6 +52,7 @@ function useSeen(plate: Plate | undefined): void {
 }
 
 function Opened({ plate }: { readonly plate: Plate }) {
+  const last = useLastAnswer(plate.plateId)
   return (
     <>
       <header className="plate__page">
@@ -68,9 +69,9 @@ function Opened({ plate }: { readonly plate: Plate }) {
         </div>
         <PlateActions plate={plate} keys />
       </header>
-      {(plate.waitingFor || plate.interactionId) && (
-        <section className="plate is-needy" aria-label="What it asks">
-          <PlateAsk plate={plate} keys />
+      {(plate.waitingFor || plate.interactionId || last) && (
+        <section className={plate.attention ? 'plate is-needy' : 'plate'} aria-label="What it asks">
+          <PlateAsk plate={plate} keys last={last} />
         </section>
       )}
       <div className="plate__columns">
@@ -82,6 +83,15 @@ function Opened({ plate }: { readonly plate: Plate }) {
       </div>
     </>
   )
+}
+
+/** The question that was answered here last; its receipt is shown until the next one is. */
+function useLastAnswer(plateId: string): string | null {
+  const { events } = usePlateEvents(plateId)
+  return useMemo(() => {
+    const answered = [...answersOf(events)].filter(([, one]) => one.accepted !== null)
+    return answered.at(-1)?.[0] ?? null
+  }, [events])
 }
 
 function Facts({ plate }: { readonly plate: Plate }) {

@@ -1,7 +1,15 @@
 import { objectOf } from '../asks/ask'
 import { briefOf } from '../asks/tools'
 import type { SerializedEvent } from '../server/types'
-import { describe, type Line, line, type Payload, type Teller, told } from '../session/describe'
+import {
+  describe,
+  type Line,
+  line,
+  type Payload,
+  type Teller,
+  told,
+  whoDid,
+} from '../session/describe'
 
 /** Tell an event of a plate's stream; questions and answers are told as everywhere else. */
 export function describePlate(event: SerializedEvent): Line {
@@ -27,7 +35,9 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   turn_idle: (p) => line('plain', p.interrupted ? 'Interrupted' : 'Waits for a prompt'),
   permission_request: (p) =>
     line('person', `Asks for ${p.toolName ?? 'a permission'}`, p.asks ?? inputOf(p)),
-  permission_resolved: (p) => line('person', resolved(p.approved)),
+  permission_resolved: (p) => line('person', resolved(p)),
+  permission_settled: (p) =>
+    line('person', SETTLED[String(p.outcome)] ?? 'Outcome known', shownBy(p)),
   subagent_start: (p) => line('phase', 'A subagent began', p.subagent),
   subagent_stop: (p) => line('phase', 'A subagent is done', p.subagent),
   compact: () => line('plain', 'The conversation was made shorter'),
@@ -37,8 +47,8 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     line('plain', 'Found idle', 'Its transcript went on without a hook telling so.'),
   hook_heard: (p) => line('state', `Hook ${p.hook ?? ''}`),
   plate_registered: () => line('plain', 'About to start'),
-  plate_changed: (p) => line('plain', changed(p), p.by && `by ${p.by}`),
-  plate_dismissed: (p) => line('plain', 'Taken off the board', p.by && `by ${p.by}`),
+  plate_changed: (p) => line('plain', changed(p), p.by && `by ${whoDid(p)}`),
+  plate_dismissed: (p) => line('plain', 'Dismissed', p.by && `by ${whoDid(p)}`),
 }
 
 function sourceOf(p: Payload): unknown {
@@ -50,9 +60,31 @@ function inputOf(p: Payload): string {
   return briefOf(p.toolInput ?? objectOf(p.raw).tool_input)
 }
 
-function resolved(approved: unknown): string {
+function resolved({ approved, handed }: Payload): string {
+  if (handed === true) return 'Answer sent to the agent'
   if (approved === true) return 'Allowed'
   return approved === false ? 'Denied' : 'The dialog is closed'
+}
+
+const SETTLED: Readonly<Record<string, string>> = {
+  allowed: 'Confirmed: it was allowed',
+  denied: 'Confirmed: it was denied',
+  dismissed: 'Confirmed: it was dismissed',
+  presumed: 'Nothing contradicts the answer',
+  lost: 'The agent stopped before it got the answer',
+}
+
+/** Where it was decided, and what shows that. */
+function shownBy({ via, source }: Payload): string {
+  const where = via === 'terminal' ? 'in the terminal' : ''
+  return [where, SOURCES[String(source)]].filter(Boolean).join(', ')
+}
+
+const SOURCES: Readonly<Record<string, string>> = {
+  hook: 'reported by its hook',
+  transcript: 'found in its transcript',
+  registry: 'found in its list of sessions',
+  silence: 'nothing shows otherwise',
 }
 
 function changed(p: Payload): string {

@@ -40,6 +40,11 @@ export function AnswerForm({ question, keys, compact = false, onRefused }: Props
   return (
     <div className="answers">
       <Ways {...{ question, keys, compact, answer, onRefused }} disabled={isPending} />
+      {isPending && (
+        <p className="quiet" role="status">
+          Sending…
+        </p>
+      )}
     </div>
   )
 }
@@ -128,5 +133,7 @@ function AgentQuestions(props: WaysProps) {
   const questions = askOf(question)?.questions ?? []
   if (questions.length === 0) return <FreeText {...props} label="Your answer" />
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
-  return <Questions {...{ questions, keys, disabled, compact }} answer={send} />
+  const decline = (message: string) =>
+    answer({ value: { approved: false, ...(message && { message }) } })
+  return <Questions {...{ questions, keys, disabled, compact, decline }} answer={send} />
 }

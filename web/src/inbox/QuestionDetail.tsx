@@ -1,3 +1,4 @@
+import { isOpen } from '@callboard/react'
 import { useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { type Ask, askOf, headlineOf } from '../asks/ask'
@@ -11,14 +12,17 @@ import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
 import { visible } from '../parts/visible'
+import { Passage, Pieces } from '../reading/Passage'
+import { End, ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
 import { myName, setMyName, useClaim } from '../server/useClaim'
 import { useShortcut } from '../shell/shortcuts'
 import { AnswerForm } from './AnswerForm'
-import { verdictOf, whereOf } from './manner'
+import { verdictOf, whereOf, whoOf } from './manner'
 import { QuestionContext } from './QuestionContext'
+import { Receipt } from './Receipt'
 import { holder, isPressing } from './urgency'
 
 interface Props {
@@ -29,41 +33,48 @@ interface Props {
 /** One question, with all that it takes to answer it. */
 export function QuestionDetail({ question, onNext }: Props) {
   const [refused, setRefused] = useState<Error | null>(null)
-  const isOpen = question.status === 'pending'
+  const isAsked = isOpen(question)
   const ask = askOf(question)
   const wanted = wantedOf(question)
   return (
-    <article className="question" aria-labelledby="prompt">
-      <About question={question} ask={ask} />
-      <Prompt text={ask ? headlineOf(question, ask) : question.prompt} />
-      {ask && <Asked type={question.type} ask={ask} />}
-      {wanted && isOpen && <Brief wanted={wanted} />}
-      {refused && <Problem error={refused} />}
-      {isOpen ? (
-        <>
-          <AnswerForm question={question} keys onRefused={setRefused} />
-          <ClaimLine question={question} />
-        </>
-      ) : (
-        <Closed question={question} onNext={onNext} />
-      )}
-      {wanted && !isOpen && <Outcome question={question} />}
-      {wanted && !isOpen && <Brief wanted={wanted} />}
-      <QuestionContext question={question} />
-    </article>
+    <ReadFirst>
+      <article className="question" aria-labelledby="prompt">
+        <About question={question} ask={ask} />
+        <Prompt text={ask ? headlineOf(question, ask) : question.prompt} />
+        {ask && <Asked type={question.type} ask={ask} />}
+        {wanted && isAsked && <Brief wanted={wanted} />}
+        {refused && <Problem error={refused} />}
+        {isAsked ? (
+          <>
+            <AnswerForm question={question} keys onRefused={setRefused} />
+            <ClaimLine question={question} />
+          </>
+        ) : (
+          <Closed question={question} onNext={onNext} />
+        )}
+        {wanted && !isAsked && <Outcome question={question} />}
+        {wanted && !isAsked && <Brief wanted={wanted} />}
+        <QuestionContext question={question} />
+      </article>
+    </ReadFirst>
   )
 }
 
 /** The first line is what is asked; what follows is often a plan or a list, and keeps its lines. */
 function Prompt({ text }: { readonly text: string }) {
-  const [first, ...rest] = visible(text).split('\n')
+  const [first = '', ...rest] = text.split('\n')
   return (
-    <>
+    <div className="question__text">
       <h2 className="question__prompt" id="prompt">
-        {first}
+        <Pieces text={first} />
       </h2>
-      {rest.length > 0 && <pre className="question__rest">{rest.join('\n').trim()}</pre>}
-    </>
+      {rest.length > 0 && (
+        <div className="question__rest">
+          <Passage text={rest.join('\n').trimEnd()} />
+        </div>
+      )}
+      <End />
+    </div>
   )
 }
 
@@ -156,20 +167,18 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
   )
 }
 
-const UNDECIDED: ReadonlySet<string> = new Set(['cancelled', 'timeout', 'failed'])
-
 function Closed({ question, onNext }: Props) {
+  const look = lookOf(question)
   return (
-    <div
-      className={`closed ${UNDECIDED.has(question.status) ? 'closed--undecided' : ''}`}
-      role="status"
-    >
+    <div className={`closed closed--${look}`} role="status">
       <p className="closed__verdict">
-        {!UNDECIDED.has(question.status) && <CheckIcon />} <strong>{verdictOf(question)}</strong>
+        {look === 'decided' && <CheckIcon />} <strong>{verdictOf(question)}</strong>
         <span className="quiet">
           {whereOf(question)} {question.resolvedAt && <Ago moment={question.resolvedAt} />}
         </span>
       </p>
+      <Receipt question={question} />
+      {question.receipt === 'overruled' && <Instead question={question} />}
       <div className="row">
         {onNext && (
           <button type="button" className="button button--lamp" onClick={onNext}>
@@ -182,12 +191,33 @@ function Closed({ question, onNext }: Props) {
   )
 }
 
+type Look = 'decided' | 'undecided' | 'waiting' | 'overruled'
+
+const UNDECIDED: ReadonlySet<string> = new Set(['cancelled', 'timeout', 'failed'])
+
+/** Green is only for what is certain: an answer that the agent has not confirmed is not. */
+function lookOf({ status, receipt }: Interaction): Look {
+  if (receipt === 'overruled' || receipt === 'lost') return 'overruled'
+  if (status === 'pending') return 'waiting'
+  return UNDECIDED.has(status) ? 'undecided' : 'decided'
+}
+
+/** What was answered here and did not count. */
+function Instead({ question }: Pick<Props, 'question'>) {
+  const given = { ...question, status: 'completed', response: question.accepted } as const
+  return (
+    <p className="quiet">
+      {`The answer from ${whoOf(question) || 'here'} was: ${verdictOf(given)}`}
+    </p>
+  )
+}
+
 function GoOn({ question }: Pick<Props, 'question'>) {
   const where = placeOf(question, askOf(question))
   if (!where) return null
   return (
     <Link className="button" to={where}>
-      See how it goes on
+      {askOf(question)?.plateId ? 'View agent' : 'View session'}
     </Link>
   )
 }

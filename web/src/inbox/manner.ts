@@ -29,7 +29,20 @@ export function verdictOf(question: Interaction): string {
   if (status === 'approved') return 'Approved'
   if (status === 'rejected') return 'Rejected'
   if (type === 'interactive_session') return decisionOf(question)
+  if (status === 'pending' && isAnswered(question)) return answerOf(type, question.accepted)
+  if (status === 'cancelled' && question.receipt === 'lost') {
+    return `Not delivered: ${answerOf(type, question.accepted)}`
+  }
+  if (status === 'cancelled' && question.via === 'terminal') return 'Dismissed'
   if (status !== 'completed') return ENDS[status] ?? status
+  return answerOf(type, response)
+}
+
+function isAnswered({ accepted }: Interaction): boolean {
+  return accepted !== null && accepted !== undefined
+}
+
+function answerOf(type: string, response: unknown): string {
   const given = objectOf(response)
   if (typeof given.approved === 'boolean') return ruled(type, given)
   const answers = Object.values(objectOf(given.answers))
@@ -56,17 +69,31 @@ export function isWhole(response: unknown): boolean {
   return typeof response === 'object' && response !== null
 }
 
-/** How a question ended that was answered in the agent's own terminal, or left there. */
-export function whereOf({ via, answeredBy }: Interaction): string {
-  if (via === 'terminal') return 'in the terminal'
-  return answeredBy ? `by ${answeredBy}` : ''
+/** Where a question was decided, or by whom. */
+export function whereOf(question: Interaction): string {
+  if (question.via === 'terminal' && question.receipt !== 'lost') return 'in the terminal'
+  const who = whoOf(question)
+  return who && `by ${who}`
 }
 
+/** Who answered: the name that was authenticated, and beside it the one that was only given. */
+export function whoOf({ answeredBy, answeredAs }: Answerer): string {
+  if (!answeredBy) return ''
+  return answeredAs ? `${visible(answeredBy)}, as “${visible(answeredAs)}”` : visible(answeredBy)
+}
+
+type Answerer = Pick<Interaction, 'answeredBy' | 'answeredAs'>
+
 function ruled(type: string, given: Readonly<Record<string, unknown>>): string {
-  const [yes, no] = type === 'permission' ? ['Allowed', 'Denied'] : ['Approved', 'Rejected']
-  if (given.approved === true) return given.always === true ? `${yes}, from now on` : yes
+  const [yes, no] = RULED[type] ?? ['Approved', 'Rejected']
+  if (given.approved === true) return given.always === true ? 'Always allowed' : yes
   const word = given.message ?? given.feedback
   return word ? `${no}: ${quoted(word)}` : no
+}
+
+const RULED: Readonly<Record<string, readonly [yes: string, no: string]>> = {
+  permission: ['Allowed', 'Denied'],
+  question: ['Answered', 'Declined'],
 }
 
 function quoted(value: unknown): string {
@@ -75,13 +102,13 @@ function quoted(value: unknown): string {
 }
 
 const SESSION_ENDS: Readonly<Record<string, string>> = {
-  cancelled: 'Ended without a decision',
-  timeout: 'Time ran out',
+  cancelled: 'Dismissed without a decision',
+  timeout: 'Timed out',
   failed: 'Failed',
 }
 
 const ENDS: Readonly<Record<string, string>> = {
-  cancelled: 'Taken back',
-  timeout: 'The deadline passed',
+  cancelled: 'Withdrawn',
+  timeout: 'Deadline passed',
   failed: 'Failed',
 }

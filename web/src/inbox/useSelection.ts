@@ -1,4 +1,4 @@
-import { useInteraction } from '@callboard/react'
+import { isOpen, useInteraction } from '@callboard/react'
 import { useState } from 'react'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
@@ -22,7 +22,7 @@ export function useSelection(
   const { interaction, error } = useInteraction(id)
   const index = questions.findIndex((one) => one.id === id)
   // The list may be a moment behind; what is closed must not be asked any more.
-  const isClosed = interaction !== undefined && interaction.status !== 'pending'
+  const isClosed = interaction !== undefined && !isOpen(interaction)
   const shown = isClosed ? interaction : (questions[index] ?? interaction)
   const rest = questions.filter((one) => one.id !== id)
   const move = (step: 1 | -1) => {

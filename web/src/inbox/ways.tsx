@@ -2,6 +2,8 @@ import { type FormEvent, useId } from 'react'
 import { useKept } from '../forms/useKept'
 import { KeyHint } from '../parts/KeyHint'
 import { visible } from '../parts/visible'
+import { Blocked } from '../reading/Blocked'
+import { useAllowed } from '../reading/useAllowed'
 import { useShortcut } from '../shell/shortcuts'
 
 interface Way {
@@ -13,16 +15,20 @@ interface KeyedWay extends Way {
   readonly keys: boolean
 }
 
-/** Yes or no. */
+/** Yes or no. A yes is for all that is asked, so its end has to have been in view. */
 export function Verdicts(props: KeyedWay & { readonly onVerdict: (approved: boolean) => void }) {
   const { keys, disabled, onVerdict } = props
+  const why = useId()
+  const { isAllowed, only } = useAllowed('Approve')
+  const approve = () => only(() => onVerdict(true))
   return (
     <div className="row">
       <button
         type="button"
         className="button button--lamp button--large"
-        disabled={disabled}
-        onClick={() => onVerdict(true)}
+        disabled={disabled || !isAllowed}
+        aria-describedby={why}
+        onClick={approve}
       >
         Approve {keys && <KeyHint>y</KeyHint>}
       </button>
@@ -34,7 +40,8 @@ export function Verdicts(props: KeyedWay & { readonly onVerdict: (approved: bool
       >
         Reject {keys && <KeyHint>n</KeyHint>}
       </button>
-      {keys && <Key name="y" label="Approve" run={() => onVerdict(true)} />}
+      <Blocked id={why} yes="Approve" keys={keys} />
+      {keys && <Key name="y" label="Approve" run={approve} />}
       {keys && <Key name="n" label="Reject" run={() => onVerdict(false)} />}
     </div>
   )

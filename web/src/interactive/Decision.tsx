@@ -32,7 +32,7 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
   const decide = (response: unknown) => {
     if (isPending || (isShared && by === null)) return
     onRefused(null)
-    const decided = { outcome: 'completed', response, by: by ?? undefined } as const
+    const decided = { outcome: 'completed', response, ...(by !== null && { by }) } as const
     mutate(decided, { onError: (refusal) => !faultOf(refusal) && onRefused(refusal) })
   }
   const change = () => {

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { Dialog } from '../parts/Dialog'
 import type { Interaction } from '../server/types'
 import { useDecision } from './useDecision'
@@ -13,25 +13,41 @@ interface Props {
 /** End it without a decision, which cannot be taken back; so it is asked twice. */
 export function EndButton({ question, isShared, onRefused }: Props) {
   const [isAsking, setAsking] = useState(false)
+  const [why, setWhy] = useState('')
+  const id = useId()
   const { mutate, isPending } = useDecision(question.id)
   const end = () => {
     onRefused(null)
-    mutate({ outcome: 'cancelled' }, { onError: onRefused, onSettled: () => setAsking(false) })
+    const reason = why.trim() && { error: why.trim() }
+    mutate(
+      { outcome: 'cancelled', ...reason },
+      { onError: onRefused, onSettled: () => setAsking(false) },
+    )
   }
   return (
     <div>
       <button type="button" className="button button--plain" onClick={() => setAsking(true)}>
-        End it without a decision …
+        Dismiss without deciding…
       </button>
       {isAsking && (
-        <Dialog title="End it without a decision?" onClose={() => setAsking(false)}>
+        <Dialog title="Dismiss without deciding?" onClose={() => setAsking(false)}>
           <p>
-            Whoever asked is told that it was cancelled. It cannot be opened again
-            {isShared ? ', and ends for everybody who has to decide' : ''}.
+            This ends the question as cancelled{isShared ? ' for everyone who has to decide' : ''}.
+            It cannot be reopened.
           </p>
+          <div className="field">
+            <label htmlFor={id}>Message (optional)</label>
+            <textarea
+              id={id}
+              className="input"
+              rows={2}
+              value={why}
+              onChange={(event) => setWhy(event.target.value)}
+            />
+          </div>
           <div className="dialog__foot">
             <button type="button" className="button" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </button>
             <button
               type="button"
@@ -39,7 +55,7 @@ export function EndButton({ question, isShared, onRefused }: Props) {
               disabled={isPending}
               onClick={end}
             >
-              End it
+              Dismiss
             </button>
           </div>
         </Dialog>

@@ -1,18 +1,19 @@
 import { useInbox, ValidationError } from '@callboard/react'
 import { Conflict } from '@callboard/react/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import type { Fault } from '../forms/reading'
 import { forget } from '../forms/useKept'
 import { say } from '../parts/Toasts'
-import type { Interaction } from '../server/types'
-import { myName } from '../server/useClaim'
+import { givenName, myName } from '../server/useClaim'
 
 export interface Decided {
   readonly outcome: 'completed' | 'cancelled'
   readonly response?: unknown
+  /** Why nothing was decided. */
+  readonly error?: string
   /** Who decides, where several have to. */
-  readonly by?: string | undefined
+  readonly by?: string | null
 }
 
 /** Under which name what is written for a question is kept. */
@@ -23,19 +24,17 @@ export function keptAs(id: string): string {
 /** End an interactive session. Whoever is first counts; the error says so to the second. */
 export function useDecision(id: string) {
   const { complete } = useInbox()
-  const cache = useQueryClient()
   const began = useRef(Date.now())
   return useMutation({
-    mutationFn: ({ by = myName(), ...end }: Decided) =>
-      complete(id, { ...end, by, durationMs: Math.max(0, Date.now() - began.current) }),
-    onSuccess: (now: Interaction) => {
-      forget(keptAs(id))
-      // How it ended, or who has decided, is shown in place of the form.
-      cache.setQueryData(['interaction', id], now)
-    },
+    mutationFn: ({ by = givenName(), ...end }: Decided) =>
+      complete(id, {
+        ...end,
+        ...(by !== null && { by }),
+        durationMs: Math.max(0, Date.now() - began.current),
+      }),
+    onSuccess: () => forget(keptAs(id)),
     onError: (error) => {
-      if (error instanceof Conflict) say(`Somebody was first. ${error.message}`)
-      void cache.invalidateQueries({ queryKey: ['interaction', id] })
+      if (error instanceof Conflict) say(`Your decision was not used. ${error.message}`)
     },
   })
 }

@@ -1,49 +1,47 @@
 import { useMemo, useState } from 'react'
-import { type DiffLine, lineDifferences } from './lines'
-import { visible } from './visible'
+import { Omitted, Passage } from '../reading/Passage'
+import { type DiffRow, diffRows, type Kind, lineDifferences, omittedRows } from './lines'
 
 interface Props {
   readonly before: string
   readonly after: string
-  readonly label: string
 }
 
-const SIGNS = { kept: ' ', added: '+', removed: '−' } as const
-const WORDS = { kept: '', added: 'added: ', removed: 'removed: ' } as const
-const AT_FIRST = 200
+const SIGNS: Readonly<Record<Kind, string>> = { kept: ' ', added: '+', removed: '−' }
+const WORDS: Readonly<Record<Kind, string>> = { kept: '', added: 'added: ', removed: 'removed: ' }
 
 /** How one text becomes another, as lines that are gone and lines that are new. */
-export function TextDiff({ before, after, label }: Props) {
-  const [whole, setWhole] = useState(false)
-  const lines = useMemo(() => lineDifferences(before, after), [before, after])
-  const shown = whole ? lines : lines.slice(0, AT_FIRST)
+export function TextDiff({ before, after }: Props) {
+  const [isWhole, setWhole] = useState(false)
+  const rows = useMemo(() => diffRows(lineDifferences(before, after)), [before, after])
+  const { head, omitted, tail } = useMemo(() => omittedRows(rows), [rows])
+  if (isWhole || omitted === null) return <Rows rows={rows} />
   return (
-    <div className="textdiff">
-      <section
-        className="textdiff__scroll"
-        aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
-        tabIndex={0}
-      >
-        <ol>
-          {numbered(shown).map(([key, line]) => (
-            <li key={key} className={`is-${line.kind}`}>
-              <span aria-hidden="true">{SIGNS[line.kind]}</span>
-              <span className="hidden">{WORDS[line.kind]}</span>
-              <span className="textdiff__text">{visible(line.text)}</span>
-            </li>
-          ))}
-        </ol>
-      </section>
-      {shown.length < lines.length && (
-        <button type="button" className="button" onClick={() => setWhole(true)}>
-          Show all {lines.length.toLocaleString()} lines
-        </button>
-      )}
-    </div>
+    <>
+      <Rows rows={head} />
+      <Omitted words={omitted} onShow={() => setWhole(true)} />
+      <Rows rows={tail} />
+    </>
   )
 }
 
-function numbered(lines: ReadonlyArray<DiffLine>): Array<[number, DiffLine]> {
-  return lines.map((line, index) => [index, line])
+function Rows({ rows }: { readonly rows: ReadonlyArray<DiffRow> }) {
+  return (
+    <ol className="textdiff">
+      {rows.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a difference does not change, its lines have no names
+        <li key={index} className={`is-${row.kind}`}>
+          <span aria-hidden="true">{SIGNS[row.kind]}</span>
+          <span className="hidden">{WORDS[row.kind]}</span>
+          <div className="textdiff__text">
+            {row.isNote ? (
+              <span className="passage__note">{row.text}</span>
+            ) : (
+              <Passage bare text={row.text} />
+            )}
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
 }

@@ -1,7 +1,52 @@
+import { blankLines, counted, isBlank, isTold } from './excerpt'
+
+/** Whether a line is in both texts, only in the new one, or only in the old one. */
+export type Kind = 'kept' | 'added' | 'removed'
+
 /** A line of one text, of another, or of both. */
 export interface DiffLine {
-  readonly kind: 'kept' | 'added' | 'removed'
+  readonly kind: Kind
   readonly text: string
+}
+
+/** A line as it is shown, or what is said in place of several. */
+export interface DiffRow extends DiffLine {
+  readonly isNote: boolean
+}
+
+/** The lines as they are shown: blank ones in a row are told in words. */
+export function diffRows(lines: ReadonlyArray<DiffLine>): DiffRow[] {
+  const rows: DiffRow[] = []
+  for (let at = 0; at < lines.length; ) {
+    const { kind, text } = lines[at] as DiffLine
+    const end = blankUntil(lines, at, kind)
+    if (isTold(end - at)) {
+      rows.push({ kind, text: blankLines(end - at), isNote: true })
+      at = end
+    } else {
+      rows.push({ kind, text, isNote: false })
+      at += 1
+    }
+  }
+  return rows
+}
+
+function blankUntil(lines: ReadonlyArray<DiffLine>, from: number, kind: Kind): number {
+  let at = from
+  while (lines[at]?.kind === kind && isBlank(lines[at]?.text ?? '')) at += 1
+  return at
+}
+
+const MOST_ROWS = 400
+const KEPT_ROWS = 150
+
+/** The first and the last rows, where there are too many to be drawn at once. */
+export function omittedRows(rows: ReadonlyArray<DiffRow>) {
+  if (rows.length <= MOST_ROWS) return { head: rows, omitted: null, tail: [] }
+  const between = rows.slice(KEPT_ROWS, -KEPT_ROWS)
+  const characters = between.reduce((sum, row) => sum + row.text.length, 0)
+  const omitted = `⋯ ${counted(between.length, 'line')}, ${counted(characters, 'character')} not shown ⋯`
+  return { head: rows.slice(0, KEPT_ROWS), omitted, tail: rows.slice(-KEPT_ROWS) }
 }
 
 /** More pairs of lines than this are not compared: then all of one is gone and all of other new. */
@@ -37,8 +82,7 @@ function sharedTail(old: ReadonlyArray<string>, now: ReadonlyArray<string>, head
   return count
 }
 
-const as = (kind: DiffLine['kind']) => (lines: ReadonlyArray<string>) =>
-  lines.map((text) => ({ kind, text }))
+const as = (kind: Kind) => (lines: ReadonlyArray<string>) => lines.map((text) => ({ kind, text }))
 const kept = as('kept')
 const removed = as('removed')
 const added = as('added')

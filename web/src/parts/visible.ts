@@ -15,6 +15,11 @@ function escaped(char: string): string {
   return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
 }
 
+/** A name or a path from anywhere, on one line. */
+export function onOneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
+}
+
 /** The first line of a text that may come from anywhere. */
 export function firstLine(text: string): string {
   return visible(text.trimStart().split('\n', 1)[0] ?? '')

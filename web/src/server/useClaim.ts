@@ -6,7 +6,12 @@ const TEN_MINUTES = 600_000
 
 /** The name under which this browser claims questions. */
 export function myName(): string {
-  return window.localStorage.getItem(KEY) ?? 'dashboard'
+  return givenName() ?? 'dashboard'
+}
+
+/** The name that was given here, if one was. */
+export function givenName(): string | null {
+  return window.localStorage.getItem(KEY)
 }
 
 /** Claim under this name from now on; an empty one takes it back. */

@@ -1,11 +1,20 @@
-import { SessionNotFound, useSession, useWorkflowData, useWorkflows } from '@callboard/react'
+import {
+  isOpen,
+  SessionNotFound,
+  useSession,
+  useWorkflowData,
+  useWorkflows,
+} from '@callboard/react'
 import { useEffect, useState } from 'react'
+import { Asked } from '../asks/Asked'
+import { askOf, headlineOf } from '../asks/ask'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { Brief } from '../interactive/Brief'
 import { wantedOf } from '../interactive/wanted'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
-import { visible } from '../parts/visible'
+import { Passage } from '../reading/Passage'
+import { End, ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
@@ -114,11 +123,12 @@ function Questions({ session }: { readonly session: Session }) {
     <>
       {refused && <Problem error={refused} />}
       <ul className="asks">
-        {session.pending.map((question, index) => (
+        {session.pending.filter(isOpen).map((question, index) => (
           <li className="ask" key={question.id}>
-            <p className="ask__prompt">{visible(question.prompt)}</p>
-            <About question={question} />
-            <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
+            <ReadFirst>
+              <Ask question={question} />
+              <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
+            </ReadFirst>
           </li>
         ))}
       </ul>
@@ -126,10 +136,20 @@ function Questions({ session }: { readonly session: Session }) {
   )
 }
 
-/** What an interactive session is about: nobody can decide without it. */
-function About({ question }: { readonly question: Interaction }) {
+/** All that is asked: a coding agent's call, or the prompt and what it is about. */
+function Ask({ question }: { readonly question: Interaction }) {
   const wanted = wantedOf(question)
-  return wanted && <Brief wanted={wanted} />
+  const ask = askOf(question)
+  return (
+    <>
+      <div className="ask__prompt">
+        <Passage bare text={ask ? headlineOf(question, ask) : question.prompt} />
+        <End />
+      </div>
+      {ask && <Asked type={question.type} ask={ask} />}
+      {wanted && <Brief wanted={wanted} />}
+    </>
+  )
 }
 
 function Gone({ id, deleted }: { readonly id: string; readonly deleted: boolean }) {

@@ -41,7 +41,12 @@ export const line = (tone: Tone, title: string, detail?: unknown): Line =>
     ? { tone, title: visible(title) }
     : { tone, title: visible(title), detail: shown(detail) }
 
-const by = (payload: Payload) => (payload.by ? ` by ${payload.by}` : '')
+const by = (payload: Payload) => (payload.by ? ` by ${whoDid(payload)}` : '')
+
+/** Who did it: the name that was authenticated, and beside it the one that was only given. */
+export function whoDid({ by: name, as }: Payload): string {
+  return as ? `${name}, as “${as}”` : String(name)
+}
 
 const TELLERS: Readonly<Record<string, Teller>> = {
   'workflow:started': (p) => line('good', `${p.workflow} began${by(p)}`, p.input),
@@ -83,8 +88,16 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'input:claimed': (p) => line('person', `${p.by} sees to it`),
   'input:released': () => line('person', 'The claim was given back'),
   'input:contributed': (p) => line('person', `One of several decided${by(p)}`, verdict(p)),
-  'input:received': (p) => line('person', `Answered${by(p)}`, verdict(p)),
-  'input:cancelled': (p) => line('person', `Question taken back${by(p)}`, p.reason),
+  'input:accepted': (p) =>
+    line('person', `Answer accepted${by(p)}, waiting for the agent to confirm`, verdict(p)),
+  'input:received': (p) => outcome(p) ?? line('person', `Answered${place(p)}`, verdict(p)),
+  'input:corrected': (p) =>
+    line(
+      RECEIPTS[String(p.receipt)]?.tone ?? 'person',
+      `Corrected: ${RECEIPTS[String(p.receipt)]?.title ?? ENDS[String(p.status)] ?? p.status}`,
+      verdict(p) ?? (p.receipt && ENDS[String(p.status)]),
+    ),
+  'input:cancelled': (p) => outcome(p) ?? line('person', `Question withdrawn${by(p)}`, p.reason),
   'input:expired': (p) => line('person', 'The deadline passed', verdict(p)),
   'input:failed': (p) => line('bad', 'The conversation failed', p.error),
   'input:reminded': () => line('person', 'The deadline passed; the question stays open'),
@@ -93,15 +106,42 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'input:escalated': (p) => line('person', 'Asked more people', p.to),
 }
 
+const RECEIPTS: Readonly<Record<string, { readonly tone: Tone; readonly title: string }>> = {
+  delivered: { tone: 'good', title: 'Delivered' },
+  overruled: { tone: 'bad', title: 'Overruled in the terminal' },
+  lost: { tone: 'bad', title: 'Lost: the agent stopped before it got the answer' },
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  completed: 'Answered in the terminal',
+  cancelled: 'Dismissed in the terminal',
+}
+
+/** What became of an answer to a coding agent; null for questions that are answered at once. */
+function outcome(p: Payload): Line | null {
+  const found = RECEIPTS[String(p.receipt)]
+  if (!found) return null
+  const who = p.receipt === 'delivered' ? by(p) : ''
+  return line(found.tone, `${found.title}${who && `: answered${who}`}`, verdict(p) ?? p.reason)
+}
+
+const place = (p: Payload) => (p.via === 'terminal' ? ' in the terminal' : by(p))
+
 const again = (visit: unknown) => (Number(visit) > 1 ? `, visit ${visit}` : '')
 const retry = (p: Payload) => (p.retryInMs ? `; again in ${length(Number(p.retryInMs))}` : '')
 const itemsOf = (items: unknown) => (Array.isArray(items) ? `${items.length} items` : '')
 const messageOf = (error: unknown) => (error as { message?: string } | null)?.message ?? error
 
+/** What was answered: `response` is what an agent gets, `value` what a workflow gets. */
 function verdict(p: Payload): unknown {
-  if (p.approved === true) return 'Approved'
-  if (p.approved === false) return 'Rejected'
-  return p.value
+  const given = p.response ?? p.value
+  const told = typeof given === 'object' && given !== null ? (given as Payload) : {}
+  const approved = p.approved ?? told.approved
+  const remark = told.message ?? told.feedback
+  const why = typeof remark === 'string' && remark ? `: “${remark}”` : ''
+  if (approved === true) return `Approved${told.always === true ? ', always' : ''}`
+  if (approved === false) return `Rejected${why}`
+  return told.answers ?? given
 }
 
 function pathsOf(patches: unknown): string {

@@ -17,7 +17,13 @@ export interface Ledger {
   readonly usage: ReadonlyMap<string, number>
 }
 
-const CLOSES = new Set(['input:received', 'input:cancelled', 'input:expired', 'input:failed'])
+const CLOSES = new Set([
+  'input:accepted',
+  'input:received',
+  'input:cancelled',
+  'input:expired',
+  'input:failed',
+])
 
 /** Add up the first `position` events. */
 export function ledgerOf(events: ReadonlyArray<SerializedEvent>, position: number): Ledger {

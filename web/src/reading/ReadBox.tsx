@@ -1,0 +1,49 @@
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { isInView, ReadingContext, useNewReading, useReading } from './reading'
+
+/** What is asked, and the ways to answer: nothing in it is allowed before its end was in view. */
+export function ReadFirst({ children }: { readonly children: ReactNode }) {
+  return <ReadingContext value={useNewReading()}>{children}</ReadingContext>
+}
+
+interface Props {
+  readonly label: string
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+/** A box that scrolls when its text is long, and knows whether the end of it has been in view. */
+export function ReadBox({ label, className = '', children }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
+    <section className={`readbox ${className}`} aria-label={label} tabIndex={0}>
+      {children}
+      <End />
+    </section>
+  )
+}
+
+/** The end of what has to be read. */
+export function End() {
+  const { report } = useReading()
+  const ref = useRef<HTMLSpanElement>(null)
+  const id = useId()
+  useLayoutEffect(() => {
+    const marker = ref.current
+    if (!marker) return
+    // A short text is not waited for: a key that is pressed at once finds it read.
+    let isSeen = isInView(marker)
+    report(id, { where: isSeen ? 'seen' : 'unknown', marker })
+    const observer = new IntersectionObserver((entries) => {
+      if (isSeen) return
+      isSeen = entries.some((entry) => entry.isIntersecting)
+      report(id, { where: isSeen ? 'seen' : 'below', marker })
+    })
+    observer.observe(marker)
+    return () => {
+      observer.disconnect()
+      report(id, null)
+    }
+  }, [id, report])
+  return <span className="readbox__end" ref={ref} aria-hidden="true" />
+}

@@ -1,0 +1,62 @@
+import { createContext, useCallback, useContext, useMemo, useState } from 'react'
+
+/** Where the end of a text is: not known yet, out of sight, or it has been in view. */
+export type Where = 'unknown' | 'below' | 'seen'
+
+interface End {
+  readonly where: Where
+  readonly marker: HTMLElement
+}
+
+/** What has been read of a question, and so whether it may be allowed. */
+export interface Reading {
+  readonly where: Where
+  /** Bring the first end that was not in view into view. */
+  readonly jump: () => void
+  readonly report: (id: string, end: End | null) => void
+}
+
+/** Where there is nothing to read, nothing has to be read first. */
+const NOTHING: Reading = { where: 'seen', jump: () => {}, report: () => {} }
+
+export const ReadingContext = createContext<Reading>(NOTHING)
+
+/** What has been read so far of the question around. */
+export function useReading(): Reading {
+  return useContext(ReadingContext)
+}
+
+/** A reading that begins anew; all the ends that are reported to it count. */
+export function useNewReading(): Reading {
+  const [ends, setEnds] = useState<ReadonlyMap<string, End>>(new Map())
+  const report = useCallback((id: string, end: End | null) => {
+    setEnds((before) => {
+      const after = new Map(before)
+      if (end) after.set(id, end)
+      else after.delete(id)
+      return after
+    })
+  }, [])
+  return useMemo(() => {
+    const unseen = [...ends.values()].filter((end) => end.where !== 'seen')
+    const jump = () => unseen[0]?.marker.scrollIntoView({ block: 'nearest' })
+    return { where: worst(unseen), jump, report }
+  }, [ends, report])
+}
+
+function worst(unseen: ReadonlyArray<End>): Where {
+  if (unseen.length === 0) return 'seen'
+  return unseen.some((end) => end.where === 'below') ? 'below' : 'unknown'
+}
+
+/** Whether an element is within the window, and within whatever scrolls around it. */
+export function isInView(marker: HTMLElement): boolean {
+  const { top, bottom, width } = marker.getBoundingClientRect()
+  if (width === 0 || top < 0 || bottom > window.innerHeight) return false
+  for (let box = marker.parentElement; box; box = box.parentElement) {
+    if (getComputedStyle(box).overflowY === 'visible') continue
+    const edges = box.getBoundingClientRect()
+    if (bottom > edges.bottom + 1 || top < edges.top - 1) return false
+  }
+  return true
+}
