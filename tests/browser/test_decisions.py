@@ -243,7 +243,7 @@ async def test_a_decision_that_comes_second_is_told(person: Person, server: Serv
     await expect(person.page.get_by_role("button", name=re.compile("^Approve"))).to_be_visible()
     await complete(server, question, response="rejected", by="Ada")
     await person.sees("Rejected")
-    await person.sees("by Ada")
+    await person.sees(", as “Ada”")
 
 
 async def test_large_context_is_folded_and_nothing_in_it_can_act(person: Person, server: Server):

@@ -84,7 +84,6 @@ const SOURCES: Readonly<Record<string, string>> = {
   hook: 'reported by its hook',
   transcript: 'found in its transcript',
   registry: 'found in its list of sessions',
-  silence: 'nothing shows otherwise',
 }
 
 function changed(p: Payload): string {

@@ -28,6 +28,6 @@ function titleOf(error: unknown): string {
   if (error instanceof ServerUnreachable) return 'The server does not answer.'
   if (error instanceof SessionNotFound) return 'This session is not there.'
   if (error instanceof CallboardError && error.status === 403) return 'Not allowed.'
-  if (error instanceof CallboardError && error.status === 409) return 'Somebody was first.'
+  if (error instanceof CallboardError && error.status === 409) return 'Already answered.'
   return 'That did not work.'
 }

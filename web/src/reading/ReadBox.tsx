@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
-import { isInView, ReadingContext, useNewReading, useReading } from './reading'
+import { covered, isInView, ReadingContext, useNewReading, useReading } from './reading'
 
 /** What is asked, and the ways to answer: nothing in it is allowed before its end was in view. */
 export function ReadFirst({ children }: { readonly children: ReactNode }) {
@@ -34,11 +34,12 @@ export function End() {
     // A short text is not waited for: a key that is pressed at once finds it read.
     let isSeen = isInView(marker)
     report(id, { where: isSeen ? 'seen' : 'unknown', marker })
-    const observer = new IntersectionObserver((entries) => {
+    const look = (entries: ReadonlyArray<IntersectionObserverEntry>) => {
       if (isSeen) return
       isSeen = entries.some((entry) => entry.isIntersecting)
       report(id, { where: isSeen ? 'seen' : 'below', marker })
-    })
+    }
+    const observer = new IntersectionObserver(look, { rootMargin: `0px 0px -${covered()}px 0px` })
     observer.observe(marker)
     return () => {
       observer.disconnect()

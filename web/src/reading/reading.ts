@@ -49,10 +49,18 @@ function worst(unseen: ReadonlyArray<End>): Where {
   return unseen.some((end) => end.where === 'below') ? 'below' : 'unknown'
 }
 
+/** How much of the window's lower edge the navigation of a phone lies over. */
+export function covered(): number {
+  const bar = document.querySelector('.rail')
+  if (!bar || getComputedStyle(bar).position !== 'fixed') return 0
+  const { top, bottom } = bar.getBoundingClientRect()
+  return top > 0 && bottom >= window.innerHeight ? Math.ceil(window.innerHeight - top) : 0
+}
+
 /** Whether an element is within the window, and within whatever scrolls around it. */
 export function isInView(marker: HTMLElement): boolean {
   const { top, bottom, width } = marker.getBoundingClientRect()
-  if (width === 0 || top < 0 || bottom > window.innerHeight) return false
+  if (width === 0 || top < 0 || bottom > window.innerHeight - covered()) return false
   for (let box = marker.parentElement; box; box = box.parentElement) {
     if (getComputedStyle(box).overflowY === 'visible') continue
     const edges = box.getBoundingClientRect()
