@@ -59,7 +59,7 @@ async def test_a_component_hears_that_nothing_was_decided(meeting: Meeting):
     await expect(page.get_by_text("Waiting for human review...")).to_be_visible()
     await expect(person.heading("Review the deployment plan")).to_be_visible()
     await person.button("Dismiss without deciding…").click()
-    await person.button("End it").click()
+    await person.button("Dismiss").click()
     await expect(page.get_by_text("Not deployed.")).to_be_visible()
 
 

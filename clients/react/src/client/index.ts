@@ -1,4 +1,3 @@
-export { type AnswerRecord, answersOf, isOpen } from './answers.js'
 export {
   type CallboardClient,
   createClient,
@@ -26,6 +25,7 @@ export {
   type Receipt,
   type SerializedEvent,
 } from './events.js'
+export { isOpen } from './interactions.js'
 export { isPlateEvent, type PlateEventName, plateEventNames } from './plates.js'
 export type { EventStream, StreamListener, StreamOptions, StreamStatus } from './stream.js'
 export { type PendingInteraction, type Summary, summarise } from './summary.js'

@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
-import { isOpen } from '../client/answers.js'
+import { isOpen } from '../client/interactions.js'
 import type {
   AnswerRequest,
   ClaimRequest,
@@ -56,7 +56,10 @@ export function useInbox(): UseInboxResult {
   const sorted = useMemo(() => (data ? [...data.interactions].sort(byUrgency) : NONE), [data])
   return {
     interactions: useMemo(() => sorted.filter(isOpen), [sorted]),
-    unconfirmed: useMemo(() => sorted.filter((one) => !isOpen(one)), [sorted]),
+    unconfirmed: useMemo(
+      () => sorted.filter((one) => one.status === 'pending' && !isOpen(one)),
+      [sorted],
+    ),
     hasMore: Boolean(data?.nextCursor),
     status: feed.status,
     isLoading,
@@ -116,16 +119,13 @@ export function useInboxActions() {
 
 /** Show a question as it is now, wherever it is shown. */
 function put(cache: QueryClient, now: Interaction): void {
-  cache.setQueryData<Interaction>([...keys.interaction, now.id], now)
+  cache.setQueryData([...keys.interaction, now.id], now)
   cache.setQueryData<InteractionsPage>(
     keys.inbox,
     (page) =>
       page && {
         ...page,
-        interactions: page.interactions.flatMap((one) => {
-          if (one.id !== now.id) return [one]
-          return now.status === 'pending' ? [now] : []
-        }),
+        interactions: page.interactions.map((one) => (one.id === now.id ? now : one)),
       },
   )
 }
