@@ -188,14 +188,15 @@ def test_nothing_is_written_through_a_link(client: Client, folder: Path, tmp_pat
 
 def test_files_of_the_same_name_are_not_overwritten(client: Client, folder: Path):
     process = client.start(None)
-    names = [f"claude.{os.getpid()}.{process.pid}.{number}" for number in (0, 1)]
-    (folder / "spool" / f"{names[0]}.json").write_text("first")
-    (folder / "spool" / f"{names[1]}.part").write_text("being written")
+    start = f"claude.{os.getpid()}.{process.pid}"
+    (folder / "spool" / f"{start}.0.json").write_text("first")
+    (folder / "spool" / f"{start}.1.part").write_text("being written")
     process.communicate(PAYLOAD)
     assert process.returncode == 0
-    assert (folder / "spool" / f"{names[0]}.json").read_text() == "first"
-    assert (folder / "spool" / f"{names[1]}.part").read_text() == "being written"
-    assert (folder / "spool" / f"claude.{os.getpid()}.{process.pid}.2.json").exists()
+    assert (folder / "spool" / f"{start}.0.json").read_text() == "first"
+    assert (folder / "spool" / f"{start}.1.part").read_text() == "being written"
+    (dropped,) = (folder / "spool").glob(f"{start}.????????????????.json")
+    assert dropped.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from callboard.disk.private import open_private
 from callboard.ids import short_id
-from callboard.log.private import open_private
 
 
 @dataclass(slots=True)

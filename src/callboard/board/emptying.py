@@ -4,11 +4,13 @@ import asyncio
 import logging
 import os
 from collections import deque
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from callboard.board.listening import Listener
 from callboard.board.spool import Spool, Spooled
+from callboard.disk.files import replace
 from callboard.errors import StoreError
 from callboard.ids import short_id
 
@@ -78,12 +80,6 @@ class Emptying:
 
     def keep(self, agent: str, body: bytes) -> None:
         """Leave something in the spool that could not be recorded just now."""
-        name = self._spool.folder / f"{agent}.0.{os.getpid()}{short_id()}"
-        try:
-            file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(file, "wb") as writing:
-                writing.write(body)
-            name.rename(name.with_name(name.name + ".json"))
-        except OSError:
-            # The disk is full, or worse: the log of the server has told it already.
-            name.unlink(missing_ok=True)
+        name = f"{agent}.0.{os.getpid()}{short_id()}.json"
+        with suppress(OSError):
+            replace(self._spool.folder / name, body)

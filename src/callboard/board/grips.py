@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from callboard.log.private import make_private_folder
+from callboard.disk.private import make_private_folder
 
 
 class Grips:

@@ -5,20 +5,16 @@ may report; `spool/`, payloads that nobody has read yet, of which those that end
 whole; `spool/.full`, while it is there hooks write nothing; `received.json`, what came in, counted.
 """
 
-import os
-import stat
 from pathlib import Path
 from typing import Any, Final, cast
 
 import orjson
 
+from callboard.disk.files import replace
+from callboard.disk.private import make_own_folder
 from callboard.errors import StoreError
-from callboard.ids import short_id
-from callboard.log.private import make_private_folder, open_private
 
 SUFFIX: Final = ".hooks"
-
-_OTHERS: Final = 0o077
 
 
 def hooks_folder(database: Path) -> Path:
@@ -53,8 +49,7 @@ def make_folders(folder: Path) -> None:
     """
     for one in (folder, spool_folder(folder)):
         try:
-            make_private_folder(one)
-            _claim(one)
+            make_own_folder(one)
         except OSError as error:
             raise StoreError(
                 f"{one} cannot be made: {error.strerror or error}.", path=str(one)
@@ -87,26 +82,9 @@ def _replace(path: Path, content: bytes) -> None:
 
     It is not forced to the disk: after a crash of the machine the next server writes it anew.
     """
-    draft = path.with_name(f".{path.name}.{short_id()}")
     try:
-        with os.fdopen(open_private(draft, os.O_EXCL | os.O_NOFOLLOW), "wb") as opened:
-            opened.write(content)
-        draft.rename(path)
+        replace(path, content, lasting=False)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise StoreError(
             f"{path} cannot be written: {error.strerror or error}.", path=str(path)
         ) from error
-
-
-def _claim(folder: Path) -> None:
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        raise StoreError(
-            f"{folder} is a link to somewhere else. Remove it, and a folder is made in its place.",
-            path=str(folder),
-        )
-    if found.st_uid != os.geteuid():
-        raise StoreError(f"{folder} belongs to another user.", path=str(folder))
-    if found.st_mode & _OTHERS:
-        folder.chmod(0o700)

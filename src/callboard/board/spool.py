@@ -22,9 +22,9 @@ from callboard.board.rejects import Rejects
 from callboard.clock import Clock
 from callboard.courier.delivery import MOST_BYTES, MOST_SPOOLED, is_agent
 from callboard.courier.letters import LARGEST
+from callboard.disk.private import open_private
 from callboard.errors import StoreError
 from callboard.ids import short_id
-from callboard.log.private import open_private
 
 AT_ONCE: Final = 16 * 1024 * 1024
 """So many bytes are in memory at once, and one file more."""

@@ -10,11 +10,12 @@ from typing import Final
 from callboard.cli.database import Database
 from callboard.cli.places import Place
 from callboard.cli.remote import Server
+from callboard.disk.files import add
+from callboard.disk.private import make_private_folder
 from callboard.harness.claims import Harness
 from callboard.harness.folders import Folders
 from callboard.harness.windows import Window
 from callboard.ids import short_id
-from callboard.log.private import make_private_folder, open_private
 
 _TOKEN: Final = "CALLBOARD_TOKEN"
 
@@ -61,8 +62,7 @@ class Handover:
             return None
         make_private_folder(self.folders.root)
         path = self.folders.root / f".token-{short_id()}"
-        with os.fdopen(open_private(path, os.O_EXCL | os.O_NOFOLLOW), "w") as opened:
-            opened.write(token)
+        add(path, token.encode())
         return path
 
 

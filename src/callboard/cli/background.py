@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from callboard.cli.database import Database
 from callboard.client.access import find_token
 from callboard.client.transport import Transport
+from callboard.disk.private import make_private_folder, open_private
 from callboard.errors import CallboardError, ServerUnreachable
-from callboard.log.private import make_private_folder, open_private
 
 _READY_WITHIN: Final = 20.0
 _LOOK_EVERY: Final = 0.1

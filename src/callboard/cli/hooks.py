@@ -16,8 +16,8 @@ from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.service import installed_port
 from callboard.clock import SystemClock
+from callboard.disk.private import make_private_folder
 from callboard.errors import CallboardError, NotFound, SettingsUnusable, ValidationError
-from callboard.log.private import make_private_folder
 from callboard.server.access.tokens import Tokens
 from callboard.server.hook_access import keep_hooks_in
 from callboard.vendors.claude.protocol import LESSONS
@@ -33,7 +33,7 @@ from callboard.vendors.settings import (
     uninstall,
 )
 from callboard.vendors.settings_agents import INSTALLABLE, Installable
-from callboard.vendors.settings_files import read
+from callboard.vendors.settings_files import check_inside, read
 
 _ALL: Final = "all"
 _CLAUDE: Final = "claude"
@@ -179,7 +179,7 @@ class _Chosen:
     def install(self, one: Installable) -> _Done:
         """Put our hooks into the settings of one agent."""
         transport = self._chosen_transport(one)
-        path = one.settings.place(self._scope, self.project)
+        path = self._place(one.settings)
         make_private_folder(self.folder.parent)
         make_folders(self.folder)
         plan = Plan(
@@ -203,7 +203,7 @@ class _Chosen:
 
     def uninstall(self, one: Installable) -> _Done:
         """Take our hooks out of the settings of one agent."""
-        path = one.settings.place(self._scope, self.project)
+        path = self._place(one.settings)
         # First what was made last, so that the folders are empty that were made for the first.
         lessons = self._lessons() if one.name == _CLAUDE else []
         beside = [uninstall(lesson, place, self.folder) for lesson, place in lessons]
@@ -227,7 +227,13 @@ class _Chosen:
 
     def _lessons(self) -> list[tuple[AgentSettings, Path]]:
         """What agents are taught, and where it is written."""
-        return [(lesson, lesson.place(self._scope, self.project)) for lesson in LESSONS]
+        return [(lesson, self._place(lesson)) for lesson in LESSONS]
+
+    def _place(self, settings: AgentSettings) -> Path:
+        path = settings.place(self._scope, self.project)
+        if self._scope == "project":
+            check_inside(self.project, path)
+        return path
 
     def _meant(self, also_absent: bool) -> Iterator[Installable]:
         if self._agent != _ALL:

@@ -23,7 +23,9 @@ from callboard.cli.screen import Screen
 from callboard.client.access import DEFAULT_URL, checked, find_token, is_loopback
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
-from callboard.log.private import make_private_folder
+from callboard.disk.files import add
+from callboard.disk.private import make_private_folder
+from callboard.ids import short_id
 
 _LIVES: Final = 30
 """Seconds after which the file is removed; the server takes its code no longer either."""
@@ -106,18 +108,16 @@ def _write(address: str) -> Path:
     """A page that leads on to the address, for its owner's eyes only, and not for long."""
     folder = _folder()
     _remove_old(folder)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=folder, prefix="open-", suffix=".html", delete=False
-    ) as file:
-        file.write(_PAGE.format(address=html.escape(address)))
+    file = folder / f"open-{short_id()}.html"
+    add(file, _PAGE.format(address=html.escape(address)).encode())
     subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _REMOVE, file.name, str(_LIVES)],
+        [sys.executable, "-I", "-S", "-c", _REMOVE, str(file), str(_LIVES)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    return Path(file.name)
+    return file
 
 
 def _remove_old(folder: Path) -> None:

@@ -16,8 +16,9 @@ from callboard.cli.program import program
 from callboard.cli.screen import Screen
 from callboard.cli.service_units import Served
 from callboard.cli.supervisors import Launchd, Systemd, supervisor
+from callboard.disk.files import replace
+from callboard.disk.private import make_private_folder
 from callboard.errors import ConflictError, SettingsUnusable
-from callboard.log.private import make_private_folder
 from callboard.vendors.settings_agents import INSTALLABLE
 from callboard.vendors.settings_files import read
 
@@ -132,9 +133,7 @@ def _write(path: Path, content: bytes) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.new")
-        draft.write_bytes(content)
-        draft.replace(path)
+        replace(path, content, mode=0o644)
     except OSError as error:
         raise SettingsUnusable(
             f"{path} cannot be written: {error.strerror}.", path=str(path)

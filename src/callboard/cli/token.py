@@ -12,9 +12,9 @@ from callboard.cli.printing import Cell, print_json, print_table
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, moment, one_line
 from callboard.clock import SystemClock
+from callboard.disk.private import make_private_folder
 from callboard.errors import NotFound
 from callboard.events.moments import from_ms
-from callboard.log.private import make_private_folder
 from callboard.server.access.scopes import Scope
 from callboard.server.access.tokens import Token, Tokens
 

@@ -4,6 +4,7 @@ import posix
 
 from callboard.courier.letters import Letter
 from callboard.courier.wire import Patience, Refused, ask, read_connection
+from callboard.disk.files import replace
 
 ANSWER_WITHIN = 1.0
 MOST_SPOOLED = 10_000
@@ -13,7 +14,6 @@ MOST_BYTES = 512 * 1024 * 1024
 
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
-_TRIES = 100
 _MOST_WEIGHED = 300
 
 
@@ -46,7 +46,9 @@ def drop(letter: Letter, body: bytes) -> None:
         # Not through a link: who could make one could read what is dropped.
         if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
             return
-        _write(f"{spool}/{letter.agent}.{letter.sender.pid}.{posix.getpid()}", body)
+        number = posix.urandom(8).hex()
+        name = f"{letter.agent}.{letter.sender.pid}.{posix.getpid()}.{number}.json"
+        replace(f"{spool}/{name}", body, lasting=False)
         if _is_full(spool):
             posix.close(posix.open(spool + "/.full", _NEW, 0o600))
     except OSError:
@@ -60,29 +62,6 @@ def _is_full(spool: str) -> bool:
     weighed = names[:_MOST_WEIGHED]
     size = sum([posix.lstat(f"{spool}/{name}").st_size for name in weighed])
     return len(names) > MOST_SPOOLED or size * len(names) > MOST_BYTES * len(weighed)
-
-
-def _write(name: str, body: bytes) -> None:
-    """Write a file that has its name only when it is whole, and takes no other's place."""
-    for attempt in range(_TRIES):
-        part, whole = f"{name}.{attempt}.part", f"{name}.{attempt}.json"
-        try:
-            file = posix.open(part, _NEW, 0o600)
-        except FileExistsError:
-            continue
-        try:
-            # Whoever has the one name may take the other, so nobody takes it between.
-            taken = _is_there(whole)
-            rest = b"" if taken else body
-            while rest:
-                rest = rest[posix.write(file, rest) :]
-            if not taken:
-                posix.rename(part, whole)
-                return
-        finally:
-            posix.close(file)
-            if _is_there(part):
-                posix.unlink(part)
 
 
 def _is_there(path: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 from pydantic import BaseModel
 
 from callboard.delegation.front_matter import front_matter
+from callboard.disk.files import read
 from callboard.errors import ValidationError
 
 GENERAL: Final = "general-purpose"
@@ -96,11 +97,9 @@ def _content(file: Path) -> bytes:
     # A pipe or a device, also at the end of a link, would never end, or never begin.
     if not stat.S_ISREG(file.stat().st_mode):
         raise ValidationError("it is no regular file; put the agent's own text there", line=1)
-    with file.open("rb") as opened:
-        content = opened.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
+    if file.stat().st_size > _LARGEST:
         raise ValidationError("it is larger than 1 MB; make it shorter", line=1)
-    return content
+    return read(file, _LARGEST, follow=True)
 
 
 def _files(folders: Iterable[Path]) -> list[Path]:

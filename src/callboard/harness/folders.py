@@ -6,7 +6,6 @@ again when the harness dies, or the server, or the machine.
 
 import errno
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,11 +16,12 @@ from typing import Any, Final, cast
 
 import orjson
 
+from callboard.disk.files import replace
+from callboard.disk.private import make_own_folder
 from callboard.harness.confirmation import Call, Observation
 from callboard.harness.confirmation_hook import FILE, append
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
-from callboard.log.private import make_private_folder, open_private
 from callboard.vendors.fields import as_object, word
 
 PREFIX: Final = "attend-"
@@ -48,14 +48,8 @@ class Attempt:
     def write(self, name: str, content: bytes | str) -> Path:
         """Put a file there, whole, and on the disk before this returns."""
         path = self.path(name)
-        draft = self.folder / f".{name}.{short_id()}"
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
-        with os.fdopen(open_private(draft, os.O_EXCL | os.O_NOFOLLOW), "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
-        draft.rename(path)
-        _force(self.folder)
+        replace(path, data)
         return path
 
     def write_json(self, name: str, value: Any) -> Path:
@@ -141,7 +135,7 @@ class Folders:
         """A new try at a session. by: the harness, so that others leave it alone from the start."""
         parent = self.of(interaction_id)
         for folder in (self.root, parent):
-            make_private_folder(folder)
+            make_own_folder(folder)
         draft = Attempt(parent / f".{short_id()}")
         draft.folder.mkdir(mode=0o700)
         draft.write_json("harness.json", by)
@@ -205,11 +199,3 @@ def _observation(line: bytes) -> Observation | None:
     if event not in ("proposed", "asked", "submitted") or arguments is None or session is None:
         return None
     return Observation(event, arguments, session, word(told.get("prompt")), word(told.get("call")))
-
-
-def _force(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -2,14 +2,17 @@
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from callboard.log.private import make_private_folder, open_private
+from callboard.disk.files import add, read
+from callboard.disk.private import make_private_folder
 
 VARIABLE: Final = "CALLBOARD_MCP_KEY"
 
 _BYTES: Final = 32
+_LONGEST: Final = 4096
 
 
 def client_key(folder: Path) -> bytes:
@@ -20,23 +23,10 @@ def client_key(folder: Path) -> bytes:
     make_private_folder(folder)
     path = folder / "mcp.key"
     while True:
-        found = _read(path)
-        if found is not None:
-            return found
-        draft = folder / f".mcp.key.{secrets.token_hex(8)}"
-        with os.fdopen(open_private(draft, os.O_EXCL | os.O_NOFOLLOW), "wb") as opened:
-            opened.write(secrets.token_bytes(_BYTES))
-        try:
-            path.hardlink_to(draft)  # Whoever is first makes it; the others take that one.
-        except FileExistsError:
-            continue
-        finally:
-            draft.unlink()
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        found = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    return found if len(found) == _BYTES else None
+        with suppress(FileNotFoundError):
+            found = read(path, _LONGEST)
+            if len(found) == _BYTES:
+                return found
+            path.unlink()
+        with suppress(FileExistsError):  # Whoever is first makes it; the others take that one.
+            add(path, secrets.token_bytes(_BYTES))

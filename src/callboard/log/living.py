@@ -7,7 +7,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from callboard.log.private import open_private
+from callboard.disk.private import open_private
 
 
 def hold(file: Path, content: bytes = b"") -> int:

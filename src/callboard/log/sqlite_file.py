@@ -4,8 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
+from callboard.disk.private import make_private_folder, open_private
 from callboard.errors import StoreError, StoreForeign
-from callboard.log.private import make_private_folder, open_private
 
 APPLICATION_ID = 0x43414C4C
 """CALL, in the header of every database of ours."""

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from callboard.clock import Clock
+from callboard.disk.private import make_own_folder
 from callboard.errors import StoreError
 from callboard.log.migrate import migrate
-from callboard.log.private import make_private_folder
 from callboard.log.sqlite_errors import is_busy, translate
 from callboard.log.sqlite_file import connect, create_private, prepare, recognise
 from callboard.log.turnstile import Turnstile, busy_because, poll
@@ -52,7 +52,7 @@ def _look_at(path: Path, patience: float) -> None:
 def _turnstile(path: Path) -> Turnstile:
     folder = live_folder(path)
     try:
-        make_private_folder(folder)
+        make_own_folder(folder)
         return Turnstile(folder)
     except OSError as error:
         raise StoreError(

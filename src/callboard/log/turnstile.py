@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from callboard.disk.private import open_private
 from callboard.errors import StoreBusy
-from callboard.log.private import open_private
 
 _FIRST_PAUSE = 0.000_05
 _LONGEST_PAUSE = 0.001

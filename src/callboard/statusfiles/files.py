@@ -4,10 +4,11 @@ import contextlib
 import fcntl
 import json
 import os
-import stat
 import time
 from collections.abc import Callable, Generator
 
+from callboard.disk import project_files
+from callboard.disk.files import open_shared
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError
 from callboard.statusfiles.phases import Phase, Workflow
 
@@ -26,8 +27,8 @@ def locked(file: File) -> Generator[None]:
     """Be the only one who changes a file, among all who ask."""
     lock = f"{os.fspath(file)}.lock"
     try:
-        os.makedirs(os.path.dirname(lock), exist_ok=True)
-        opened = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        with project_files.folder_of(lock, make=True) as (folder, name):
+            opened = open_shared(name, mode=0o644, folder=folder)
     except OSError as error:
         raise _refused(lock, error) from error
     try:
@@ -59,11 +60,10 @@ def read(file: File) -> Workflow | None:
 def data_of(file: File) -> bytes | None:
     """The bytes of a file; None when there is none."""
     try:
-        with open(file, "rb") as opened:
-            return opened.read()
-    except FileNotFoundError:
-        return None
+        return project_files.read(file)
     except OSError as error:
+        if error.errno in project_files.UNUSABLE:
+            raise broken(file, error.strerror or str(error)) from error
         raise _refused(file, error) from error
 
 
@@ -84,19 +84,20 @@ def broken(file: File, why: str) -> StoreCorrupt:
     """The error for a file that cannot be understood; it is left as it is."""
     safe = f"{os.fspath(file)}{SAFE}"
     why += ". Mend it, or move it away and begin anew; nothing was changed."
-    why += f" An earlier state is in {safe}." if os.path.exists(safe) else ""
+    why += f" An earlier state is in {safe}." if project_files.found(safe) else ""
     return StoreCorrupt(f"{file} cannot be understood: {why}", path=str(file))
 
 
 def set_aside(file: str) -> None:
     """Give a broken file another name, and its copy with it, and say so."""
     number = 1
-    while os.path.exists(aside := f"{file}.broken-{number}"):
+    while project_files.is_there(f"{file}.broken-{number}"):
         number += 1
-    os.rename(file, aside)
+    aside = f".broken-{number}"
+    project_files.move(file, "", to=aside)
     with contextlib.suppress(FileNotFoundError):
-        os.rename(file + SAFE, aside + SAFE)
-    warn(f"{file} was broken and is now {os.path.basename(aside)}.")
+        project_files.move(file, SAFE, to=aside + SAFE)
+    warn(f"{file} was broken and is now {os.path.basename(file)}{aside}.")
 
 
 def warn(text: str) -> None:
@@ -112,25 +113,9 @@ def write(file: File, text: str, *, lasting: bool = True) -> None:
     lasting: nor is it empty after a power failure. What can be made again need not wait for that,
     and takes the place of a link, which a repository may have brought, and which leads anywhere.
     """
-    # A link is followed only to what is there: else it could have us make what its owner runs.
-    target = os.path.realpath(file) if lasting and os.path.exists(file) else os.fspath(file)
-    draft = f"{os.path.dirname(target)}/.{os.path.basename(target)}.{os.getpid()}"
-    mode = os.stat(target).st_mode if os.path.exists(target) else None
     try:
-        if mode is not None and not mode & stat.S_IWUSR:
-            # What somebody made read-only is not replaced behind their back.
-            raise PermissionError(13, "it is read-only")
-        with open(draft, "wb") as opened:
-            opened.write(text.encode("utf-8", "replace"))
-            if lasting:
-                opened.flush()
-                os.fsync(opened.fileno())
-        if mode is not None:
-            os.chmod(draft, stat.S_IMODE(mode))
-        os.replace(draft, target)
+        project_files.write(file, text.encode("utf-8", "replace"), lasting=lasting)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
         raise _refused(file, error) from error
 
 
@@ -140,17 +125,14 @@ def write_often(file: str, text: str) -> None:
     What follows within half a second does not wait for the disk. Some file systems could lose it
     when the power fails, and the file with it: so a copy of what did wait stands beside it.
     """
-    safe = file + SAFE
-    waited = safe if (has_copy := os.path.exists(safe)) else file
-    is_new = os.path.exists(waited) and 0 <= time.time() - os.path.getmtime(waited) < _BURST
-    if is_new and not has_copy:
-        try:
-            os.link(os.path.realpath(file), safe)
-        except OSError:  # Where there are no links, every write waits.
-            is_new = False
-    write(os.path.realpath(file) if os.path.exists(file) else file, text, lasting=not is_new)
-    if has_copy and not is_new:
-        os.unlink(safe)
+    copy, now = project_files.found(file + SAFE), project_files.found(file)
+    waited = copy or now
+    is_new = waited is not None and 0 <= time.time() - waited.st_mtime < _BURST
+    # Behind a link, and where a file can have only one name, every write waits.
+    is_new = is_new and now is not None and bool(copy or project_files.keep_copy(file, SAFE))
+    write(file, text, lasting=not is_new)
+    if copy and not is_new:
+        project_files.remove(file + SAFE)
 
 
 def dumped(workflow: Workflow) -> str:

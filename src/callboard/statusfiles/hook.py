@@ -39,13 +39,11 @@ class _Note:
 
     def write(self, text: str) -> None:
         """Keep what went wrong, in words that can be printed; the last is what counts."""
+        from callboard.disk import project_files
         from callboard.statusfiles.markdown import one_line
 
-        # A link that a repository brought is not followed: it leads anywhere.
-        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW
-        opened = posix.open(self._file, flags, 0o644)
-        posix.write(opened, one_line(f"{self._event}: {text}").encode("utf-8", "replace") + b"\n")
-        posix.close(opened)
+        said = one_line(f"{self._event}: {text}").encode("utf-8", "replace") + b"\n"
+        project_files.write(self._file, said, lasting=False)
 
 
 def _run(text: bytes) -> None:

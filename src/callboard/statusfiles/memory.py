@@ -5,6 +5,7 @@ import json
 from collections.abc import Generator
 from typing import Any, cast
 
+from callboard.errors import StoreError
 from callboard.statusfiles import files
 from callboard.statusfiles.location import Place
 
@@ -73,9 +74,8 @@ def remembering(place: Place, workflow_id: str) -> Generator[Memory]:
 def _read(file: str, workflow_id: str) -> Table:
     """What is broken, or of another workflow, is forgotten."""
     try:
-        with open(file, "rb") as opened:
-            kept = json.loads(opened.read())
-    except (OSError, ValueError):
+        kept = json.loads(files.data_of(file) or b"null")
+    except (StoreError, ValueError, RecursionError):
         kept = None
     if not isinstance(kept, dict) or cast("Table", kept).get("workflow_id") != workflow_id:
         return {name: {} for name in _TABLES}

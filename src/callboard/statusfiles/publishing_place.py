@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from callboard.disk.project_files import remove
 from callboard.errors import StoreCorrupt
 from callboard.state.session import SessionView
 from callboard.statusfiles import files
@@ -54,7 +55,7 @@ class PublishingPlace:
             before = archived[0].workflow if archived else None
             self._write(_merged(before or {"id": new_id(self._place), "phases": made}, told))
             for shelved in archived:
-                self._file_of(shelved).unlink(missing_ok=True)
+                remove(self._file_of(shelved))
 
     def _is_changed(self, change: Callable[[Told], Told]) -> bool:
         try:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, cast
 
+from callboard.disk.files import read_end
+
 LONGEST: Final = 4_000
 """Characters of an agent's words that are kept for the next one."""
 
@@ -67,10 +69,8 @@ def failure_of(response: Any) -> str | None:
 def failure_in(transcript: str) -> str | None:
     """Why an agent broke off, when the last line of its transcript is an error of the model."""
     try:
-        with open(transcript, "rb") as opened:
-            opened.seek(max(0, opened.seek(0, 2) - _TAIL))
-            last = json.loads(opened.read().rstrip().rpartition(b"\n")[2])
-    except (OSError, ValueError):
+        last = json.loads(read_end(transcript, _TAIL).rstrip().rpartition(b"\n")[2])
+    except (OSError, ValueError, RecursionError):
         return None
     if (
         not isinstance(last, dict)

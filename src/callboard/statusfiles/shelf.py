@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from callboard.disk.project_files import names_in
 from callboard.errors import StoreError
 from callboard.statusfiles import files
 from callboard.statusfiles.location import Place, find_place
@@ -34,8 +35,8 @@ def all_workflows(place: Place) -> Iterator[Shelved]:
         workflow = _read(place.state)
         name = str(workflow["id"]) if workflow else os.path.basename(place.state)
         yield Shelved(name, True, workflow)
-    names = os.listdir(place.archive) if os.path.isdir(place.archive) else []
-    for name in sorted((one for one in names if one.endswith(".json")), reverse=True):
+    names = [one for one in names_in(place.archive) if one.endswith(".json")]
+    for name in sorted(names, reverse=True):
         yield Shelved(name.removesuffix(".json"), False, _read(f"{place.archive}/{name}"))
 
 

@@ -29,8 +29,8 @@ def read_template(place: Place, name: str) -> Phases:
         )
     file = _folder(place) / f"{name}.json"
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = json.loads(files.data_of(file) or b"")
+    except (ValueError, RecursionError) as error:
         raise files.broken(file, str(error)) from error
     if isinstance(found, dict):
         found = cast("dict[str, Any]", found).get("phases")

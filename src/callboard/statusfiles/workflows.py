@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from callboard.disk.project_files import found, is_there, remove
 from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
 from callboard.statusfiles import files
 from callboard.statusfiles.location import Place, find_place
@@ -88,7 +89,8 @@ def write(place: Place, workflow: Workflow) -> None:
     files.write_often(place.state, files.dumped(workflow))
     report = generate_markdown(workflow)
     try:
-        if files.data_of(place.report) != report.encode("utf-8", "replace"):
+        said = files.data_of(place.report) if found(place.report) else None
+        if said != report.encode("utf-8", "replace"):
             files.write(place.report, report, lasting=False)
     except StoreError as error:  # What it would tell is written, and whoever comes next tries it.
         files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
@@ -102,13 +104,11 @@ def put_away(place: Place) -> None:
     except (StoreCorrupt, ValidationError):
         return files.set_aside(place.state)
     if workflow is not None:
-        os.makedirs(place.archive, exist_ok=True)
-        while os.path.lexists(archived):
+        while is_there(archived):
             archived = archived.removesuffix(".json") + "-2.json"
         files.write(archived, files.dumped(workflow))
         for file in (place.state, place.state + files.SAFE, place.report):
-            if os.path.exists(file):
-                os.unlink(file)
+            remove(file)
     return None
 
 
@@ -135,7 +135,7 @@ def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
 def new_id(place: Place) -> str:
     """The moment, or one after it: never an id that was archived."""
     seconds = int(time.time())
-    while os.path.lexists(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):
+    while is_there(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):
         seconds += 1
     return id
 

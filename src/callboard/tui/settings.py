@@ -1,7 +1,5 @@
 """What the board remembers from one day to the next, in a small file of its own."""
 
-import os
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any, Final
 
 from platformdirs import user_config_path
 
+from callboard.disk.files import replace
 from callboard.events.codec import dump_json, load_json
 from callboard.tui.rows import ORDERS
 from callboard.tui.themes import THEMES
@@ -59,7 +58,4 @@ def write_settings(file: Path, settings: Settings) -> None:
     """Remember it. A place that cannot be written to is no reason to stop."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-        with os.fdopen(handle, "wb") as temporary:
-            temporary.write(dump_json(asdict(settings)))
-        Path(name).replace(file)
+        replace(file, dump_json(asdict(settings)))

@@ -3,13 +3,14 @@
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from callboard.disk import files as disk
+from callboard.disk.folders import LeadsOutside, inside
 from callboard.errors import SettingsUnusable
 
 LARGEST: Final = 8 * 1_048_576
@@ -41,21 +42,28 @@ def read(path: Path) -> SettingsFile:
     """What is in the file, down to the last byte; an error says what to do."""
     target = _target(path)
     try:
-        with target.open("rb") as opened:
-            found = os.fstat(opened.fileno())
-            if found.st_size > LARGEST:
-                raise SettingsUnusable(
-                    f"{path} has {found.st_size} bytes; that is no settings file. Look into it.",
-                    path=str(path),
-                )
-            data = opened.read(LARGEST + 1)
+        found = target.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise _unusable(path, "is a folder, not a file", "Move it away")
+        if found.st_size > LARGEST:
+            raise SettingsUnusable(
+                f"{path} has {found.st_size} bytes; that is no settings file. Look into it.",
+                path=str(path),
+            )
+        data = disk.read(target, LARGEST)
     except FileNotFoundError:
         return SettingsFile(path, target, None)
-    except IsADirectoryError as error:
-        raise _unusable(path, "is a folder, not a file", "Move it away") from error
     except OSError as error:
         raise _from_system(path, error) from error
     return SettingsFile(path, target, _decoded(path, data), stat.S_IMODE(found.st_mode))
+
+
+def check_inside(project: Path, path: Path) -> None:
+    """Refuse a project's settings file that is a link out of the project: a clone can bring one."""
+    try:
+        inside(str(project), str(path))
+    except LeadsOutside as error:
+        raise SettingsUnusable(f"{path}: {error.strerror}", path=str(path)) from error
 
 
 def write(file: SettingsFile, text: str, mode: int) -> list[Path]:
@@ -66,18 +74,13 @@ def write(file: SettingsFile, text: str, mode: int) -> list[Path]:
     _check_writable(file)
     with _told(file.path):
         made = _make_folders(file.target.parent)
-        handle, name = tempfile.mkstemp(dir=file.target.parent, prefix=f".{file.target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as opened:
-                opened.write(text.encode("utf-8", "surrogatepass"))
-                _take_after(opened.fileno(), file, mode)
-                opened.flush()
-                os.fsync(opened.fileno())
+
+        def ready(handle: int) -> None:
+            _take_after(handle, file)
             _check_same(file)
-            Path(name).replace(file.target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+
+        data = text.encode("utf-8", "surrogatepass")
+        disk.replace(file.target, data, mode=mode, ready=ready)
     return made
 
 
@@ -102,9 +105,7 @@ def back_up(file: SettingsFile) -> Path | None:
     number = int(there[-1].name.rpartition("-")[2]) + 1 if there else 1
     copy = file.target.with_name(f"{file.target.name}{_BACKUP}{number}")
     with _told(file.path):
-        handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(file.text.encode("utf-8", "surrogatepass"))
+        disk.add(copy, file.text.encode("utf-8", "surrogatepass"))
         for old in there[: max(0, len(there) + 1 - BACKUPS)]:
             old.unlink(missing_ok=True)
     return copy
@@ -171,9 +172,8 @@ def _check_same(file: SettingsFile) -> None:
         raise _unusable(file.path, "was changed by somebody else just now", "Try again")
 
 
-def _take_after(handle: int, file: SettingsFile, mode: int) -> None:
-    """Give the new file the mode and the owner of the old one."""
-    os.fchmod(handle, mode)
+def _take_after(handle: int, file: SettingsFile) -> None:
+    """Give the new file the owner of the old one."""
     if file.text is None:
         return
     old, new = file.target.stat(), os.fstat(handle)

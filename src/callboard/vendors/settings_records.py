@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from callboard.log.private import make_private_folder, open_private
+from callboard.disk.files import replace
+from callboard.disk.private import make_private_folder, open_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,7 @@ class Records:
     def put(self, record: Record) -> None:
         """Keep a record, whole or not at all."""
         file = self._file(Path(record.path))
-        new = file.with_suffix(".new")
-        handle = open_private(new, os.O_TRUNC)
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            json.dump(asdict(record), opened)
-        new.replace(file)
+        replace(file, json.dumps(asdict(record)).encode())
 
     def forget(self, path: Path) -> None:
         """There is nothing to take back any more."""

@@ -2,6 +2,8 @@
 
 import json
 import os
+import posix
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,20 @@ def at(root: Path, name: str = "workflow.json") -> Path:
 
 def loaded(file: Path) -> dict[str, Any]:
     return json.loads(file.read_text())
+
+
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The files, not the folders, that were forced to the disk from now on."""
+    waited: list[int] = []
+    fsync = posix.fsync
+
+    def forced(opened: int) -> None:
+        if stat.S_ISREG(os.fstat(opened).st_mode):
+            waited.append(opened)
+        fsync(opened)
+
+    monkeypatch.setattr(posix, "fsync", forced)
+    return waited
 
 
 def test_every_field_has_a_line_of_its_own(root: Path):
@@ -97,9 +113,7 @@ def test_who_waited_for_the_disk_needs_no_copy(root: Path, monkeypatch: pytest.M
 def test_a_write_waits_for_the_disk_unless_one_just_did(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    waited: list[int] = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda opened: (waited.append(opened), fsync(opened)))
+    waited = waits(monkeypatch)
     monkeypatch.setattr(files, "_BURST", AN_HOUR)
     id = create_workflow_state("the task", PHASES)
     update_phase_status(id, "phase_0", "active")
@@ -110,12 +124,10 @@ def test_a_write_waits_for_the_disk_unless_one_just_did(
 
 
 def test_every_write_waits_where_there_can_be_no_copy(root: Path, monkeypatch: pytest.MonkeyPatch):
-    waited: list[int] = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda opened: (waited.append(opened), fsync(opened)))
+    waited = waits(monkeypatch)
     monkeypatch.setattr(files, "_BURST", AN_HOUR)
 
-    def no_links(source: str, name: str) -> None:
+    def no_links(source: str, name: str, **_: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_links)

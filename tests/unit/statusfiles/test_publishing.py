@@ -325,9 +325,8 @@ async def test_a_file_that_is_gone_meanwhile_is_begun_again(tmp_path: Path, what
 
 
 async def test_a_folder_that_is_a_link_stays_one(tmp_path: Path):
-    real = tmp_path / "real"
-    real.mkdir()
-    (tmp_path / "project").mkdir()
+    real = tmp_path / "project/real"
+    real.mkdir(parents=True)
     (tmp_path / "project/.claude").symlink_to(real)
 
     await run(FLOW, human_input=auto_approve(), status_files=tmp_path / "project")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callboard.disk.folders import VARIABLE
 from callboard.errors import CallboardError, ConflictError, NotFound, StoreCorrupt, StoreError
 from callboard.errors import ValidationError as Wrong
 from callboard.statusfiles import (
@@ -289,9 +290,25 @@ def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(root: Path):
     assert "Status: completed" in report(root)
 
 
-def test_links_stay_links(root: Path, tmp_path_factory: pytest.TempPathFactory):
+def test_links_within_the_project_stay_links(root: Path):
+    elsewhere = root / "elsewhere"
+    elsewhere.mkdir()
+    (root / ".claude").symlink_to(elsewhere)
+    id = create_workflow_state(TASK, PHASES)
+    update_phase_status(id, "phase_0", "active")
+    assert (root / ".claude").is_symlink()
+    assert json.loads((elsewhere / "state/workflow.json").read_text())["status"] == "active"
+
+
+def test_links_out_of_the_project_are_followed_only_when_allowed(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (root / ".claude").symlink_to(elsewhere)
+    with pytest.raises(StoreError, match=f"outside of the project .*{VARIABLE}=1"):
+        create_workflow_state(TASK, PHASES)
+    assert list(elsewhere.iterdir()) == []
+    monkeypatch.setenv(VARIABLE, "1")
     id = create_workflow_state(TASK, PHASES)
     update_phase_status(id, "phase_0", "active")
     assert (root / ".claude").is_symlink()

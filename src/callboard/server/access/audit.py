@@ -12,8 +12,8 @@ from typing import Final
 import orjson
 
 from callboard.clock import Clock, SystemClock
+from callboard.disk.private import open_private
 from callboard.events.moments import from_ms, iso
-from callboard.log.private import open_private
 from callboard.server.access.identity import Identity
 
 _log = logging.getLogger("callboard.audit")

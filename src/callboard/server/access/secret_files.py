@@ -3,13 +3,13 @@
 import fcntl
 import logging
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from callboard.disk.files import replace
+from callboard.disk.private import open_private
 from callboard.errors import StoreError
-from callboard.log.private import open_private
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ _OTHERS = 0o077
 def read_secret(path: Path) -> str | None:
     """What is in the file; None when there is none. A mode that lets others read is repaired."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -31,17 +31,7 @@ def read_secret(path: Path) -> str | None:
 
 def write_secret(path: Path, text: str) -> None:
     """Put a file in the place of the old one, whole, with mode 0600."""
-    # mkstemp makes its file with mode 0600, whatever the umask says.
-    file, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(file, "w", encoding="utf-8") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace(path, text.encode())
 
 
 @contextmanager

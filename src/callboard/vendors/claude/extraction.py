@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
+from callboard.disk.files import read_end
 from callboard.vendors.fields import Object, as_object, objects, word
 
 LONGEST: Final = 32 * 1_048_576
@@ -53,10 +54,7 @@ def working_directory(path: Path) -> Path | None:
 
 def _records(path: Path) -> Iterator[Object]:
     try:
-        with path.open("rb") as opened:
-            size = opened.seek(0, 2)
-            opened.seek(max(0, size - LONGEST))
-            lines = opened.read(LONGEST).split(b"\n")
+        lines = read_end(path, LONGEST).split(b"\n")
     except OSError:
         return
     for line in lines:

@@ -12,11 +12,13 @@ from typing import Any, Final, cast
 
 import orjson
 
+from callboard.disk.files import read
 from callboard.errors import ValidationError
 from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.settings import ClaudeSettings, home, settings
 from callboard.vendors.fields import as_object
 from callboard.vendors.settings import Plan
+from callboard.vendors.settings_files import LARGEST
 
 PROGRAM: Final = "claude"
 
@@ -117,7 +119,7 @@ def has_our_hooks(folder: Path, project: Path) -> bool:
     ours = settings()
     for path in (ours.place("user", project), ours.place("project", project)):
         try:
-            standing = ours.standing(path.read_text(encoding="utf-8"))
+            standing = ours.standing(read(path, LARGEST, follow=True).decode())
         except Exception:
             continue
         if standing is not None and standing.folder == folder:
@@ -144,9 +146,7 @@ class Tools:
 def tools_in(path: Path) -> Tools:
     """Read an MCP config; ValidationError for none."""
     try:
-        if path.stat().st_size > _LARGEST_CONFIG:
-            raise ValueError("it is too large")
-        content = path.read_bytes()
+        content = read(path, _LARGEST_CONFIG, follow=True)
         servers = orjson.loads(content)["mcpServers"]
         return Tools(content, {str(name): _started(one) for name, one in servers.items()})
     except OSError as error:

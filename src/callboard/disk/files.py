@@ -1,0 +1,202 @@
+"""Write, create, lock and read one file, whatever somebody else has put in its place.
+
+A new file has a random name and is opened with O_EXCL and O_NOFOLLOW, so nobody can plant a link
+where it will be. Only built-in modules are imported: a hook has ten milliseconds.
+"""
+
+import errno
+import posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    File = str | PathLike[str]
+
+PRIVATE = 0o600
+"""The mode of what nobody else may open."""
+
+_NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
+# O_NONBLOCK: to open a pipe may not block. Regular files do not know it.
+_SHARED = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
+_READ = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
+_FOLDER = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC
+_KIND, _REGULAR = 0o170000, 0o100000
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+_PART = 1_048_576
+
+
+def replace(
+    file: "File",
+    data: bytes,
+    *,
+    mode: int | None = PRIVATE,
+    lasting: bool = True,
+    folder: int | None = None,
+    ready: "Callable[[int], object] | None" = None,
+) -> None:
+    """Put a file in the place of whatever has its name, at once. A link is replaced, not followed.
+
+    Args:
+        file: its path; with `folder`, its name in there.
+        data: all that will be in it.
+        mode: its mode, whatever the umask says; None leaves it to the umask.
+        lasting: on the disk when this returns. What can be made again need not wait for that.
+        folder: an open folder, so that nobody can move another one in its place meanwhile.
+        ready: called with the file's descriptor before it gets its name; an error keeps the old.
+    """
+    with _Folder(file, folder) as (opened, name):
+        draft = _drafted(opened, data, mode, lasting, ready)
+        try:
+            posix.rename(draft, name, src_dir_fd=opened, dst_dir_fd=opened)
+        except BaseException:
+            _drop(draft, opened)
+            raise
+        if lasting:
+            posix.fsync(opened)
+
+
+def add(file: "File", data: bytes, *, mode: int = PRIVATE, folder: int | None = None) -> None:
+    """Create a file, whole and on the disk; FileExistsError when anything has its name."""
+    with _Folder(file, folder) as (opened, name):
+        draft = _drafted(opened, data, mode, True, None)
+        try:
+            posix.link(draft, name, src_dir_fd=opened, dst_dir_fd=opened, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # A disk without hard links: a crash may leave half of it, but nothing is overwritten.
+            _written(name, opened, data, mode, True, None)
+        finally:
+            _drop(draft, opened)
+        posix.fsync(opened)
+
+
+def open_shared(
+    file: "File", flags: int = 0, *, mode: int = PRIVATE, folder: int | None = None
+) -> int:
+    """Open a file that stays, to read, write or lock it; it is created if need be.
+
+    A link, a pipe or a device in its place is an error.
+    """
+    with _Folder(file, folder) as (opened, name):
+        found = posix.open(name, _SHARED | flags, mode, dir_fd=opened)
+    try:
+        _check_regular(found, file)
+    except BaseException:
+        posix.close(found)
+        raise
+    return found
+
+
+def read(file: "File", largest: int, *, follow: bool = False, folder: int | None = None) -> bytes:
+    """All bytes of a regular file with at most `largest`; anything else is an error at once.
+
+    follow: whether its name may be a link.
+    """
+    flags = _READ if follow else _READ | posix.O_NOFOLLOW
+    opened = posix.open(file, flags, dir_fd=folder)
+    try:
+        _check_regular(opened, file)
+        if posix.fstat(opened).st_size > largest:
+            raise _too_large(file, largest)
+        parts: list[bytes] = []
+        left = largest + 1
+        while left > 0 and (part := posix.read(opened, min(left, _PART))):
+            parts.append(part)
+            left -= len(part)
+    finally:
+        posix.close(opened)
+    if left <= 0:  # It grows while it is read.
+        raise _too_large(file, largest)
+    return b"".join(parts)
+
+
+def read_end(file: "File", most: int) -> bytes:
+    """The last bytes of a regular file, which may be a link."""
+    opened = posix.open(file, _READ)
+    try:
+        _check_regular(opened, file)
+        start = max(0, posix.fstat(opened).st_size - most)
+        return posix.pread(opened, most, start)
+    finally:
+        posix.close(opened)
+
+
+class _Folder:
+    """The folder of a file, open, and the file's name in it."""
+
+    def __init__(self, file: "File", folder: int | None) -> None:
+        path = posix.fspath(file)
+        parent, slash, self._name = path.rpartition("/")
+        self._parent = parent or slash or "."
+        self._given = folder
+        self._opened = -1
+        if folder is not None and slash:
+            raise ValueError(f"{path} is not a name in a folder")
+
+    def __enter__(self) -> tuple[int, str]:
+        if self._given is not None:
+            return self._given, self._name
+        self._opened = posix.open(self._parent, _FOLDER)
+        return self._opened, self._name
+
+    def __exit__(self, *_: object) -> None:
+        if self._given is None:
+            posix.close(self._opened)
+
+
+def _drafted(
+    folder: int,
+    data: bytes,
+    mode: int | None,
+    lasting: bool,
+    ready: "Callable[[int], object] | None",
+) -> str:
+    draft = f".callboard-{posix.urandom(8).hex()}.part"
+    _written(draft, folder, data, mode, lasting, ready)
+    return draft
+
+
+def _written(
+    name: str,
+    folder: int,
+    data: bytes,
+    mode: int | None,
+    lasting: bool,
+    ready: "Callable[[int], object] | None",
+) -> None:
+    file = posix.open(name, _NEW, 0o666 if mode is None else PRIVATE, dir_fd=folder)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[posix.write(file, left) :]
+        if mode not in (None, PRIVATE):
+            posix.fchmod(file, mode)
+        if ready is not None:
+            ready(file)
+        if lasting:
+            posix.fsync(file)
+    except BaseException:
+        _drop(name, folder)
+        raise
+    finally:
+        posix.close(file)
+
+
+def _drop(name: str, folder: int) -> None:
+    try:
+        posix.unlink(name, dir_fd=folder)
+    except OSError:
+        return
+
+
+def _check_regular(opened: int, file: "File") -> None:
+    if posix.fstat(opened).st_mode & _KIND != _REGULAR:
+        raise OSError(errno.EINVAL, "it is not a regular file", posix.fspath(file))
+
+
+def _too_large(file: "File", largest: int) -> OSError:
+    said = f"it has more than {largest} bytes"
+    return OSError(errno.EFBIG, said, posix.fspath(file))

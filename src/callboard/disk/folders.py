@@ -1,0 +1,90 @@
+"""Folders of a project, opened so that no link leads out of it.
+
+A repository can bring links: `.claude/state` could be a link to a folder of its user's. Links that
+stay within the project are followed; those that leave it are refused, unless the person who runs
+Callboard says otherwise with CALLBOARD_FOLLOW_LINKS=1 (ADR 14).
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Sequence
+
+VARIABLE = "CALLBOARD_FOLLOW_LINKS"
+"""Set to 1 by a person who keeps the folders of a project elsewhere, behind links."""
+
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_LINK = (errno.ELOOP, errno.ENOTDIR)
+
+
+class LeadsOutside(OSError):
+    """A link leads out of the project."""
+
+
+def open_inside(root: str, parts: Sequence[str], *, make: bool = False) -> int:
+    """Open a folder below `root`; returns its descriptor. LeadsOutside when it is not in there.
+
+    make: create what is missing of it, and of the root.
+    """
+    if make:
+        os.makedirs(root, exist_ok=True)
+    try:
+        return _walk(root, parts, make)
+    except OSError as error:
+        if error.errno not in _LINK:
+            raise
+    inside = _resolved(root, parts)
+    return _walk(os.path.realpath(root), inside, make)
+
+
+def inside(root: str, path: str) -> list[str]:
+    """The parts of a path from the root on, behind all links; LeadsOutside when it is not below."""
+    top, there = os.path.realpath(root), os.path.realpath(path)
+    start = top if top.endswith("/") else f"{top}/"
+    if there.startswith(start):
+        return there[len(start) :].split("/")
+    if there == top:
+        return []
+    if os.environ.get(VARIABLE) == "1":
+        return [there]  # A path from the top takes the place of the one it is opened from.
+    raise LeadsOutside(
+        errno.EXDEV,
+        f"it is a link to {there}, outside of the project {root}. A repository can bring such a "
+        f"link, so Callboard does not write there. Remove the link, or allow it: {VARIABLE}=1",
+        path,
+    )
+
+
+def _resolved(root: str, parts: Sequence[str]) -> list[str]:
+    """The same folder behind all links, as far as it is there."""
+    found = [root, *parts]
+    for length in range(len(found), 0, -1):
+        path = "/".join(found[:length])
+        if os.path.lexists(path):
+            return [*inside(root, path), *found[length:]]
+    return list(parts)
+
+
+def _walk(root: str, parts: Sequence[str], make: bool) -> int:
+    opened = os.open(root, _OPEN)
+    try:
+        for part in parts:
+            below = _step(opened, part, make)
+            os.close(opened)
+            opened = below
+    except BaseException:
+        os.close(opened)
+        raise
+    return opened
+
+
+def _step(folder: int, part: str, make: bool) -> int:
+    try:
+        return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    # Somebody else may be quicker, or it is a link to nothing.
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(part, dir_fd=folder)
+    return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)

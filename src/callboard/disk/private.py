@@ -1,0 +1,46 @@
+"""Files and folders that nobody else may open, whatever the umask says."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from callboard.disk.files import PRIVATE, open_shared
+
+_OTHERS = 0o077
+
+
+def open_private(path: Path, flags: int = 0) -> int:
+    """Open a file for reading and writing, created with mode 0600; returns its descriptor.
+
+    A link in its place is not followed: it is an error.
+    """
+    file = open_shared(path, flags)
+    if os.fstat(file).st_mode & 0o777 != PRIVATE:
+        os.fchmod(file, PRIVATE)
+    return file
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder with mode 0700, and those above it, unless it is there."""
+    if not path.is_dir():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(0o700)
+
+
+def make_own_folder(path: Path) -> None:
+    """The same for a folder with a name that anybody can guess.
+
+    A link in its place is refused, and so is a folder of another user. Others lose their rights.
+    """
+    if not path.is_symlink():
+        make_private_folder(path)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise OSError(
+            errno.ELOOP, "it is a link to somewhere else. Remove the link, and try again", str(path)
+        )
+    if found.st_uid != os.geteuid():
+        raise OSError(errno.EPERM, "it belongs to another user", str(path))
+    if found.st_mode & _OTHERS:
+        path.chmod(0o700)
