@@ -29,7 +29,7 @@ _TOLERANCE_MS = 5_000
 def database(path: Path, clock: Clock) -> Iterator[Finding]:
     """Everything about one database; what cannot be opened is told, and the rest left out."""
     if not path.exists():
-        yield Finding("database", "ok", f"{path} does not exist yet; the first session makes it")
+        yield _absent(path)
         yield _clock_alone(clock)
         return
     yield from _modes("files", [path.with_name(path.name + end) for end in _BESIDE])
@@ -43,6 +43,15 @@ def database(path: Path, clock: Clock) -> Iterator[Finding]:
         yield Finding("database", "fail", error.message)
     yield _live(live_folder(path))
     yield from _modes("secrets", [path.with_name(path.name + end) for end in _SECRETS])
+
+
+def _absent(path: Path) -> Finding:
+    users = sum(_is_held(lock) for lock in live_folder(path.resolve()).glob("*-*.lock"))
+    if not users:
+        return Finding("database", "ok", f"{path} does not exist yet; the first session makes it")
+    said = f"{path} was deleted or moved while it was open {_times(users)}; they write nothing now"
+    todo = "Put it back and they go on. Otherwise end them, and restore a backup."
+    return Finding("database", "fail", said, todo)
 
 
 def _inside(opened: sqlite3.Connection, path: Path, clock: Clock) -> Iterator[Finding]:

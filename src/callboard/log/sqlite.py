@@ -74,7 +74,12 @@ class SqliteLog:
             lambda: connect(place.path), lambda: Turnstile(owners.folder)
         )
         self._committer = Committer(
-            database, claimant, project, place.clock, self._checkpoints.wrote
+            database,
+            claimant,
+            project,
+            place.clock,
+            self._checkpoints.wrote,
+            place.identities.check,
         )
         self._writer = Writer(self._committer, place, self._committed)
 
@@ -97,11 +102,13 @@ class SqliteLog:
             lock_timeout: seconds that a commit waits for other processes before StoreBusy.
         """
         # Whichever links lead to it: all processes must meet beside the file itself.
-        file = Path(path).resolve()
+        given = Path(path).absolute()
+        file = given.resolve()
         clock = clock or SystemClock()
-        database, turnstile = set_up(file, clock, lock_timeout)
+        opened = set_up(file, given, clock, lock_timeout)
         owners = Owners(live_folder(file), clock.monotonic, frozen_after)
-        return cls(database, Place(file, turnstile, lock_timeout, clock), owners, project)
+        place = Place(file, opened.turnstile, opened.identities, lock_timeout, clock)
+        return cls(opened.database, place, owners, project)
 
     def _connect(self) -> sqlite3.Connection:
         database = connect(self.path, patience=_READER_PATIENCE)
@@ -319,6 +326,7 @@ class SqliteLog:
     @contextmanager
     def _reads(self) -> Generator[None]:
         self._check_open()
+        self._place.identities.check_now_and_then()
         try:
             yield
         except sqlite3.Error as error:

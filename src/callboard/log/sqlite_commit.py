@@ -97,6 +97,7 @@ class Committer:
         project: Projection,
         clock: Clock,
         wrote: Callable[[int], None],
+        check: Callable[[], None],
     ) -> None:
         self.held: set[str] = set()
         self.commit_seconds = 0.0
@@ -105,6 +106,7 @@ class Committer:
         self._project = project
         self._clock = clock
         self._wrote = wrote
+        self._check = check
         self._streams: dict[str, Known] = {}
         self._version = -1
         self._next_key = 0
@@ -131,6 +133,7 @@ class Committer:
             changed = [*batch.created.values(), *batch.leased.values(), *batch.moved.values()]
             if changed:
                 self._write(batch)
+                self._check()
             started = time.perf_counter()
             self._database.execute("COMMIT" if changed else "ROLLBACK")
             self.commit_seconds = time.perf_counter() - started

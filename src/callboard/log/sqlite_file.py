@@ -41,10 +41,12 @@ def create_private(path: Path) -> None:
 def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
     """Open a connection that begins and ends its transactions explicitly.
 
-    `patience` is how long SQLite itself may block when the file is locked.
+    `patience` is how long SQLite itself may block when the file is locked. A file that is gone is
+    not made again: whoever made it was to be the only one who could read it.
     """
     return sqlite3.connect(
-        path,
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
         timeout=patience,
         isolation_level=None,
         check_same_thread=False,

@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from callboard.clock import Clock
 from callboard.disk.private import make_own_folder
@@ -10,15 +11,25 @@ from callboard.errors import StoreError
 from callboard.log.migrate import migrate
 from callboard.log.sqlite_errors import is_busy, translate
 from callboard.log.sqlite_file import connect, create_private, prepare, recognise
+from callboard.log.sqlite_identity import Identities
 from callboard.log.turnstile import Turnstile, busy_because, poll
 
 
-def set_up(path: Path, clock: Clock, lock_timeout: float) -> tuple[sqlite3.Connection, Turnstile]:
-    """Open the file, create or migrate what is in it, and give the lock that guards it.
+class Opened(NamedTuple):
+    """A database, the lock that guards it, and what tells whether it is still the same file."""
 
-    Blocks while another process does the same.
+    database: sqlite3.Connection
+    turnstile: Turnstile
+    identities: Identities
+
+
+def set_up(path: Path, given: Path, clock: Clock, lock_timeout: float) -> Opened:
+    """Open the file, and create or migrate what is in it.
+
+    Blocks while another process does the same. given: the path as somebody named it.
     """
     create_private(path)
+    identities = Identities(path, given)
     try:
         # First of all, so that beside somebody else's file nothing is left behind.
         _look_at(path, lock_timeout)
@@ -26,12 +37,13 @@ def set_up(path: Path, clock: Clock, lock_timeout: float) -> tuple[sqlite3.Conne
         try:
             turnstile.enter(lock_timeout)
             database = _prepared(path, clock, lock_timeout)
+            identities.note_all()
         except BaseException:
             # Closing frees the lock as well.
             turnstile.close()
             raise
         turnstile.leave()
-        return database, turnstile
+        return Opened(database, turnstile, identities)
     except sqlite3.Error as error:
         raise translate(error, path) from error
 

@@ -11,6 +11,7 @@ from callboard.clock import Clock
 from callboard.errors import StoreBusy, StoreError
 from callboard.log.sqlite_commit import Committer, Outcome, Request
 from callboard.log.sqlite_errors import translate
+from callboard.log.sqlite_identity import Identities
 from callboard.log.turnstile import Turnstile, poll
 
 Result = TypeVar("Result")
@@ -24,6 +25,7 @@ class Place:
 
     path: Path
     turnstile: Turnstile
+    identities: Identities
     lock_timeout: float
     clock: Clock
 
@@ -60,11 +62,19 @@ class Turn:
         place.turnstile.enter(place.lock_timeout)
         try:
             self._wait_to_begin()
-            return job()
+            return self._checked(job)
         except sqlite3.Error as error:
             raise translate(error, place.path) from error
         finally:
             place.turnstile.leave()
+
+    def _checked(self, job: Callable[[], Result]) -> Result:
+        try:
+            self._place.identities.check()
+        except StoreError:
+            self._committer.roll_back()
+            raise
+        return job()
 
     def _wait_to_begin(self) -> None:
         """Whoever has the lock file may still find a program that knows nothing of it."""

@@ -60,6 +60,15 @@ def test_a_database_that_does_not_exist_is_no_fault_and_is_not_made(tmp_path):
     assert not path.exists()
 
 
+async def test_a_database_that_was_deleted_while_it_is_open_is_told(db):
+    async with Callboard.open(db):
+        db.unlink()
+        found = look(db)["database"]
+        assert found.level == "fail"
+        assert "deleted or moved while it was open 1 time" in found.said
+    assert levels(look(db)) == {"ok"}
+
+
 def test_looking_changes_nothing(db):
     before = db.read_bytes()
     look(db)

@@ -9,7 +9,7 @@ from callboard.errors import StoreError, StoreTooNew
 from callboard.events.rows import Query
 from callboard.log.migrate import Migration, known_migrations, migrate
 from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import connect, prepare
+from callboard.log.sqlite_file import connect, create_private, prepare
 from callboard.testing.log_suite_material import several
 
 FIRST = Migration("0001_first.sql", "-- a comment; with a semicolon\nCREATE TABLE a (x);\n")
@@ -24,6 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database(path: Path):
+    create_private(path)
     opened = connect(path)
     yield opened
     opened.close()

@@ -178,6 +178,7 @@ def test_an_error_while_opening_is_told_in_our_words(
 
 def test_a_file_that_another_process_makes_ours_meanwhile_is_ours(tmp_path: Path):
     path = tmp_path / "new.db"
+    create_private(path)
     with closing(connect(path)) as looking, closing(connect(path)) as making:
 
         def seen(statement: str) -> None:
