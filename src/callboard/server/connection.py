@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from callboard.server.access.peers import KEY, Peer
 
@@ -18,11 +18,12 @@ _LARGEST_HEAD = 65_536
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's connection, with three things that it leaves out.
+    """uvicorn's connection, with what it leaves out.
 
     A client that connects and sends nothing, or half a request, is dropped. A handler can drop a
-    client that does not read: closing would wait until it does. And a client on this machine is
-    identified before it can disappear.
+    client that does not read: closing would wait until it does. A client on this machine is
+    identified before it can disappear. Trailers are not headers. And a request that is being
+    answered learns that its client left, even if more was sent behind it.
     """
 
     _peer: Peer | None = None
@@ -30,6 +31,9 @@ class Connection(HttpToolsProtocol):
     _waiting: asyncio.TimerHandle | None = None
     _head: int | None = 0
     """Bytes of a head that has not come to its end; None when none is under way."""
+    _beside: int = 0
+    """Bytes behind the head that were no body: sizes of chunks, their extensions, trailers."""
+    _answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Identify the client, and start to wait for a request."""
@@ -41,14 +45,27 @@ class Connection(HttpToolsProtocol):
         """Wait no longer."""
         self._wait(None)
         super().connection_lost(exc)
+        # uvicorn says so only to the request that was sent last.
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends, but not a head without end."""
+        """Take what the client sends, but not a head without end, nor trailers."""
+        self._beside += len(data)
         super().data_received(data)
-        if self._head is not None and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._head is not None:
             self._head += len(data)
-            if self._head > _LARGEST_HEAD:
-                self._refuse(431, "TOO_LARGE", "The head of the request is too large.")
+        if (self._head or 0) > _LARGEST_HEAD:
+            self._refuse(431, "TOO_LARGE", "The head of the request is too large.")
+        elif self._head is None and self._beside > _LARGEST_HEAD:
+            self._refuse(431, "TOO_LARGE", "What the request sends beside its body is too large.")
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP in the envelope of all errors."""
@@ -73,14 +90,26 @@ class Connection(HttpToolsProtocol):
         scope["callboard.buffered"] = self.transport.get_write_buffer_size
         self._wait(_HEAD_WITHIN)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; a trailer comes after the body, when all is decided, and is dropped."""
+        if self._head is not None:
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._beside = 0
+        super().on_body(body)
+
     def on_headers_complete(self) -> None:
         """The head has come in time."""
         self._head = None
+        self._beside = 0
         self._wait(_BODY_WITHIN)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """All of the request has come."""
+        self._beside = 0
         self._wait(None)
         super().on_message_complete()
 

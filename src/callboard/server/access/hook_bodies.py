@@ -8,7 +8,7 @@ PREFIX: Final = "/hooks/"
 """How the addresses of hooks begin."""
 
 _MOST: Final = 256 * 1_048_576
-"""Bytes after which even a hook is cut off: nobody's payload is so large."""
+"""Bytes after which a hook is answered whatever else it sends: nobody's payload is so large."""
 
 
 def is_hook(path: str) -> bool:
@@ -20,13 +20,12 @@ async def read_beginning(receive: Receive, limit: int) -> bytes | None:
     """The first bytes of a body, all of which is taken; None when the client left."""
     kept = bytearray()
     size = 0
-    while size <= _MOST:
+    while True:
         message = await receive()
         if message["type"] != "http.request":
             return None
         part: bytes = message.get("body", b"")
         size += len(part)
         kept += part[: max(0, limit - len(kept))]
-        if not message.get("more_body", False):
+        if size > _MOST or not message.get("more_body", False):
             return bytes(kept)
-    return None
