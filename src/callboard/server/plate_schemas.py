@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from callboard.board.transition import Status
 from callboard.server.schemas import Given, Moment, Wire
+from callboard.vendors.metadata import LARGEST_PID
 
 
 class BackgroundOut(Wire):
@@ -104,7 +105,7 @@ class ProcessIn(Reported):
     project_path: Annotated[str, Field(min_length=1)]
     agent: str = "claude"
     session_id: Annotated[str, Field(min_length=1)] | None = None
-    pid: Annotated[int, Field(gt=0, strict=True)] | None = None
+    pid: Annotated[int, Field(gt=0, le=LARGEST_PID, strict=True)] | None = None
     proc_start: str | None = None
 
 

@@ -1,6 +1,6 @@
 """What goes over the wire, as the OpenAPI document shows it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -18,6 +18,15 @@ InteractionStatus = Literal[
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
 """An id that a caller may choose: it stands in addresses and file names as it is."""
+
+MOST_EVENTS: Final = 10**18
+"""No log has as many events, and a number that is not below it may fit no database."""
+
+Place = Annotated[int, Field(ge=0, lt=MOST_EVENTS)]
+"""A position in a session, or the number of an event."""
+
+Limit = Annotated[int, Field(ge=1, lt=MOST_EVENTS)]
+"""How many are wanted; whoever wants more than fit on a page gets a page."""
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
@@ -268,9 +277,9 @@ class ForkAt(Given):
     """A point in a session; nothing at all means its end."""
 
     phase: str | None = None
-    occurrence: Annotated[int, Field(ge=1)] | Literal["first", "last"] | None = None
-    event_index: Annotated[int, Field(ge=0)] | None = None
-    position: Annotated[int, Field(ge=0)] | None = None
+    occurrence: Limit | Literal["first", "last"] | None = None
+    event_index: Place | None = None
+    position: Place | None = None
 
 
 class EditIn(Given):
@@ -339,7 +348,7 @@ class CompleteIn(Given):
     outcome: Literal["completed", "approved", "rejected", "cancelled", "timeout", "failed"]
     response: Any = None
     transcript: str | None = None
-    duration_ms: Annotated[int, Field(ge=0)] | None = None
+    duration_ms: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     error: str | None = None
     by: str | None = None
 

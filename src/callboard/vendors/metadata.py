@@ -10,7 +10,9 @@ from callboard.vendors.reports import Report
 
 KEY: Final = "callboard"
 
-_LARGEST_PID: Final = 2**31 - 1
+LARGEST_PID: Final = 2**31 - 1
+"""The largest number that a process can have."""
+
 _LARGEST_MOMENT: Final = 2**53
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
@@ -26,7 +28,7 @@ def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
     hold = _id(told.get("hold"))
     gone = hold is not None and told.get("gone") is True
     known = present(
-        pid=whole(told.get("pid"), _LARGEST_PID),
+        pid=whole(told.get("pid"), LARGEST_PID),
         proc_start=_proc_start(told.get("proc_start")),
         tmux_target=word(told.get("tmux_pane")),
         git_branch=word(told.get("git_branch")),

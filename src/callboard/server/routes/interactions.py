@@ -19,6 +19,7 @@ from callboard.server.schemas import (
     InteractionsOut,
     InteractionStatus,
     InteractionType,
+    Limit,
     ReleaseIn,
 )
 from callboard.server.service import Service
@@ -35,7 +36,7 @@ async def list_interactions(
     status: InteractionStatus | None = None,
     session_id: Annotated[str, Query(alias="sessionId", description="`*` means all.")] = "*",
     type: InteractionType | None = None,
-    limit: Annotated[int, Query(ge=1)] = LARGEST_PAGE,
+    limit: Limit = LARGEST_PAGE,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
     """Questions, oldest first."""

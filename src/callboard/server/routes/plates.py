@@ -22,7 +22,7 @@ from callboard.server.replies import reply
 from callboard.server.routes.common import Serving
 from callboard.server.routes.documented import failures, gives
 from callboard.server.routes.streams import MOST, After
-from callboard.server.schemas import EventsOut
+from callboard.server.schemas import EventsOut, Limit
 
 router = routing.router("plates")
 
@@ -56,7 +56,7 @@ async def read_plate(
     _: Reads,
     plate_id: PlatePath,
     after: After = None,
-    limit: Annotated[int, Query(ge=1)] = MOST,
+    limit: Limit = MOST,
 ) -> Response:
     """What happened on a plate, with the payloads of its hooks."""
     await serving.plates.get(plate_id)

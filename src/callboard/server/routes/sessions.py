@@ -11,7 +11,9 @@ from callboard.server.replies import reply
 from callboard.server.routes.common import Serving, SessionPath
 from callboard.server.routes.documented import failures, gives
 from callboard.server.schemas import (
+    Limit,
     OkOut,
+    Place,
     SessionOut,
     SessionsOut,
     StartedOut,
@@ -49,7 +51,7 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
     q: Annotated[
         str | None, Query(description="Text in the id, the workflow or the phase.")
     ] = None,
-    limit: Annotated[int, Query(ge=1)] = 100,
+    limit: Limit = 100,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
     """The sessions, newest first."""
@@ -87,7 +89,7 @@ async def show_state(
     serving: Serving,
     _: Reads,
     session_id: SessionPath,
-    position: Annotated[int | None, Query(ge=0)] = None,
+    position: Place | None = None,
 ) -> Response:
     """The state after the first N events, or now."""
     view = await serving.board.view(session_id, position)

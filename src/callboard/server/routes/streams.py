@@ -12,18 +12,15 @@ from callboard.server.event_stream import EventStream
 from callboard.server.replies import reply
 from callboard.server.routes.common import Serving, SessionPath
 from callboard.server.routes.documented import failures
-from callboard.server.schemas import EventsOut
+from callboard.server.schemas import MOST_EVENTS, EventsOut, Limit, Place
 from callboard.server.service import Service
 
 router = routing.router("events")
 
 MOST = 1000
-_LONGEST_ID = 18
-"""Digits: no log has as many events, and what has more fits no database."""
+_LONGEST_ID = len(str(MOST_EVENTS)) - 1
 
-After = Annotated[
-    int | None, Query(ge=0, lt=10**18, description="Give only what came after this place.")
-]
+After = Annotated[Place | None, Query(description="Give only what came after this place.")]
 LastEventId = Annotated[str | None, Header(description="What EventSource sends when it returns.")]
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 _OVER = {204: {"description": "Nothing will come any more: the session has ended."}}
@@ -47,7 +44,7 @@ async def read_events(
     _: Reads,
     session_id: SessionPath,
     after: After = None,
-    limit: Annotated[int, Query(ge=1)] = MOST,
+    limit: Limit = MOST,
     last_event_id: LastEventId = None,
 ) -> Response:
     """A session's events, in their order."""
