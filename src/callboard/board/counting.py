@@ -29,8 +29,8 @@ class Counting:
         if now < self._next or counted == self._written:
             return
         self._next = now + EVERY
-        self._written = counted
         try:
             write_counters(self._folder, counted)
+            self._written = counted
         except StoreError as error:
             _log.warning("%s", error.message)

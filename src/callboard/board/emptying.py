@@ -4,11 +4,11 @@ import asyncio
 import logging
 import os
 from collections import deque
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from callboard.board.listening import Listener
+from callboard.board.memory import Kept, Memory
 from callboard.board.spool import Spool, Spooled
 from callboard.disk.files import replace
 from callboard.errors import StoreError
@@ -26,13 +26,28 @@ class Emptying:
         self._spool = spool
         self._listener = listener
         self._lock = asyncio.Lock()
+        self._memory = Memory()
 
     async def empty(self) -> None:
         """Hear everything that lies there; raises nothing but StoreError."""
         async with self._lock:
+            await self._hear_kept()
             # Nearly always nothing lies there, and to see that needs no thread.
             while self._spool.has_some and (taken := await self._take()):
                 await self._hear(deque(taken))
+
+    async def _hear_kept(self) -> None:
+        """Hear what could be written nowhere; the oldest first, until one fails again."""
+        while self._memory.kept:
+            one = self._memory.kept[0]
+            try:
+                await self._listener.overhear(one.agent, one.body, one.at_ms, None, again=True)
+            except StoreError:
+                raise
+            except Exception:
+                _log.exception("A hook of %s could not be heard, and is lost", one.agent)
+                self._memory.lost += 1
+            self._memory.forget_first()
 
     async def _take(self) -> list[Spooled]:
         """Take in a thread: there may be much to read, and others are served meanwhile."""
@@ -72,14 +87,30 @@ class Emptying:
 
     def counted(self) -> dict[str, Any]:
         """What came in since this server began, for `callboard hooks status`."""
-        return asdict(self._listener.received) | {"rejected": self._spool.counted.rejected}
+        spooled = self._spool.counted
+        return asdict(self._listener.received) | {
+            "rejected": spooled.rejected,
+            "kept": len(self._memory.kept),
+            "lost": self._memory.lost + spooled.lost,
+        }
 
     def close(self) -> None:
         """Leave what was taken and not heard to others."""
+        left = [one for one in self._memory.kept if not self._spooled(one.agent, one.body)]
+        if left:
+            lost = len(left)
+            _log.error("%d hooks were lost: they could neither be recorded nor spooled", lost)
         self._spool.close()
 
     def keep(self, agent: str, body: bytes) -> None:
-        """Leave something in the spool that could not be recorded just now."""
-        name = f"{agent}.0.{os.getpid()}{short_id()}.json"
-        with suppress(OSError):
+        """Keep something that could not be recorded just now: in the spool, else in memory."""
+        if self._memory.kept or not self._spooled(agent, body):
+            self._memory.keep(Kept(agent, body, self._listener.now_ms()))
+
+    def _spooled(self, agent: str, body: bytes) -> bool:
+        name = f"{agent}.0.{os.getpid()}.{short_id()}.json"
+        try:
             replace(self._spool.folder / name, body)
+        except OSError:
+            return False
+        return True

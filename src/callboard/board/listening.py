@@ -41,7 +41,7 @@ class Listener:
 
     def __init__(self, plates: Plates, now_ms: Callable[[], int]) -> None:
         self._plates = plates
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self.received = Received()
         self._deliveries: dict[str | None, None] = {}
         self.before: Callable[[], Awaitable[None]] | None = None
@@ -94,7 +94,7 @@ class Listener:
         if report is None:
             return None
         self.received.heard += 1
-        self.received.last_at, self.received.last_agent = self._now_ms(), agent
+        self.received.last_at, self.received.last_agent = self.now_ms(), agent
         return report
 
     async def _tell(self, report: Report) -> Heard | None:

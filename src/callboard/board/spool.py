@@ -6,6 +6,7 @@ that it took is done or given back. Nothing that lies in the spool may stop it: 
 payload is put aside.
 """
 
+import logging
 import os
 import re
 import stat
@@ -20,11 +21,13 @@ from callboard.board.claims import Claims, Room, Turn
 from callboard.board.places import full_marker, make_folders, spool_folder
 from callboard.board.rejects import Rejects
 from callboard.clock import Clock
-from callboard.courier.delivery import MOST_BYTES, MOST_SPOOLED, is_agent
+from callboard.courier.delivery import LOST, MOST_BYTES, MOST_SPOOLED, is_agent
 from callboard.courier.letters import LARGEST
 from callboard.disk.private import open_private
 from callboard.errors import StoreError
 from callboard.ids import short_id
+
+_log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 16 * 1024 * 1024
 """So many bytes are in memory at once, and one file more."""
@@ -96,6 +99,8 @@ class Counted:
 
     taken: int = 0
     rejected: int = 0
+    lost: int = 0
+    """Hooks that could leave no more than their name, because the disk was full."""
 
 
 class Spool:
@@ -232,6 +237,9 @@ class Spool:
         except FileNotFoundError:
             return None
         is_file = stat.S_ISREG(told.st_mode)
+        if is_file and entry.name.endswith(LOST):
+            self._count_lost(Path(entry.path))
+            return None
         if is_file and not entry.name.endswith(".json"):
             if self._clock.now_ms() - told.st_mtime_ns // 1_000_000 > OLD_MS:
                 self.reject(Path(entry.path))
@@ -240,6 +248,15 @@ class Spool:
             self.reject(Path(entry.path))
             return None
         return _Found(told.st_mtime_ns, entry.name, told.st_size)
+
+    def _count_lost(self, path: Path) -> None:
+        with suppress(OSError):
+            path.unlink()
+            self.counted.lost += 1
+            _log.error(
+                "A hook of %s was lost: the disk was full, and no server took it",
+                path.name.partition(".")[0],
+            )
 
     def _read(self, claim: Path, name: str, *, again: bool = False) -> Spooled | None:
         sender = _parsed(name)

@@ -18,6 +18,7 @@ from callboard.board.places import (
 )
 from callboard.cli.findings import Finding
 from callboard.cli.wording import plural
+from callboard.courier.delivery import LOST
 from callboard.errors import SettingsUnusable
 from callboard.vendors.claude.settings import http_obstacles
 from callboard.vendors.claude.status_hook import has_status_hooks
@@ -67,6 +68,7 @@ class SpoolFindings:
     waiting: int
     full: bool
     rejected: int
+    lost: int
     received: dict[str, Any]
     address: str | None
 
@@ -99,9 +101,27 @@ def spool(database: Path) -> SpoolFindings:
         waiting=_count(spool_folder(folder), ".json"),
         full=full_marker(folder).exists(),
         rejected=_count(spool_folder(folder) / "rejected", ""),
+        lost=_count(spool_folder(folder), LOST) + number_of(read_counters(folder), "lost"),
         received=read_counters(folder),
         address=_address(folder),
     )
+
+
+def number_of(received: dict[str, Any], key: str) -> int:
+    """One of the counters; 0 when it is not there."""
+    value = received.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
+    """Hooks that found no room: what waits in a server's memory, and what is lost."""
+    todo = "Free some disk space."
+    if kept := number_of(lies.received, "kept"):
+        said = f"{plural(kept, 'hook')} could not be written, and the server keeps them in memory"
+        yield Finding("hooks", "warn", said, todo)
+    if lies.lost:
+        said = f"{plural(lies.lost, 'hook')} got lost because the disk was full"
+        yield Finding("hooks", "warn", said, todo)
 
 
 def finding(database: Path, project: Path) -> Iterator[Finding]:
@@ -116,6 +136,7 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
         yield Finding("hooks", "ok", "none installed; if you want them: callboard hooks install")
         return
     lies = spool(database)
+    yield from unrecorded(lies)
     where = ", ".join(sorted({one.title for one, _ in found}))
     wrong = [(one, each) for one, each in found if each.state in ("outdated", "unusable")]
     hindered = [(one, each.problems[0]) for one, each in found if each.problems]

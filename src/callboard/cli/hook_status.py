@@ -7,7 +7,7 @@ from callboard.cli import hook_findings, server_findings
 from callboard.cli.database import Database
 from callboard.cli.exits import DONE, FAILED
 from callboard.cli.findings import Finding
-from callboard.cli.hook_findings import AgentFindings, Installation, SpoolFindings
+from callboard.cli.hook_findings import AgentFindings, Installation, SpoolFindings, number_of
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.wording import ago, one_line, plural
@@ -85,23 +85,20 @@ def _print_spool(screen: Screen, spool: SpoolFindings) -> None:
     full = ("; full: hooks write nothing until a server empties it", "failed")
     rejected = f", {spool.rejected} put aside" if spool.rejected else ""
     screen.line((f"{'Spool':<{_WIDTH}}", "name"), waiting, rejected, full if spool.full else "")
+    for found in hook_findings.unrecorded(spool):
+        screen.line(" " * _WIDTH, (found.said, "failed"))
     screen.line((f"{'Heard':<{_WIDTH}}", "name"), _received(spool.received))
 
 
 def _received(received: dict[str, Any]) -> str:
     if not received:
         return "nothing yet"
-    parts = [f"{plural(_number(received, 'heard'), 'hook')}"]
+    parts = [f"{plural(number_of(received, 'heard'), 'hook')}"]
     for key, said in (("garbage", "were no payloads"), ("failed", "could not be recorded")):
-        if _number(received, key):
-            parts.append(f"{_number(received, key)} {said}")
-    last = _number(received, "last_at")
+        if number_of(received, key):
+            parts.append(f"{number_of(received, key)} {said}")
+    last = number_of(received, "last_at")
     if last:
         now = from_ms(SystemClock().now_ms())
         parts.append(f"the last {ago(from_ms(last), now)}, from {received.get('last_agent')}")
     return one_line(", ".join(parts))
-
-
-def _number(received: dict[str, Any], key: str) -> int:
-    value = received.get(key)
-    return value if isinstance(value, int) else 0

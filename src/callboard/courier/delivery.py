@@ -12,6 +12,9 @@ MOST_SPOOLED = 10_000
 MOST_BYTES = 512 * 1024 * 1024
 """A spool with more in it than this is full."""
 
+LOST = ".lost"
+"""How the name of an empty file ends that stands for a hook for which there was no room."""
+
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
 _MOST_WEIGHED = 300
@@ -47,12 +50,20 @@ def drop(letter: Letter, body: bytes) -> None:
         if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
             return
         number = posix.urandom(8).hex()
-        name = f"{letter.agent}.{letter.sender.pid}.{posix.getpid()}.{number}.json"
-        replace(f"{spool}/{name}", body, lasting=False)
+        _write(f"{spool}/{letter.agent}.{letter.sender.pid}.{posix.getpid()}.{number}", body)
         if _is_full(spool):
             posix.close(posix.open(spool + "/.full", _NEW, 0o600))
     except OSError:
         return
+
+
+def _write(name: str, body: bytes) -> None:
+    try:
+        replace(name + ".json", body, lasting=False)
+    except OSError:
+        # A name often fits where its contents do not: so somebody learns of it.
+        posix.close(posix.open(name + LOST, _NEW, 0o600))
+        raise
 
 
 def _is_full(spool: str) -> bool:

@@ -1,5 +1,6 @@
 """What the server counts, for Prometheus. Every label has few values, whoever calls."""
 
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Final, Protocol, get_args
 
@@ -85,6 +86,13 @@ class Metrics:
             version("callboard")
         ).set(1)
         ProcessCollector(registry=self._registry)
+
+    def watch_hooks(self, counted: Callable[[], Mapping[str, int]]) -> None:
+        """Show what became of hooks that could not be recorded when they came."""
+        kept = self._gauge("hooks_kept", "Hooks in memory: the disk is full, they are not lost.")
+        kept.set_function(lambda: counted()["kept"])
+        lost = self._gauge("hooks_lost", "Hooks that were lost since the server started.")
+        lost.set_function(lambda: counted()["lost"])
 
     def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"callboard_{name}", about, labels, registry=self._registry)

@@ -55,6 +55,7 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
     folder = hooks_folder(database)
     spool = Emptying(Spool(folder, board.clock), listener)
     counting = Counting(folder, spool.counted)
+    metrics.watch_hooks(spool.counted)
     listener.before = spool.empty
     holding = Holding(board.log, board.people, Grips(folder))
     service = Service(

@@ -16,7 +16,9 @@ _LINE = (
     # because a shell would end with `:` if that failed.
     "cd {spool} && [ ! -e .full ] && n={agent}.$p.$$ && i=0 && "
     "until [ $i = 9 ] || {{ true >$n.$i.part && [ ! -e $n.$i.json ]; }}; do i=$((i+1)); done && "
-    "[ $i != 9 ] && cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
+    "[ $i != 9 ] && {{ cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
+    # A full disk: what is left stands for a hook that was lost, and is counted.
+    "{{ true >|$n.$i.part; mv -f $n.$i.part $n.$i.lost; false; }}; }} || "
     # Whoever writes to us must not notice that nobody wanted it, nor that there is no `cat`.
     "cat || while read -r p; do true; done; exit 0"
 )
