@@ -14,7 +14,7 @@ from tests.servers import serving
 
 from callboard.board import memory
 from callboard.board.memory import Kept, Memory
-from callboard.board.places import hooks_folder, make_folders, spool_folder
+from callboard.board.places import hooks_folder, make_folders
 from callboard.board.spool import Spool
 from callboard.cli.hook_findings import spool, unrecorded
 from callboard.testing.fake_clock import FakeClock
@@ -90,13 +90,9 @@ async def test_what_is_kept_in_memory_is_spooled_when_the_server_stops(disk: Pat
         await client.post("/hooks/claude", json=payload("kept"))
         filling.write_bytes(b"")
         assert await server.stop() == 0
-    found = [
-        json.loads(file.read_bytes()) for file in spool_folder(hooks_folder(db)).glob("*.json")
-    ]
     async with serving(db) as again, again.client() as client, asyncio.timeout(30):
         while "kept" not in await sessions(client):
             await asyncio.sleep(0.05)
-    assert [one["session_id"] for one in found] in ([], ["kept"])  # Or it was recorded just before.
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
 """Bringing a database to the schema of this version: forward only, one transaction a step."""
 
+import glob
 import hashlib
+import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from callboard.errors import StoreError, StoreTooNew
-from callboard.log.sqlite_file import create_private
+from callboard.log.sqlite_backup import back_up
 from callboard.log.tables import migrations
+
+_COPY = ".before-migration-from-"
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -56,25 +60,25 @@ def migrate(
     _check_unedited(path, applied, steps)
     missing = [step for step in steps if step.version not in applied]
     if applied and missing:
-        back_up(database, path, max(applied))
+        _back_up(database, path, max(applied))
     for step in missing:
         _apply(database, step, now_ms)
 
 
-def back_up(database: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database beside itself before it is changed; returns where to."""
-    copy = path.with_name(f"{path.name}.before-migration-from-{version}")
+def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
+    """Copy the database beside itself before it is changed. A copy has its name once it is whole.
+
+    Whoever was killed while it copied left half of one, which nobody else needs: we have the lock.
+    """
+    start = f"{path.name}{_COPY}"
+    for half in path.parent.glob(f".{glob.escape(start)}*.part*"):
+        half.unlink(missing_ok=True)
+    copy = path.with_name(f"{start}{version}")
     number = 1
-    while copy.exists():
+    while os.path.lexists(copy):
         number += 1
-        copy = path.with_name(f"{path.name}.before-migration-from-{version}-{number}")
-    create_private(copy)
-    target = sqlite3.connect(copy)
-    try:
-        database.backup(target)
-    finally:
-        target.close()
-    return copy
+        copy = path.with_name(f"{start}{version}-{number}")
+    back_up(database, copy, lambda _done, _total: None)
 
 
 def _applied(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
