@@ -39,6 +39,7 @@ def test_a_killed_migration_is_completed_by_the_next(tmp_path: Path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("version", range(1, NEWEST))
 def test_a_migration_may_be_killed_at_any_point(tmp_path: Path, version: int):
     assert check(tmp_path, version, every=1) > 30
