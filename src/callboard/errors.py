@@ -33,6 +33,7 @@
     ├── MissingExtra               an optional dependency is not installed
     ├── SettingsUnusable           a coding agent's settings cannot be changed
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
+    ├── Overloaded                 there is too much to do, or too little memory, for now
     ├── ServerUnreachable          no server answers a client
     ├── ServerFailed               a server met an error that it did not expect
     └── StoreError                 the database cannot do it
@@ -313,6 +314,12 @@ class TooManyFailures(CallboardError):
     """Too many wrong tokens came from there; wait before the next."""
 
     code = "TOO_MANY_FAILURES"
+
+
+class Overloaded(CallboardError):
+    """The server is too busy for this now; try again in a moment."""
+
+    code = "OVERLOADED"
 
 
 class ServerUnreachable(CallboardError):

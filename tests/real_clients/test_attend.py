@@ -51,7 +51,7 @@ async def test_a_decision_that_does_not_fit_is_told_to_the_model(harness: Attend
         await terminal.shows("It is kept.")
         await leave(terminal)
     assert (await harness.question(id))["response"] == decision
-    assert model.was_told("'notes' is a required property")
+    assert model.was_told('"notes" is a required property')
 
 
 @pytest.mark.long

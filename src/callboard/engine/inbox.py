@@ -21,12 +21,21 @@ from callboard.events.authors import Author, By, authored
 from callboard.events.moments import to_ms
 from callboard.events.rows import Cell, Query
 from callboard.interactions.claims import check_free, claim_payload
+from callboard.interactions.configs import KIND
 from callboard.interactions.fields import as_text
 from callboard.interactions.kinds import WHOLE, is_from_board, manner_of
-from callboard.interactions.outcomes import VERDICTS, Completion, check_outcome
+from callboard.interactions.outcomes import (
+    VERDICTS,
+    Completion,
+    check_of_config,
+    check_of_event,
+    check_outcome,
+    completion_event,
+)
 from callboard.interactions.participation import ending
 from callboard.interactions.records import Interaction, interaction
 from callboard.interactions.requests import request_payload
+from callboard.interactions.schema_checking import verified
 from callboard.log.protocol import EventLog
 
 RECEIPT_WITHIN: Final = 1.0
@@ -104,6 +113,8 @@ class Inbox:
         With a `key` it is put once: asked again under it, the question is found, answered or not.
         """
         payload = request_payload(type, prompt, options, config) | authored(by)
+        if type == KIND:
+            await verified(check_of_config(payload.get("config")))
         if session_id is None:
             return await self.get(await self._asking.alone(payload, key))
         return await self.get(await self._asking.within(session_id, payload, key))
@@ -182,6 +193,7 @@ class Inbox:
         given = Completion(outcome, response, transcript, duration_ms, error)
         if manner_of(asked.type) != "outcome":
             return await self._complete_simply(asked, given, by, via)
+        await verified(check_of_event(asked.config, completion_event(asked, given)))
         paused = await self._is_paused(asked.session_id)
         late: list[str] = []
 

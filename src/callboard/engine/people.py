@@ -13,9 +13,10 @@ from callboard.errors import CallboardError, HandlerFailed, OwnershipLost, Store
 from callboard.events import names
 from callboard.interactions.configs import KIND, participants
 from callboard.interactions.kinds import is_from_board
-from callboard.interactions.outcomes import completion_event
+from callboard.interactions.outcomes import check_of_event, completion_event
 from callboard.interactions.records import Interaction
 from callboard.interactions.results import completion_of
+from callboard.interactions.schema_checking import verified
 from callboard.state.session import Asked
 
 
@@ -70,6 +71,9 @@ class People:
                 request = session_request(request, await self._live.question(asked.id))
             value = await handler.answer(request)
             self._answering.add(asked.id)
+            if request.type == KIND:
+                ended = completion_event(request, completion_of(request.config, value))
+                await verified(check_of_event(request.config, ended))
             await self._live.commit(lambda scene: _answer(scene, request, value))
         except NoAnswer:
             self.declined.add(asked.id)

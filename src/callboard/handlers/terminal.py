@@ -12,7 +12,8 @@ from callboard.engine.ports import NoAnswer, Request
 from callboard.errors import CallboardError
 from callboard.handlers.interactive import schema_of
 from callboard.interactions.outcomes import form_of, json_schema_of
-from callboard.interactions.schemas import check_fits
+from callboard.interactions.schema_checking import verify
+from callboard.interactions.schemas import SchemaCheck
 
 if TYPE_CHECKING:
     from questionary import Question
@@ -115,7 +116,7 @@ async def _written(shown: str, schema: Any = None) -> Any:
     def fits(text: str) -> bool | str:
         try:
             if text.strip() and schema is not None:
-                check_fits(schema, loads(text), "decision")
+                verify(SchemaCheck(schema, "decision", (loads(text),)))
         except (ValueError, CallboardError) as error:
             return str(error)
         return True

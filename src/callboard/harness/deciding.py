@@ -64,7 +64,7 @@ def decision_tool(asked: Interaction, attempt: Attempt, clock: Clock) -> Tool:
             raise Failed("There is more than `decision` in the call. Call it again without that.")
         decision = made.arguments["decision"]
         try:
-            check_decision(asked, decision)
+            await check_decision(asked, decision)
             call = await _confirmed(made, attempt, clock)
             if call is None:
                 attempt.keep_proposal(decision, made.id)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal, cast, get_args
 
-from callboard.interactions.outcomes import Completion, completion_event
+from callboard.interactions.outcomes import Completion, check_of_event, completion_event
 from callboard.interactions.records import Interaction
+from callboard.interactions.schema_checking import verified
 from callboard.vendors.fields import as_list, as_object
 
 Form = Literal["approval", "selection", "freeform", "structured"]
@@ -58,9 +59,10 @@ def tool_schema(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_decision(asked: Interaction, decision: Any) -> None:
+async def check_decision(asked: Interaction, decision: Any) -> None:
     """Raise ValidationError, saying what is wrong, for what could not be recorded."""
-    completion_event(asked, Completion("completed", decision))
+    ended = completion_event(asked, Completion("completed", decision))
+    await verified(check_of_event(asked.config, ended))
 
 
 def _moved(schema: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from callboard.errors import CallboardError
 from callboard.harness.outcomes import decision_schema
-from callboard.interactions.schemas import check_fits
+from callboard.interactions.schema_checking import verify
+from callboard.interactions.schemas import SchemaCheck
 from callboard.vendors.fields import as_object
 
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w*)[^\n]*$", re.MULTILINE)
@@ -100,7 +101,7 @@ def _fitted(schema: Any, value: Any) -> Any:
 
 def _fits(schema: Any, value: Any) -> bool:
     try:
-        check_fits(schema, value, "decision")
+        verify(SchemaCheck(schema, "decision", (value,)))
     except CallboardError:
         return False
     return True

@@ -8,7 +8,6 @@ from typing import Any, Final, cast
 
 from callboard.errors import ValidationError
 from callboard.interactions.fields import as_json, as_text, as_texts
-from callboard.interactions.outcomes import check_schema
 
 KIND: Final = "interactive_session"
 LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
@@ -17,12 +16,14 @@ _LONGEST_TITLE: Final = 50
 
 
 def checked_config(config: Any) -> dict[str, Any]:
-    """The config as it is recorded; ValidationError names the key that is wrong."""
+    """The config as it is recorded; ValidationError names the key that is wrong.
+
+    Whether its schema can be used is left to the caller: see `check_of_config`.
+    """
     recorded = as_object(config, "config")
     for key, check in _CHECKS.items():
         if recorded.get(key) is not None:
             check(recorded[key], f"config.{key}")
-    check_schema(recorded)
     return recorded
 
 

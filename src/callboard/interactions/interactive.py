@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Final, TypedDict, cast
 
 from callboard.errors import AnswerInvalid, DefinitionError, ValidationError
 from callboard.interactions.configs import KIND, checked_config
+from callboard.interactions.outcomes import check_of_config
 from callboard.interactions.questions import Duration, Prompt, Rendered, millis, seconds
+from callboard.interactions.schemas import check, check_sizes
 
 Place = str | os.PathLike[str]
 
@@ -76,7 +78,12 @@ def config_of(options: Mapping[str, Any]) -> dict[str, Any]:
             "json_schema": _schema_of(given["result_type"]),
         }
     sent = {key: value for key, value in given.items() if key not in _NOT_SENT}
-    return checked_config({_camel(key): _sendable(key, value) for key, value in sent.items()})
+    config = checked_config({_camel(key): _sendable(key, value) for key, value in sent.items()})
+    # Here and not in a process of its own: who writes these options runs this process.
+    if (schema := check_of_config(config)) is not None:
+        check_sizes(schema)
+        check(schema)
+    return config
 
 
 def _sendable(key: str, value: Any) -> Any:

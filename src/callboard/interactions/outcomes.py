@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, cast
 from callboard.errors import ValidationError
 from callboard.events import names
 from callboard.interactions.fields import as_json, as_text, as_texts
-from callboard.interactions.schemas import check_fits, check_json_schema
+from callboard.interactions.schemas import SchemaCheck
 
 VERDICTS: Final = {"approved": True, "rejected": False}
 
@@ -60,15 +60,28 @@ def check_outcome(outcome: str) -> None:
         raise ValidationError(f"{outcome!r} is no outcome. Use {known}.", field="outcome")
 
 
-def check_schema(config: Mapping[str, Any]) -> None:
-    """Refuse a question whose outcome could never be checked."""
-    schema = config.get("outcomeSchema")
-    if schema is not None:
-        check_json_schema(json_schema_of(schema), _SCHEMA)
+def check_of_config(config: Mapping[str, Any] | None) -> SchemaCheck | None:
+    """What to check of a question's config: whether its outcome could ever be checked."""
+    schema = (config or {}).get("outcomeSchema")
+    return None if schema is None else SchemaCheck(json_schema_of(schema), _SCHEMA)
+
+
+def check_of_event(
+    config: Mapping[str, Any] | None, event: tuple[str, dict[str, Any]]
+) -> SchemaCheck | None:
+    """What to check of the event by which a session ends: whether its response fits."""
+    name, payload = event
+    schema = (config or {}).get("outcomeSchema")
+    if schema is None or name != names.RECEIVED:
+        return None
+    return SchemaCheck(json_schema_of(schema), "response", (payload["value"],))
 
 
 def completion_event(asked: Asking, given: Completion) -> tuple[str, dict[str, Any]]:
-    """The event, as name and payload, by which the session ends."""
+    """The event, as name and payload, by which the session ends.
+
+    Whether the response fits the schema is left to the caller: see `check_of_event`.
+    """
     check_outcome(given.outcome)
     name = _EVENTS[given.outcome]
     config = cast("Mapping[str, Any]", asked.config or {})
@@ -96,8 +109,6 @@ def _response(given: Completion, schema: Any) -> dict[str, Any]:
         )
     if verdict is not None and response is None:
         response = given.outcome
-    if schema is not None:
-        check_fits(json_schema_of(schema), response, "response")
     if verdict is None and form_of(schema) == "approval":
         verdict = told
     return {"value": response, **({} if verdict is None else {"approved": verdict})}

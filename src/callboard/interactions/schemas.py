@@ -1,73 +1,159 @@
-"""JSON Schemas that callers send: whether they are any, and what fits them.
+"""JSON Schemas that callers send: whether they can be used, and which values fit them.
 
-`jsonschema` takes a tenth of a second to load, so that only those wait for it who have a schema.
-Nothing is fetched: a schema that refers to something outside itself is refused.
+Sizes are limited here. Time is limited in `schema_checking`, which is what callers use.
+`jsonschema_rs` is imported late, so that only those who have a schema wait for it.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from callboard.errors import ValidationError
-from callboard.interactions.bounded import STEPS, TooMuch, misfits
-from callboard.interactions.patterns import matcher
+from callboard.events.codec import dump_json
+from callboard.interactions.schema_references import Outline, outline
 
-_LONGEST = 300
-_PATTERNS = 50
-# Values, in which something that looks like a reference is none.
-_VALUES = frozenset({"const", "default", "enum", "examples"})
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
+    from jsonschema_rs import ValidationError as Misfit
 
+LARGEST_SCHEMA: Final = 64 * 1024
+"""Bytes that an outcome schema may have as JSON."""
+LARGEST_VALUE: Final = 1_048_576
+"""Bytes that a value may have that is checked against one."""
 
-def check_json_schema(schema: Any, field: str) -> None:
-    """Raise ValidationError for what is no JSON Schema (2020-12) that stands alone."""
-    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
-
-    try:
-        # Patterns are for the engine that will match them.
-        formats = set(Draft202012Validator.FORMAT_CHECKER.checkers) - {"regex"}
-        Draft202012Validator.check_schema(schema, FormatChecker(formats))
-        resolver = EMPTY_REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema))
-        for reference in _references(schema):
-            resolver.lookup(reference)
-        _check_patterns(schema)
-    except SchemaError as error:
-        raise _no_schema(field, error.message) from None
-    except Unresolvable as error:
-        raise _no_schema(field, f"{error.ref!r} is not in it; put it under $defs") from None
-    except RecursionError:
-        raise _no_schema(field, "it goes round in circles") from None
-    except ValueError as error:
-        raise _no_schema(field, str(error)) from None
+_LONGEST: Final = 300
+_QUICK_SCHEMA: Final = 8 * 1024
+_QUICK: Final = 2_000_000
+"""Bytes of a schema times bytes of a value that are checked in 50 ms, whatever they hold."""
+# Keywords whose work depends on more than sizes.
+_SLOW: Final = frozenset({
+    "multipleOf", "pattern", "patternProperties", "unevaluatedItems", "unevaluatedProperties",
+})  # fmt: skip
+_BACKTRACKING: Final = 1_000_000
 
 
-def check_fits(schema: Any, value: Any, field: str) -> None:
-    """Raise ValidationError, saying where, when the value does not fit the schema."""
-    from jsonschema.exceptions import ValidationError as Misfit
-    from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
+@dataclass(frozen=True, slots=True)
+class SchemaCheck:
+    """A schema to check, or a value against one.
 
-    try:
-        wrong = cast("Misfit | None", best_match(misfits(schema, value)))
-    except TooMuch:
-        raise ValidationError(
-            f"{field} cannot be checked: its schema takes more than {STEPS} steps for it. "
-            "Ask for less at once.",
-            field=field,
-        ) from None
-    except (RecursionError, ValueError) as error:
-        raise ValidationError(
-            f"{field} cannot be checked: its schema does not work ({type(error).__name__}).",
-            field=field,
-        ) from None
-    if wrong is not None:
-        where = "".join(f"[{part!r}]" for part in wrong.absolute_path)
-        raise ValidationError(
-            f"{field}{where} does not fit the schema that was asked for: "
-            f"{wrong.message[:_LONGEST]}.",
-            field=field,
-            pointer="".join(f"/{_step(part)}" for part in wrong.absolute_path),
-            reason=wrong.message[:_LONGEST],
+    Args:
+        schema: The JSON Schema (2020-12).
+        field: What the value is called in errors; without a value, the schema.
+        value: The value, in a list of one; empty when only the schema is checked.
+    """
+
+    schema: Any
+    field: str
+    value: tuple[Any, ...] = ()
+
+
+def check(wanted: SchemaCheck) -> None:
+    """Raise ValidationError, saying where and why, for what does not fit."""
+    if wanted.value:
+        _check_value(wanted.schema, wanted.value[0], wanted.field)
+    else:
+        _check_schema(wanted.schema, wanted.field)
+
+
+def check_sizes(wanted: SchemaCheck) -> None:
+    """Raise ValidationError for what is too large to be checked."""
+    size = len(dump_json(wanted.schema))
+    if size > LARGEST_SCHEMA and not wanted.value:
+        raise _unusable(
+            wanted.field, f"it has {size} bytes, and may have {LARGEST_SCHEMA}. Ask for less"
         )
+    for value in wanted.value:
+        size = len(dump_json(value))
+        if size > LARGEST_VALUE:
+            raise ValidationError(
+                f"{wanted.field} has {size} bytes, and may have {LARGEST_VALUE}. Put what is "
+                "large into a file, and send its path.",
+                field=wanted.field,
+            )
+
+
+def is_quick(wanted: SchemaCheck) -> bool:
+    """Whether a check certainly takes less than 50 ms."""
+    if len(dump_json(wanted.schema)) > _QUICK_SCHEMA:
+        return False
+    try:
+        found = outline(wanted.schema)
+    except (ValueError, RecursionError):
+        return True  # It is refused for that, before anything is compiled.
+    if found.recursive or found.keywords & _SLOW:
+        return False
+    size = sum(len(dump_json(value)) for value in wanted.value)
+    return found.weight <= _QUICK_SCHEMA and found.weight * size <= _QUICK
+
+
+def _check_schema(schema: Any, field: str) -> None:
+    try:
+        _validator(schema)
+    except (RecursionError, TypeError, ValueError) as error:
+        raise _unusable(field, _reason(error)) from None
+
+
+def _check_value(schema: Any, value: Any, field: str) -> None:
+    from jsonschema_rs import ValidationError as Misfit
+
+    try:
+        validator = _validator(schema)
+    except (RecursionError, TypeError, ValueError) as error:
+        raise ValidationError(
+            f"{field} cannot be checked: its schema does not work ({_reason(error)}).",
+            field=field,
+        ) from None
+    try:
+        # Only the first misfit: to collect them all may take thousands of times as long.
+        validator.validate(value)
+    except Misfit as error:
+        raise _misfit(_closest(error), field) from None
+    except ValueError as error:
+        raise ValidationError(f"{field} cannot be checked: {error}.", field=field) from None
+
+
+def _validator(schema: Any) -> "Draft202012Validator":
+    from jsonschema_rs import Draft202012Validator, FancyRegexOptions
+
+    if not isinstance(schema, Mapping | bool):
+        raise TypeError("a schema is an object, true or false")
+    found: Outline = outline(cast("Any", schema))
+    del found  # What it refers to is all there.
+    return Draft202012Validator(
+        cast("dict[str, Any]", schema),
+        offline=True,
+        pattern_options=FancyRegexOptions(backtrack_limit=_BACKTRACKING),
+    )
+
+
+def _closest(error: "Misfit") -> "Misfit":
+    """The misfit that says most: inside the alternative that fits best."""
+    while error.kind.name in ("anyOf", "oneOf"):
+        branches: list[list[Misfit]] = getattr(error.kind, "context", [])
+        firsts = [errors[0] for errors in branches if errors]
+        if not firsts:
+            break
+        error = max(firsts, key=lambda one: (len(one.instance_path), one.kind.name != "type"))
+    return error
+
+
+def _misfit(wrong: "Misfit", field: str) -> ValidationError:
+    where = "".join(f"[{part!r}]" for part in wrong.instance_path)
+    reason = _shortened(wrong.message)
+    return ValidationError(
+        f"{field}{where} does not fit the schema that was asked for: {reason}.",
+        field=field,
+        pointer="".join(f"/{_step(part)}" for part in wrong.instance_path),
+        reason=reason,
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    where = "".join(f"[{part!r}]" for part in getattr(error, "instance_path", ()))
+    message: str = getattr(error, "message", None) or str(error)
+    return f"{where}{': ' if where else ''}{message.splitlines()[0]}"
 
 
 def _step(part: str | int) -> str:
@@ -75,42 +161,11 @@ def _step(part: str | int) -> str:
     return str(part).replace("~", "~0").replace("/", "~1")
 
 
-def _references(schema: Any) -> Iterator[str]:
-    for key, value in _keywords(schema):
-        if key in ("$ref", "$dynamicRef") and isinstance(value, str):
-            yield value
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _check_patterns(schema: Any) -> None:
-    found: set[str] = set()
-    for key, value in _keywords(schema):
-        if key == "pattern" and isinstance(value, str):
-            found.add(value)
-        elif key == "patternProperties" and isinstance(value, Mapping):
-            found.update(cast("Mapping[str, Any]", value))
-    if len(found) > _PATTERNS:
-        raise ValueError(f"it has {len(found)} patterns, and may have {_PATTERNS}")
-    keywords = {key for key, _ in _keywords(schema)}
-    if {"patternProperties", "unevaluatedProperties"} <= keywords:
-        raise ValueError("it has unevaluatedProperties beside patternProperties; leave one out")
-    for pattern in found:
-        matcher(pattern)
-
-
-def _keywords(schema: Any) -> Iterator[tuple[str, Any]]:
-    """All keywords, with what they say; names of properties are among them."""
-    if isinstance(schema, list):
-        for one in cast("list[Any]", schema):
-            yield from _keywords(one)
-    if not isinstance(schema, Mapping):
-        return
-    for key, value in cast("Mapping[str, Any]", schema).items():
-        yield key, value
-        if key not in _VALUES:
-            yield from _keywords(value)
-
-
-def _no_schema(field: str, why: str) -> ValidationError:
+def _unusable(field: str, why: str) -> ValidationError:
     return ValidationError(
-        f"{field} is no JSON Schema that can be used: {why[:_LONGEST]}.", field=field
+        f"{field} is not a JSON Schema that can be used: {_shortened(why)}.", field=field
     )

@@ -24,6 +24,7 @@ STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
     (errors.TooManyFailures, 429),
     (errors.ConflictError, 409),
     (errors.StoreError, 503),
+    (errors.Overloaded, 503),
     (errors.ValidationError, 400),
     (errors.DefinitionError, 400),
     (errors.StateError, 400),

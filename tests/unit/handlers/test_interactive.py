@@ -90,7 +90,7 @@ async def test_a_session_can_end_without_a_decision(outcome: Any):
 
 
 async def test_a_decision_that_does_not_fit_is_told_and_leaves_the_question():
-    with pytest.raises(HandlerFailed, match=r"'notes' is a required property.*still pending"):
+    with pytest.raises(HandlerFailed, match=r'"notes" is a required property.*still pending'):
         await run(deciding(STRUCTURED), human_input=ScriptedPeople({"Review it.": {"note": "x"}}))
 
 

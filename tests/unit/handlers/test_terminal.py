@@ -109,7 +109,7 @@ def test_a_decision_that_does_not_fit_is_told_at_once_and_may_be_left(terminal: 
     )
     child.expect("as JSON")
     child.send("{}\r")
-    child.expect("'n' is a required property")
+    child.expect('"n" is a required property')
     child.send("\x08\x08\r")
     child.expect("END waiting \\[\\]")
 

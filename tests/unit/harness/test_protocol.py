@@ -106,12 +106,12 @@ async def called(session: ClientSession, id: str | None, **given: Any) -> Any:
 @pytest.mark.parametrize(
     ("schema", "wrong", "right", "why"),
     [
-        ({"type": "approval"}, "maybe", "approved", "'maybe' is not one of"),
-        ({"type": "selection", "options": ["a", "b"]}, "c", "b", "'c' is not one of"),
-        ({"type": "freeform"}, 5, "as you like", "5 is not of type 'string'"),
+        ({"type": "approval"}, "maybe", "approved", '"maybe" is not one of'),
+        ({"type": "selection", "options": ["a", "b"]}, "c", "b", '"c" is not one of'),
+        ({"type": "freeform"}, 5, "as you like", '5 is not of type "string"'),
         (None, None, "as you like", "no `decision`"),
-        ({"type": "structured", "jsonSchema": SCHEMA}, {}, {"notes": "x"}, "'notes' is a required"),
-        (SCHEMA, {"notes": 1}, {"notes": "x", "level": 2}, "1 is not of type 'string'"),
+        ({"type": "structured", "jsonSchema": SCHEMA}, {}, {"notes": "x"}, '"notes" is a required'),
+        (SCHEMA, {"notes": 1}, {"notes": "x", "level": 2}, '1 is not of type "string"'),
     ],
     ids=["approval", "selection", "freeform", "none", "structured", "bare"],
 )

@@ -104,7 +104,7 @@ def use(root: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["file", "workflow", "folder", "absent"])
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", OURS, ids=lambda name: name.replace(str(os.getpid()), "PID"))
 def test_a_planted_link_leads_to_no_file_outside(root: Path, home: Path, name: str, target: str):
     (root / STATE / name).symlink_to(home / target)
     before = everything(home)
@@ -126,7 +126,7 @@ def test_a_folder_that_is_a_link_leads_to_no_file_outside(root: Path, home: Path
     assert everything(home) == before
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", OURS, ids=lambda name: name.replace(str(os.getpid()), "PID"))
 def test_a_second_name_of_a_file_leads_to_no_file_outside(root: Path, home: Path, name: str):
     os.link(home / "workflow", root / STATE / name)
     before = (home / "workflow").read_bytes()

@@ -12,7 +12,8 @@ _MEANINGS: Final = {
     409: "Something else happened first.",
     413: "The body is too large.",
     429: "Too many wrong tokens.",
-    503: "The database could not do it.",
+    503: "The server is overloaded, or the database could not do it; `Retry-After` says when to "
+    "try again.",
 }
 
 
