@@ -13,6 +13,7 @@ from callboard.cli import options
 from callboard.cli.database import Database
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
+from callboard.cli.sizes import Size
 from callboard.cli.source import load_all
 from callboard.cli.wording import preview
 from callboard.engine.workflow import Workflow
@@ -64,6 +65,14 @@ _OPTIONS: Final = (
         default=10.0,
         show_default=True,
         help="Seconds that agents get when it stops.",
+    ),
+    click.option(
+        "--memory",
+        type=Size(128 * 1_048_576),
+        default="256MB",
+        show_default=True,
+        help="Memory for all connections together: bodies being sent, answers not yet read. "
+        "Beyond it the server answers 503.",
     ),
     click.option(
         "--wrong-tokens",
@@ -129,6 +138,7 @@ def command(files: tuple[str, ...], database: Database, as_json: bool, **given: 
         allowed_hosts=frozenset(given["hosts"]),
         concurrency=given["concurrency"],
         grace=given["grace"],
+        memory=given["memory"],
         wrong_tokens=given["wrong_tokens"],
         notify=given["notify"],
     )

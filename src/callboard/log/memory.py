@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import takewhile
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
@@ -21,7 +21,17 @@ from callboard.log.admission import (
 )
 from callboard.log.listeners import ALL, Listeners, follow
 from callboard.log.memory_views import MemoryViews
-from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
+from callboard.log.protocol import (
+    ANYHOW,
+    Appended,
+    Base,
+    Lease,
+    Limit,
+    Notify,
+    Writing,
+    no_views,
+)
+from callboard.log.quota import Quota
 from callboard.log.records import Record, record, restore
 
 
@@ -153,7 +163,7 @@ class MemoryLog:
         stream: str,
         after: int = 0,
         upto: int | None = None,
-        limit: int | None = None,
+        limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
         """Events with after < position <= upto, the names in `skip` left out."""
@@ -162,17 +172,19 @@ class MemoryLog:
         if found is None:
             return []
         last = found.standing.head if upto is None else min(upto, found.standing.head)
-        records: list[Record] = []
+        events: list[Event] = []
+        quota = Quota(limit)
         for position in range(max(after, 0) + 1, last + 1):
-            if limit is not None and len(records) >= limit:
+            if quota.is_spent:
                 break
             stored = found.at(position)
             if stored.name not in skip:
-                records.append(stored)
-        return [self._restore(found, stored) for stored in records]
+                events.append(self._restore(found, stored, quota))
+        return events
 
-    def _restore(self, stream: _Stream, stored: Record) -> Event:
-        return restore(stored, stream.id, lambda position: stream.at(position).payload)
+    def _restore(self, stream: _Stream, stored: Record, quota: Quota) -> Event:
+        quota.events -= 1
+        return restore(stored, stream.id, lambda position: stream.at(position).payload, quota)
 
     async def head(self, stream: str) -> int:
         """The position of the last event; 0 for a stream that does not exist."""
@@ -211,18 +223,18 @@ class MemoryLog:
             yield item
 
     async def read_all(
-        self, after: int, upto: int | None = None, limit: int | None = None
+        self, after: int, upto: int | None = None, limit: Limit = None
     ) -> list[tuple[int, Event]]:
         """Events of all streams with after < sequence <= upto, each with its sequence."""
         self._check_open()
         first = max(after, 0)
         places = enumerate(self.memory.sequence[first : None if upto is None else max(upto, 0)], 1)
         visible = ((number, *place) for number, place in places if not place[0].hidden)
+        quota = Quota(limit)
+        unspent = takewhile(lambda place: not quota.is_spent, visible)
         return [
-            (first + number, self._restore(stream, stream.at(position)))
-            for number, stream, position in islice(
-                visible, None if limit is None else max(limit, 0)
-            )
+            (first + number, self._restore(stream, stream.at(position), quota))
+            for number, stream, position in unspent
         ]
 
     async def last_sequence(self) -> int:

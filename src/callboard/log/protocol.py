@@ -11,6 +11,20 @@ Notify = Callable[[int | None], None]
 """Called with the position of the last event, if this handle wrote it; else with None."""
 
 
+class Portion(NamedTuple):
+    """At most so many events, and none after those whose payloads make so many bytes of JSON.
+
+    There is at least one, however large it is.
+    """
+
+    events: int
+    size: int
+
+
+Limit = int | Portion | None
+"""How much is read: so many events, a portion, or everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Base:
     """Where a forked stream takes its beginning from: nothing is copied."""
@@ -96,7 +110,7 @@ class EventLog(Protocol):
         stream: str,
         after: int = 0,
         upto: int | None = None,
-        limit: int | None = None,
+        limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
         """Events with after < position <= upto, the names in `skip` left out.
@@ -125,7 +139,7 @@ class EventLog(Protocol):
         ...
 
     async def read_all(
-        self, after: int, upto: int | None = None, limit: int | None = None
+        self, after: int, upto: int | None = None, limit: Limit = None
     ) -> list[tuple[int, Event]]:
         """Events of all streams with after < sequence <= upto, each with its sequence.
 

@@ -8,6 +8,7 @@ import orjson
 from callboard.events import codec
 from callboard.events.envelope import Event, Json, NewEvent
 from callboard.events.upcast import upcast
+from callboard.log.quota import Quota
 
 StoredId = bytes | str
 """A UUID's 16 bytes, or any other id as text."""
@@ -43,14 +44,25 @@ def record(event: NewEvent, position: int, payload: bytes) -> Record:
     )
 
 
-def restore(stored: Record, session_id: str, payload_at: PayloadAt) -> Event:
-    """Make an event of its stored form, in the newest shape that is known."""
+def restore(
+    stored: Record, session_id: str, payload_at: PayloadAt, quota: Quota | None = None
+) -> Event:
+    """Make an event of its stored form, in the newest shape that is known.
+
+    quota: where its bytes are counted, with those that it refers to.
+    """
+
+    def unpacked(data: bytes) -> bytes:
+        plain = codec.unpack(data)
+        if quota is not None:
+            quota.spend(len(plain))
+        return plain
 
     def output_at(position: int) -> Json:
         # Parsed anew for every reference: two patches must never share one mutable value.
-        return orjson.loads(codec.unpack(payload_at(position)))["output"]
+        return orjson.loads(unpacked(payload_at(position)))["output"]
 
-    payload = codec.decode(stored.payload, output_at)
+    payload = codec.decode(unpacked(stored.payload), output_at)
     version, payload = upcast(stored.name, stored.version, payload)
     return Event(
         id=id_text(stored.id),

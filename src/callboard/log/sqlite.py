@@ -21,7 +21,16 @@ from callboard.log.doorbell import Doorbell
 from callboard.log.heartbeat import Heartbeat
 from callboard.log.listeners import ALL, follow
 from callboard.log.owners import Owners
-from callboard.log.protocol import ANYHOW, Appended, Base, Lease, Notify, Writing, no_views
+from callboard.log.protocol import (
+    ANYHOW,
+    Appended,
+    Base,
+    Lease,
+    Limit,
+    Notify,
+    Writing,
+    no_views,
+)
 from callboard.log.sqlite_backup import (
     Progress,
     back_up,
@@ -137,7 +146,7 @@ class SqliteLog:
         stream: str,
         after: int = 0,
         upto: int | None = None,
-        limit: int | None = None,
+        limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
         """Events with after < position <= upto, the names in `skip` left out."""
@@ -177,7 +186,7 @@ class SqliteLog:
             yield item
 
     async def read_all(
-        self, after: int, upto: int | None = None, limit: int | None = None
+        self, after: int, upto: int | None = None, limit: Limit = None
     ) -> list[tuple[int, Event]]:
         """Events of all streams with after < sequence <= upto, each with its sequence."""
         with self._reads():

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row
+from callboard.log.protocol import Limit
+from callboard.log.quota import Quota
 from callboard.log.records import Record, restore
 from callboard.log.sqlite_views import as_rows, select
 
@@ -41,20 +43,16 @@ class Reader:
         self._lineages: dict[str, tuple[Segment, ...]] = {}
 
     async def read(
-        self, stream: str, after: int, upto: int | None, limit: int | None, skip: Collection[str]
+        self, stream: str, after: int, upto: int | None, limit: Limit, skip: Collection[str]
     ) -> list[Event]:
         """Events of a stream, those of the streams that it forked included."""
-        if limit is not None and limit <= 0:
-            return []
         last = self.head(stream) if upto is None else min(upto, self.head(stream))
         events: list[Event] = []
+        quota = Quota(limit)
         after = max(after, 0)
-        while after < last:
-            left = None if limit is None else limit - len(events)
-            after = self._slice(stream, (after, last), left, skip, events)
-            if len(events) == limit:
-                break
-            if after < last:
+        while after < last and not quota.is_spent:
+            after = self._slice(stream, (after, last), quota, skip, events)
+            if after < last and not quota.is_spent:
                 await asyncio.sleep(0)
         return events
 
@@ -62,7 +60,7 @@ class Reader:
         self,
         stream: str,
         bounds: tuple[int, int],
-        limit: int | None,
+        quota: Quota,
         skip: Collection[str],
         events: list[Event],
     ) -> int:
@@ -72,14 +70,14 @@ class Reader:
         last = min(last, after + _WINDOW) if skip else last
         lineage = self.lineage(stream)
         until = time.perf_counter() + _LONGEST
-        wanted = _FAR if limit is None else len(events) + limit
         for segment in lineage:
             # A cursor left open would hold this connection at one moment in the past.
             with closing(self._records(segment, after, last, skip)) as cursor:
                 for row in cursor:
                     stored = Record(*row)
-                    events.append(self._restored(stored, stream, lineage))
-                    if len(events) == wanted or time.perf_counter() > until:
+                    events.append(self._restored(stored, stream, lineage, quota))
+                    quota.events -= 1
+                    if quota.is_spent or time.perf_counter() > until:
                         return stored.position
         return last
 
@@ -95,11 +93,17 @@ class Reader:
             (segment.key, first, last, *skip),
         )
 
-    def _restored(self, stored: Record, stream: str, lineage: tuple[Segment, ...]) -> Event:
+    def _restored(
+        self,
+        stored: Record,
+        stream: str,
+        lineage: tuple[Segment, ...],
+        quota: Quota | None = None,
+    ) -> Event:
         def payload_at(position: int) -> bytes:
             return self._payload(lineage, position)
 
-        return restore(stored, stream, payload_at)
+        return restore(stored, stream, payload_at, quota)
 
     def _payload(self, lineage: tuple[Segment, ...], position: int) -> bytes:
         # The last segment that begins at or before a position is the one that owns it.
@@ -131,15 +135,13 @@ class Reader:
             self._lineages[stream] = lineage
         return lineage
 
-    async def read_all(
-        self, after: int, upto: int | None, limit: int | None
-    ) -> list[tuple[int, Event]]:
+    async def read_all(self, after: int, upto: int | None, limit: Limit) -> list[tuple[int, Event]]:
         """Events of all streams within a range of the global sequence."""
         last = self.last_sequence() if upto is None else upto
-        wanted = _FAR if limit is None else limit
+        quota = Quota(limit)
         found: list[tuple[int, Event]] = []
-        while len(found) < wanted:
-            more = self.all_after(after, last, wanted - len(found))
+        while not quota.is_spent:
+            more = self.all_after(after, last, quota)
             if not more:
                 break
             found += more
@@ -154,22 +156,24 @@ class Reader:
             return [self._restored(Record(*row), stream, lineage) for row in cursor]
 
     def all_after(
-        self, sequence: int, last: int = _FAR, limit: int = _SLICE
+        self, sequence: int, last: int = _FAR, quota: Quota | None = None
     ) -> list[tuple[int, Event]]:
         """The next events of all streams, each with its place in the global sequence."""
+        quota = quota or Quota(None)
         cursor = self._database.execute(
             f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
             "FROM events JOIN streams ON streams.key = events.stream "
             "WHERE seq > ? AND seq <= ? AND NOT hidden ORDER BY seq LIMIT ?",
-            (sequence, last, min(limit, _SLICE)),
+            (sequence, last, min(quota.events, _SLICE)),
         )
         found: list[tuple[int, Event]] = []
         until = time.perf_counter() + _LONGEST
         with closing(cursor):
             for place, stream, *columns in cursor:
-                event = self._restored(Record(*columns), stream, self.lineage(stream))
+                event = self._restored(Record(*columns), stream, self.lineage(stream), quota)
                 found.append((place, event))
-                if time.perf_counter() > until:
+                quota.events -= 1
+                if quota.is_spent or time.perf_counter() > until:
                     break
         return found
 

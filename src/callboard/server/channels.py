@@ -1,11 +1,13 @@
 """One stream of events and everyone who reads it: read once, encoded once, told together."""
 
 import asyncio
+from bisect import bisect_right, insort
 from collections.abc import Callable
 from typing import Protocol
 
 from callboard.events.envelope import Event
-from callboard.server.frames import Chunk, Page, Pages
+from callboard.log.protocol import Limit, Portion
+from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
 from callboard.server.settings import Settings
 
 
@@ -15,8 +17,8 @@ class Source(Protocol):
     ends: bool
     """Whether the stream is over after a terminal event."""
 
-    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
-        """The events after one place and up to another."""
+    async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
+        """The events after one place and up to another, as many as told."""
         ...
 
     async def head(self) -> int:
@@ -47,6 +49,8 @@ class Channel:
         self._news = asyncio.Event()
         self._version = 0
         self._live: Page | None = None
+        self._ends: list[int] = []
+        """Places where a page ended early because it was large enough."""
         self._is_there = False
         self._reading = asyncio.Lock()
         self._told_at = 0.0
@@ -79,28 +83,52 @@ class Channel:
     async def after(self, place: int) -> Chunk:
         """What there is after a place, up to the end of its page."""
         while True:
-            page = await self._page(place // self._settings.page)
+            page = await self._page(place)
             chunk = page.chunk(place)
             if chunk.data or chunk.ended or not chunk.more:
                 return chunk
             place = page.upto
 
-    async def _page(self, index: int) -> Page:
+    async def _page(self, place: int) -> Page:
+        """The page in which a place lies, or with which it begins."""
+        while True:
+            after, upto = self._stretch(place)
+            page = self._known(after) or await self._read(after, upto)
+            if place < page.upto or not page.full:
+                return page
+            # Large events lie between: what comes after the place begins a page of its own.
+            self._end(page.upto)
+            self._end(place)
+
+    def _stretch(self, place: int) -> tuple[int, int]:
+        """Where the page begins and ends: every so many places, or where one ended early."""
         size = self._settings.page
+        first = place // size * size
+        next = bisect_right(self._ends, place)
+        after = max(first, self._ends[next - 1]) if next else first
+        upto = first + size
+        return after, min(upto, self._ends[next]) if next < len(self._ends) else upto
+
+    def _end(self, place: int) -> None:
+        if place not in self._ends:
+            insort(self._ends, place)
+
+    def _known(self, after: int) -> Page | None:
         live = self._live
-        if live is not None and live.after == index * size and live.seen == self._version:
+        if live is not None and live.after == after and live.seen == self._version:
             return live
-        found = self._pages.get((self._key, index))
-        if found is not None:
-            return found
+        return self._pages.get((self._key, after))
+
+    async def _read(self, after: int, upto: int) -> Page:
         async with self._reading:
             page = self._live
-            if page is None or page.after != index * size:
-                page = Page(index * size, (index + 1) * size)
+            if page is None or page.after != after:
+                page = Page(after, upto)
             if page.seen != self._version:
                 await self._fill(page)
             if page.full or page.ended:
-                self._pages.keep((self._key, index), page)
+                self._pages.keep((self._key, after), page)
+                self._live = None if self._live is page else self._live
             elif self._live is None or page.after >= self._live.after:
                 self._live = page
             return page
@@ -114,9 +142,13 @@ class Channel:
             # Another process has deleted the session: whoever reads it has nothing to wait for.
             self.close()
             return
-        for place, event in await self._source.read(page.last, page.upto):
+        room = Portion(self._settings.page, max(1, LARGEST_PAGE - page.size))
+        for place, event in await self._source.read(page.last, page.upto, room):
             # In a fork there may be an end of its parent's, with more behind it.
             page.add(place, event, ends=self._source.ends and place >= head)
+        if page.size >= LARGEST_PAGE:
+            page.cut()
+            self._end(page.upto)
         page.passed, page.seen = head > page.upto, version
 
     def forget(self) -> None:

@@ -6,7 +6,9 @@ from contextlib import aclosing, suppress
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from callboard.errors import Overloaded
 from callboard.server.measured import OUTERMOST
+from callboard.server.pacing import ABORT, BUFFERED
 from callboard.server.streams import Reader
 
 HEADERS = {
@@ -44,8 +46,8 @@ class EventStream(Response):
             writing.cancel()
 
         watching = asyncio.create_task(watch())
-        self._reader.cut_off = scope.get("callboard.abort", self._reader.cut_off)
-        self._reader.buffered = scope.get("callboard.buffered", self._reader.buffered)
+        self._reader.cut_off = scope.get(ABORT, self._reader.cut_off)
+        self._reader.buffered = scope.get(BUFFERED, self._reader.buffered)
         try:
             await self._write(send, scope.get(OUTERMOST, send))
         except asyncio.CancelledError:
@@ -63,7 +65,12 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         greeting = reader.greeting + _RETRY
         await send({"type": "http.response.body", "body": greeting, "more_body": True})
-        async with aclosing(reader.chunks()) as chunks:
-            async for data in chunks:
-                await past_all({"type": "http.response.body", "body": data, "more_body": True})
+        try:
+            async with aclosing(reader.chunks()) as chunks:
+                async for data in chunks:
+                    await past_all({"type": "http.response.body", "body": data, "more_body": True})
+        except Overloaded:
+            # It comes back with the id of its last event.
+            reader.cut_off()
+            return
         await send({"type": "http.response.body", "body": b"", "more_body": False})

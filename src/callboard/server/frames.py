@@ -10,11 +10,18 @@ from typing import NamedTuple
 
 import orjson
 
+from callboard.errors import Overloaded
 from callboard.events.envelope import Event
 from callboard.events.names import TERMINAL
+from callboard.server.memory import Memory
+
+LARGEST_PAGE = 1_048_576
+"""Bytes after which a page ends early; one frame may have more."""
 
 _LARGEST_CHUNK = 131_072
 """Bytes that are written at once; one frame may have more."""
+_CHUNKS = 8
+"""How many chunks of one page are remembered."""
 
 HEARTBEAT = b":\n\n"
 """A comment, which no reader sees, to keep what lies between from closing the connection."""
@@ -69,6 +76,10 @@ class Page:
         """Whether nothing can be added any more."""
         return self.last >= self.upto or self.passed
 
+    def cut(self) -> None:
+        """End the page with what it holds: it is large enough."""
+        self.upto = self.last
+
     def add(self, place: int, event: Event, *, ends: bool) -> None:
         """Encode an event and put it behind the others."""
         encoded = frame(place, event)
@@ -83,6 +94,8 @@ class Page:
         known = self._chunks.get(after)
         # Whether more may come is known of the last chunk only at this moment.
         if known is None or (known.last == self.last and known.more is not self.full):
+            if len(self._chunks) >= _CHUNKS:
+                self._chunks.clear()
             known = self._chunks[after] = self._joined(bisect_right(self._places, after))
         return known
 
@@ -99,15 +112,15 @@ class Page:
 
 
 PageKey = tuple[str | None, int]
-"""A channel, by its session or None for everything, and the number of a page."""
+"""A channel, by its session or None for everything, and the place after which a page begins."""
 
 
 class Pages:
     """Full pages, the least recently used of which are forgotten when they weigh too much."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, memory: Memory) -> None:
         self._most = most_bytes
-        self._size = 0
+        self._holding = memory.holding("cache", self.clear)
         self._pages: OrderedDict[PageKey, Page] = OrderedDict()
 
     def get(self, key: PageKey) -> Page | None:
@@ -121,13 +134,21 @@ class Pages:
         """Keep a full page for as long as there is room."""
         if key in self._pages or not page.size:
             return
-        self._pages[key] = page
-        self._size += page.size
-        while self._size > self._most and len(self._pages) > 1:
+        while self._pages and self._holding.held + page.size > self._most:
             _, oldest = self._pages.popitem(last=False)
-            self._size -= oldest.size
+            self._holding.give(oldest.size)
+        try:
+            self._holding.take(page.size)
+        except Overloaded:
+            return  # It can be read again.
+        self._pages[key] = page
+
+    def clear(self) -> None:
+        """Let go of everything: others need the memory."""
+        self._pages.clear()
+        self._holding.release()
 
     def forget(self, channel: str | None) -> None:
         """Let go of a channel's pages: what they hold was deleted."""
         for key in [key for key in self._pages if key[0] == channel]:
-            self._size -= self._pages.pop(key).size
+            self._holding.give(self._pages.pop(key).size)

@@ -13,6 +13,7 @@ from callboard.events.rows import Query
 from callboard.events.status import Status
 from callboard.log.protocol import EventLog
 from callboard.server.measured import Served
+from callboard.server.memory import Memory
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
@@ -51,7 +52,9 @@ class Metrics:
     it is right after a restart, and with several processes at one database.
     """
 
-    def __init__(self, log: EventLog, clock: Clock, load: Load, readers: Readers) -> None:
+    def __init__(
+        self, log: EventLog, clock: Clock, load: Load, readers: Readers, memory: Memory
+    ) -> None:
         self._log = log
         self._clock = clock
         self._registry = CollectorRegistry()
@@ -82,6 +85,7 @@ class Metrics:
         queued.set_function(lambda: load.queued)
         reading = self._gauge("stream_readers", "Readers connected to a stream of events.")
         reading.set_function(lambda: readers.reading)
+        self._measure(memory)
         self._gauge("build_info", "Which Callboard this is.", "version").labels(
             version("callboard")
         ).set(1)
@@ -93,6 +97,15 @@ class Metrics:
         kept.set_function(lambda: counted()["kept"])
         lost = self._gauge("hooks_lost", "Hooks that were lost since the server started.")
         lost.set_function(lambda: counted()["lost"])
+
+    def _measure(self, memory: Memory) -> None:
+        most = self._gauge("memory_budget_bytes", "Bytes that all connections may hold together.")
+        most.set(memory.most)
+        used = self._gauge("memory_used_bytes", "Bytes that connections hold now.")
+        used.set_function(lambda: memory.used)
+        about = "Requests refused and connections cut off for lack of memory."
+        refused = self._gauge("memory_refusals", about)
+        refused.set_function(lambda: memory.refused)
 
     def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"callboard_{name}", about, labels, registry=self._registry)

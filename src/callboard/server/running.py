@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -79,7 +80,7 @@ async def serve(
     server = _Server(
         uvicorn.Config(
             app,
-            http=Connection,
+            http=partial(Connection, memory=service.memory),  # pyright: ignore[reportArgumentType]
             ws="none",
             lifespan="off",
             log_config=None,

@@ -12,6 +12,7 @@ from callboard.drivers.watching import WatchingDriver
 from callboard.server.access.links import Links
 from callboard.server.access.tokens import Tokens
 from callboard.server.dashboard import Dashboard
+from callboard.server.memory import Memory
 from callboard.server.metrics import Metrics
 from callboard.server.ports import Board
 from callboard.server.settings import Settings
@@ -29,6 +30,7 @@ class Service:
     tokens: Tokens
     driver: WatchingDriver
     metrics: Metrics
+    memory: Memory
     dashboard: Dashboard
     plates: Plates
     listener: Listener

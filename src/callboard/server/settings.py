@@ -18,6 +18,8 @@ class Settings:
     """Names under which the server is known beside those of loopback, as behind a proxy."""
     concurrency: int = 64
     """How many sessions are driven at once."""
+    memory: int = 256 * 1_048_576
+    """Bytes that all connections may hold together: bodies that arrive, answers not yet read."""
     max_body: int = 1_048_576
     max_question_body: int = 16 * 1_048_576
     """Bytes of a question or of its end: the context of a session and its transcript are large."""

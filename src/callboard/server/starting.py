@@ -26,7 +26,9 @@ from callboard.server.access.tokens import Tokens
 from callboard.server.application import build
 from callboard.server.dashboard import Dashboard
 from callboard.server.measured import Measured, Routed
+from callboard.server.memory import Memory
 from callboard.server.metrics import Metrics
+from callboard.server.pacing import Paced
 from callboard.server.ports import Board
 from callboard.server.service import Service
 from callboard.server.settings import Settings
@@ -48,8 +50,9 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
     tokens = Tokens(database, board.clock)
     links = Links(board.clock, settings.link_lives)
     watching = WatchingDriver(driver, board.log, board.clock, settings.concurrency)
-    streams = Streams(board.log, settings)
-    metrics = Metrics(board.log, board.clock, watching, streams)
+    memory = Memory(settings.memory)
+    streams = Streams(board.log, settings, memory)
+    metrics = Metrics(board.log, board.clock, watching, streams, memory)
     plates = Plates(board.log, board.clock)
     listener = Listener(plates, board.clock.now_ms)
     folder = hooks_folder(database)
@@ -66,6 +69,7 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
         tokens=tokens,
         driver=watching,
         metrics=metrics,
+        memory=memory,
         dashboard=Dashboard(settings.ui),
         plates=plates,
         listener=listener,
@@ -82,5 +86,6 @@ def prepare(board: Board, driver: LocalDriver, settings: Settings, database: Pat
         failures=Failures(board.clock, settings.wrong_tokens),
         audit=Audit(database),
     )
-    measured = Measured(guard, board.clock, [metrics.served, logs.served])
+    paced = Paced(guard, settings.patience)
+    measured = Measured(paced, board.clock, [metrics.served, logs.served])
     return Prepared(measured, service, watching, tokens)

@@ -8,11 +8,14 @@ from callboard.drivers.execution import with_final_state
 from callboard.engine.loading import view_at
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import EventLog, Limit
 from callboard.server.channels import Channel, Source
 from callboard.server.frames import HEARTBEAT, Pages
+from callboard.server.memory import STREAMS, Memory
 from callboard.server.settings import Settings
 
+_SMALL = 65_536
+"""Bytes up to which nobody counts what is written: a connection's own buffer may hold as much."""
 _SWEEP_EVERY = 1.0
 _FAREWELL = 1.0
 """Seconds that readers get to hear of an end before what they read is deleted."""
@@ -21,13 +24,15 @@ _FAREWELL = 1.0
 class Streams:
     """Gives readers their channel, and cuts off those that take nothing."""
 
-    def __init__(self, log: EventLog, settings: Settings) -> None:
+    def __init__(self, log: EventLog, settings: Settings, memory: Memory | None = None) -> None:
         self.closed = False
         self.cut = 0
         """How many were cut off because they took nothing."""
         self._log = log
         self._settings = settings
-        self._pages = Pages(settings.cache)
+        self._memory = memory or Memory(settings.memory)
+        self._pages = Pages(settings.cache, self._memory)
+        self._written: dict[int, _Written] = {}
         self._channels: dict[str | None, Channel] = {}
         self._readers: set[Reader] = set()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -66,6 +71,29 @@ class Streams:
                 channel.close()
                 if self._channels.get(key) is channel:
                     del self._channels[key]
+
+    @contextmanager
+    def held(self, reader: "Reader", data: bytes) -> Generator[None]:
+        """Count what is written to a reader, once for all to whom it is written just now.
+
+        Raises Overloaded when there is no memory for it.
+        """
+        if len(data) <= _SMALL:
+            yield
+            return
+        written = self._written.get(id(data))
+        if written is None:
+            written = _Written(self._memory)
+            written.holding.take(len(data))
+            self._written[id(data)] = written
+        written.readers.add(reader)
+        try:
+            yield
+        finally:
+            written.readers.discard(reader)
+            if not written.readers:
+                written.holding.release()
+                del self._written[id(data)]
 
     def _watch(self) -> None:
         if self._sweeper is None and not self.closed:
@@ -107,6 +135,18 @@ class Streams:
             channel.close()
 
 
+class _Written:
+    """What is being written to several readers at once."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.readers: set[Reader] = set()
+        self.holding = memory.holding(STREAMS, self._cut)
+
+    def _cut(self) -> None:
+        for reader in tuple(self.readers):
+            reader.cut_off()
+
+
 class Reader:
     """One who reads, at a place of its own."""
 
@@ -141,7 +181,8 @@ class Reader:
                 news = channel.news
                 data, last, ended, more = await channel.after(self._after)
                 if data:
-                    yield data
+                    with self._streams.held(self, data):
+                        yield data
                     self._after = last
                 elif waited:
                     yield HEARTBEAT
@@ -159,8 +200,8 @@ class _Session(Source):
         self._log = log
         self._id = session_id
 
-    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
-        events = await self._log.read(self._id, after, upto)
+    async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
+        events = await self._log.read(self._id, after, upto, limit)
         if events and events[-1].name == names.COMPLETED:
             events = with_final_state(events, (await view_at(self._log, self._id)).state)
         return [(event.position, event) for event in events]
@@ -178,8 +219,8 @@ class _Everything(Source):
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    async def read(self, after: int, upto: int) -> list[tuple[int, Event]]:
-        return await self._log.read_all(after, upto)
+    async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
+        return await self._log.read_all(after, upto, limit)
 
     async def head(self) -> int:
         return await self._log.last_sequence()

@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
-from callboard.log.protocol import ANYHOW, Appended, Base, EventLog, Lease, Notify, Writing
+from callboard.log.protocol import ANYHOW, Appended, Base, EventLog, Lease, Limit, Notify, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -132,7 +132,7 @@ class FaultyLog:
         stream: str,
         after: int = 0,
         upto: int | None = None,
-        limit: int | None = None,
+        limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
         """Read from the log."""
@@ -160,7 +160,7 @@ class FaultyLog:
         return self.log.tail_all(after)
 
     async def read_all(
-        self, after: int, upto: int | None = None, limit: int | None = None
+        self, after: int, upto: int | None = None, limit: Limit = None
     ) -> list[tuple[int, Event]]:
         """Read from all streams."""
         self._check()

@@ -16,7 +16,7 @@ from callboard.errors import (
 from callboard.events import upcast
 from callboard.events.envelope import place
 from callboard.events.rows import Query
-from callboard.log.protocol import Base, EventLog, Writing
+from callboard.log.protocol import Base, EventLog, Portion, Writing
 from callboard.testing.log_suite_material import (
     Contract,
     OpenLog,
@@ -221,6 +221,24 @@ class ReadContract(Contract):
             last = 10 if upto is None else upto
             wanted = [position for position in range(1, 11) if after < position <= last][:limit]
             assert places(await log.read("s", after, upto, limit)) == wanted
+
+    async def test_a_portion_ends_after_so_many_bytes_but_not_before_one_event(
+        self, log: EventLog
+    ) -> None:
+        await log.append("s", [happened("a", {"text": "x" * 5000}) for _ in range(4)])
+        await log.append("s", [completed("y" * 5000), intent(["y" * 5000], outputs={0: 5})])
+        for portion, wanted in (
+            (Portion(9, 1), [1]),
+            (Portion(9, 5001), [1]),
+            (Portion(9, 5100), [1, 2]),
+            (Portion(1, 99_999), [1]),
+            (Portion(9, 99_999), [1, 2, 3, 4, 5, 6]),
+        ):
+            assert places(await log.read("s", 0, None, portion)) == wanted
+            found = await log.read_all(0, None, portion)
+            assert places([event for _, event in found]) == wanted
+        assert places(await log.read("s", 4, None, Portion(9, 5100))) == [5, 6]
+        assert places(await log.read("s", 5, None, Portion(9, 5100))) == [6]
 
     async def test_names_can_be_left_out(self, log: EventLog) -> None:
         await log.append("s", [happened("a"), happened("b"), happened("c"), happened("a")])

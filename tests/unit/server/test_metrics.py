@@ -15,6 +15,7 @@ from callboard.app import Callboard
 from callboard.clock import SystemClock
 from callboard.server.access.identity import Identity
 from callboard.server.measured import Measured, Routed, Served
+from callboard.server.memory import Memory
 from callboard.server.metrics import STATUSES, Metrics
 from callboard.testing.fake_clock import FakeClock
 
@@ -51,7 +52,7 @@ def read(text: bytes) -> dict[tuple[str, ...], float]:
 async def test_sessions_questions_and_events_are_counted_from_the_log(tmp_path):
     clock = FakeClock()
     async with Callboard.open(tmp_path / "x.db", [ASKS, WORKS], clock=clock) as board:
-        metrics = Metrics(board.log, clock, Busy(), Busy())
+        metrics = Metrics(board.log, clock, Busy(), Busy(), Memory(100))
         empty = read(await metrics.text())
         assert {empty["callboard_sessions", status] for status in STATUSES} == {0}
         assert empty["callboard_question_oldest_seconds",] == 0
@@ -76,7 +77,7 @@ async def test_sessions_questions_and_events_are_counted_from_the_log(tmp_path):
 
 async def test_two_servers_in_one_process_do_not_meet(tmp_path):
     async with Callboard.open(tmp_path / "x.db") as board:
-        one, two = (Metrics(board.log, board.clock, Busy(), Busy()) for _ in range(2))
+        one, two = (Metrics(board.log, board.clock, Busy(), Busy(), Memory(100)) for _ in range(2))
         one.served(Served("GET", "/a", "/a", 200, 0.1, 0.1, None))
         assert ("callboard_http_requests_total", "GET", "/a", "200") in read(await one.text())
         assert ("callboard_http_requests_total", "GET", "/a", "200") not in read(await two.text())
@@ -152,7 +153,7 @@ async def test_whoever_leaves_before_the_answer_is_counted_without_a_status():
 
 async def test_no_caller_can_make_new_labels(tmp_path):
     async with Callboard.open(tmp_path / "x.db") as board:
-        metrics = Metrics(board.log, board.clock, Busy(), Busy())
+        metrics = Metrics(board.log, board.clock, Busy(), Busy(), Memory(100))
         for number in range(100):
             served = Served(f"M{number}", f"/{number}", "none", 404, 0.1, 0.1, f"who{number}")
             metrics.served(served)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from callboard.events import names
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import Base, Writing
 from callboard.server import frames
-from callboard.server.frames import HEARTBEAT, Page, Pages
+from callboard.server.frames import HEARTBEAT, LARGEST_PAGE, Page, Pages
+from callboard.server.memory import Memory
 from callboard.server.settings import Settings
 from callboard.server.streams import Reader, Streams
 from callboard.testing.log_suite_material import happened, several
@@ -226,12 +228,46 @@ async def test_any_reader_sees_everything_after_its_place_once(
 
 
 def test_pages_are_forgotten_by_weight():
-    pages = Pages(most_bytes=10)
+    pages = Pages(most_bytes=10, memory=Memory(1000))
     for number in range(5):
         page = Page(number, number + 1)
         page.size = 4
         pages.keep(("s", number), page)
     assert [number for number in range(5) if pages.get(("s", number))] == [3, 4]
+
+
+@pytest.mark.parametrize("after", [0, 1, 6, 7])
+async def test_large_events_are_read_a_few_at_a_time(log: MemoryLog, after: int):
+    large = {"text": "x" * (LARGEST_PAGE // 2)}
+    for number in range(8):
+        await log.append("s", [happened("e", large if number % 4 else None)])
+    read: list[int] = []
+    log_read = log.read
+
+    async def counted(*given: Any, **more: Any) -> Any:
+        found = await log_read(*given, **more)
+        read.append(sum(len(str(event.payload)) for event in found))
+        return found
+
+    log.read = counted  # type: ignore[method-assign]
+    streams = Streams(log, Settings(write_every=0.0))
+    for _ in range(2):
+        wanted = list(range(after + 1, 9))
+        assert await take(streams.session("s", after), len(wanted)) == wanted
+    assert max(read) < 2.1 * LARGEST_PAGE
+
+
+async def test_what_many_readers_are_sent_is_held_once(log: MemoryLog):
+    memory = Memory(100 * LARGEST_PAGE)
+    await log.append("s", [happened("e", {"text": "x" * LARGEST_PAGE})])
+    streams = Streams(log, Settings(write_every=0.0, cache=0), memory)
+    readers = [streams.session("s", 0).chunks() for _ in range(20)]
+    for chunks in readers:
+        await anext(chunks)
+    assert memory.used < 3 * LARGEST_PAGE
+    for chunks in readers:
+        await chunks.aclose()
+    assert memory.used < 2 * LARGEST_PAGE
 
 
 async def test_nothing_is_kept_of_what_was_deleted(log: MemoryLog):

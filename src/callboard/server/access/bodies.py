@@ -6,6 +6,7 @@ from starlette.types import Message, Receive
 
 from callboard.errors import TooLarge, ValidationError
 from callboard.server.access.head import Head
+from callboard.server.memory import Holding
 
 _QUESTIONS: Final = "/interactions"
 
@@ -38,8 +39,11 @@ def has_body(head: Head) -> bool:
     return bool(head.all("transfer-encoding")) or head.all("content-length") not in ([], ["0"])
 
 
-async def read_body(receive: Receive, limit: int) -> bytes | None:
-    """The whole body; None when the client left before its end."""
+async def read_body(receive: Receive, limit: int, holding: Holding) -> bytes | None:
+    """The whole body; None when the client left before its end.
+
+    Raises Overloaded when there is no memory for it.
+    """
     parts: list[bytes] = []
     size = 0
     while True:
@@ -50,20 +54,19 @@ async def read_body(receive: Receive, limit: int) -> bytes | None:
         size += len(part)
         if size > limit:
             raise too_large(limit)
+        holding.take(len(part))
         parts.append(part)
         if not message.get("more_body", False):
             return b"".join(parts)
 
 
 def read_again(body: bytes, receive: Receive) -> Receive:
-    """Give the body that was read, then whatever else comes."""
-    given = False
+    """Give the body that was read, once, then whatever else comes."""
+    left = [body]
 
     async def give() -> Message:
-        nonlocal given
-        if given:
+        if not left:
             return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return {"type": "http.request", "body": left.pop(), "more_body": False}
 
     return give

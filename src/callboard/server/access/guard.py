@@ -26,6 +26,7 @@ from callboard.server.access.hook_bodies import is_hook, read_beginning
 from callboard.server.access.links import Links
 from callboard.server.access.places import Places, Sender
 from callboard.server.access.tokens import Tokens
+from callboard.server.memory import HOLDING, Holding, Memory
 from callboard.server.problems import of_error
 from callboard.server.settings import Settings
 
@@ -56,6 +57,8 @@ class Guard:
         self.credentials = Credentials(tokens, links, failures)
         self.audit = audit
         self._settings = settings
+        self.memory = Memory(settings.memory)
+        """For requests that come without a connection of ours."""
         # Made now, so that whoever starts the server can read it before the first request.
         tokens.admin()
 
@@ -92,6 +95,8 @@ class _Passage:
         self._sender: Sender | None = None
         self._identity: Identity | None = None
         self._noted = False
+        self._holding: Holding = scope.get(HOLDING) or guard.memory.holding("", lambda: None)
+        self._body_size = 0
 
     async def go(self) -> None:
         try:
@@ -105,6 +110,7 @@ class _Passage:
         try:
             return await self._guard.app(self._inner(), self._receive, self._completed())
         finally:
+            self._let_go()
             if self._head.commands and not is_hook(self._head.path):
                 self._note(_LEFT)
 
@@ -120,18 +126,29 @@ class _Passage:
         self._identity = guard.credentials.find(head, self._sender)
         if self._identity is None and not _is_open(head):
             raise guard.credentials.refusal(head)
+        if self._identity is None:
+            return None  # What needs no token takes no body.
+        self._holding.belongs_to(self._identity.name)
         if has_body(head):
-            body = await self._body()
-            if body is None:
-                raise _Left
-            self._receive = read_again(body, self._receive)
+            self._receive = read_again(await self._body(), self._receive)
         return None
 
-    async def _body(self) -> bytes | None:
-        most = self._guard.most(self._head.path)
-        if is_hook(self._head.path):
-            return await read_beginning(self._receive, most)
-        return await read_body(self._receive, most)
+    async def _body(self) -> bytes:
+        """The body, which is counted until the request is answered."""
+        most, before = self._guard.most(self._head.path), self._holding.held
+        read = read_beginning if is_hook(self._head.path) else read_body
+        try:
+            body = await read(self._receive, most, self._holding)
+        except BaseException:
+            self._holding.give(self._holding.held - before)
+            raise
+        if body is None:
+            self._holding.give(self._holding.held - before)
+            raise _Left
+        # A hook may be held for hours, and its body is not kept for that.
+        self._body_size = 0 if is_hook(self._head.path) else len(body)
+        self._holding.give(len(body) - self._body_size)
+        return body
 
     def _inner(self) -> Scope:
         """The request as the routes see it."""
@@ -157,11 +174,17 @@ class _Passage:
         return completed(self._send, self._sender, self._guard.places.names_others, self._answered)
 
     def _answered(self, status: int) -> None:
+        self._let_go()
         # What a hook tells is in the log itself, and there may be hundreds a second.
         commands = self._head.commands and not is_hook(self._head.path)
         if commands or status in _REFUSALS:
             self._note(status)
         self._noted = True
+
+    def _let_go(self) -> None:
+        """The body has been acted on; what counts from now on is the answer."""
+        self._holding.give(self._body_size)
+        self._body_size = 0
 
     def _note(self, status: int) -> None:
         if self._noted:

@@ -4,6 +4,9 @@ from typing import Final
 
 from starlette.types import Receive
 
+from callboard.errors import Overloaded
+from callboard.server.memory import Holding
+
 PREFIX: Final = "/hooks/"
 """How the addresses of hooks begin."""
 
@@ -16,8 +19,11 @@ def is_hook(path: str) -> bool:
     return path.startswith(PREFIX)
 
 
-async def read_beginning(receive: Receive, limit: int) -> bytes | None:
-    """The first bytes of a body, all of which is taken; None when the client left."""
+async def read_beginning(receive: Receive, limit: int, holding: Holding) -> bytes | None:
+    """The first bytes of a body, all of which is taken; None when the client left.
+
+    Less is kept when there is no memory for more.
+    """
     kept = bytearray()
     size = 0
     while True:
@@ -26,6 +32,12 @@ async def read_beginning(receive: Receive, limit: int) -> bytes | None:
             return None
         part: bytes = message.get("body", b"")
         size += len(part)
-        kept += part[: max(0, limit - len(kept))]
+        part = part[: max(0, limit - len(kept))]
+        try:
+            holding.take(len(part))
+        except Overloaded:
+            limit = len(kept)
+        else:
+            kept += part
         if size > _MOST or not message.get("more_body", False):
             return bytes(kept)

@@ -46,7 +46,8 @@ async def hook(request: Request, agent: str) -> Response:
     # By hand: there are hundreds of these a second, and `HookShortcut` solves no dependencies.
     identified(request, "hook")
     serving: Service = request.app.state.service
-    body = await request.body()
+    # Not `request.body()`, which would be kept for as long as the hook is held.
+    body: bytes = (await request.receive()).get("body", b"")
     try:
         heard = await serving.listener.hear(agent, body)
     except StoreError as error:
@@ -58,6 +59,7 @@ async def hook(request: Request, agent: str) -> Response:
         # Ours to mend, and nothing that a person's terminal should show.
         _log.exception("A hook of %s could not be heard", agent)
         return _HEARD
+    del body
     if heard is None or heard.interaction_id is None:
         return _HEARD
     return await _hold(serving, agent, heard, request.receive)

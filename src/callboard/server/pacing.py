@@ -1,0 +1,121 @@
+"""Writes answers no faster than they are read, and counts what waits to be read."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from callboard.errors import Overloaded
+from callboard.server.measured import OUTERMOST
+from callboard.server.memory import HOLDING, Holding
+from callboard.server.problems import of_error
+
+ABORT: Final = "callboard.abort"
+"""Where it finds the way to drop its sender."""
+BUFFERED: Final = "callboard.buffered"
+"""Where it finds how many bytes the sender has not read."""
+
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_SLICE: Final = 65_536
+"""Bytes that are written before looking whether they are read."""
+
+
+class Paced:
+    """An ASGI application around another, on connections that can tell what they hold."""
+
+    def __init__(self, app: ASGIApp, patience: float) -> None:
+        self._app = app
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request be answered."""
+        holding: Holding | None = scope.get(HOLDING)
+        if scope["type"] != "http" or holding is None:
+            await self._app(scope, receive, send)
+            return
+        slices = _Slices(send, scope, self._patience)
+        # What a stream writes is held once for all its readers, and counted there.
+        scope[OUTERMOST] = _Slices(scope.get(OUTERMOST, send), scope, self._patience).send
+        answer = _Answer(scope, receive, slices.send, holding)
+        try:
+            await self._app(scope, receive, answer.send)
+        finally:
+            answer.done()
+
+
+class _Slices:
+    """Writes what is large in slices, and cuts off a reader that takes nothing."""
+
+    def __init__(self, send: Send, scope: Scope, patience: float) -> None:
+        self._send = send
+        self._patience = patience
+        self._abort: Callable[[], None] = scope[ABORT]
+        self._buffered: Callable[[], int] = scope[BUFFERED]
+
+    async def send(self, message: Message) -> None:
+        body: bytes = message.get("body", b"")
+        if len(body) <= _SLICE:
+            await self._send(message)
+            return
+        last = (len(body) - 1) // _SLICE * _SLICE
+        for start in range(0, len(body), _SLICE):
+            more = start < last or message.get("more_body", False)
+            part = body[start : start + _SLICE]
+            if not await self._taken({**message, "body": part, "more_body": more}):
+                return
+
+    async def _taken(self, part: Message) -> bool:
+        """Whether a slice could be written; not to a reader that took nothing for so long."""
+        while True:
+            before = self._buffered()
+            try:
+                async with asyncio.timeout(self._patience):
+                    await self._send(part)
+            except TimeoutError:
+                if self._buffered() >= before:
+                    self._abort()
+                    return False
+            else:
+                return True
+
+
+class _Answer:
+    """One answer: counted from its head to its last byte, or refused instead."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, holding: Holding) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._holding = holding
+        self._held = 0
+        self._refused = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            try:
+                self._hold(_length(message))
+            except Overloaded as error:
+                self._refused = True
+                await of_error(error)(self._scope, self._receive, self._send)
+        if not self._refused:
+            await self._send(message)
+
+    def _hold(self, size: int) -> None:
+        if size <= _SLICE:
+            return
+        if self._scope["method"] in _SAFE:
+            self._holding.take(size)
+        else:
+            self._holding.take_anyway(size)
+        self._held = size
+
+    def done(self) -> None:
+        """Give back what was held for it."""
+        self._holding.give(self._held)
+        self._held = 0
+
+
+def _length(message: Message) -> int:
+    lengths = (value for name, value in message.get("headers", ()) if name == b"content-length")
+    return int(next(lengths, b"0"))
