@@ -27,7 +27,7 @@ from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
-from callboard.log.protocol import EventLog, Lease
+from callboard.log.protocol import EventLog, Lease, Limit
 from callboard.log.sqlite import SqliteLog
 from callboard.log.sqlite_backup import Progress
 from callboard.state import patch
@@ -183,9 +183,7 @@ class Callboard:
         """Everything that is known of a session at a position."""
         return await view_at(self.log, session_id, at)
 
-    async def events(
-        self, session_id: str, after: int = 0, limit: int | None = None
-    ) -> list[Event]:
+    async def events(self, session_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """A session's events after a position."""
         if not await self.log.rows(Query("sessions", {"id": session_id})):
             raise not_found(session_id)

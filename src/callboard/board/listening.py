@@ -12,6 +12,7 @@ from callboard.board.plates import Heard, Plates
 from callboard.board.processes import started_at
 from callboard.board.raw import KEPT
 from callboard.errors import StoreError
+from callboard.events.codec import has_many_values
 from callboard.ids import short_id
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.reports import Report, unheard
@@ -21,6 +22,7 @@ _log = logging.getLogger(__name__)
 _DELIVERIES = 1000
 """How many of the last deliveries are known again."""
 _SEARCHED = 65_536
+_LONGEST_NUMBER = 40
 _SESSION = re.compile(r'"session_id"\s*:\s*"([^"\\]{1,200})"')
 _HOOK = re.compile(r'"hook_event_name"\s*:\s*"([^"\\]{1,100})"')
 
@@ -138,10 +140,17 @@ def _beginning(agent: str, body: bytes) -> Report | None:
     return unheard(agent, session[1], raw, hook[1] if hook else "")
 
 
+def _whole(digits: str) -> int | str:
+    """A number; one that nobody means is kept as its digits, because to read it takes long."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
+
+
 def _object(body: bytes) -> Mapping[str, Any] | None:
+    if has_many_values(body):
+        return None
     try:
         # Not orjson: clients write what strict readers refuse, such as lone surrogates.
-        payload = json.loads(body)
+        payload = json.loads(body, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
     return cast("Mapping[str, Any]", payload) if isinstance(payload, dict) else None

@@ -14,12 +14,13 @@ def kept(raw: Any) -> Any:
     if raw is None:
         return None
     try:
-        size = len(dump_json(raw))
+        data = dump_json(raw)
     except StateNotSerializable:
         return _beginning(ascii(raw))
-    if size <= LARGEST:
+    if len(data) <= LARGEST:
         return raw
-    return _beginning(raw if isinstance(raw, str) else ascii(raw)) | {"bytes": size}
+    text = raw if isinstance(raw, str) else data[: 4 * KEPT].decode(errors="ignore")
+    return _beginning(text) | {"bytes": len(data)}
 
 
 def call_of(raw: Any) -> tuple[Any, Any] | None:

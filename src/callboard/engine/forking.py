@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from callboard.engine.loading import not_found
 from callboard.engine.workflow import Workflow
@@ -13,6 +13,9 @@ from callboard.state import patch
 from callboard.state.draft import change
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
+
+_COPIED: Final = 4 * 1_048_576
+"""How much the edits of a fork may copy."""
 
 Edits = Sequence[Mapping[str, Any]] | Callable[[Any], Any]
 
@@ -130,6 +133,8 @@ def forked_payload(
         "phase": view.phase,
     }
     started = patch.apply(view.state, starting)
+    if not callable(edits):
+        patch.apply(started, edits or (), most=_COPIED)
     patches = [*starting, *_patches(view.workflow, started, workflow, edits)]
     if patches:
         edited = patch.apply(view.state, patches)

@@ -19,7 +19,7 @@ from callboard.errors import ConflictError, ValidationError
 from callboard.events import names
 from callboard.events.authors import Author, By, authored
 from callboard.events.moments import to_ms
-from callboard.events.rows import Cell, Query
+from callboard.events.rows import Cell, Query, weight
 from callboard.interactions.claims import check_free, claim_payload
 from callboard.interactions.configs import KIND
 from callboard.interactions.fields import as_text
@@ -37,6 +37,9 @@ from callboard.interactions.records import Interaction, interaction
 from callboard.interactions.requests import request_payload
 from callboard.interactions.schema_checking import verified
 from callboard.log.protocol import EventLog
+
+_LARGEST_PAGE: Final = 2 * 1_048_576
+"""Characters after which a page of questions ends; one question may have more."""
 
 RECEIPT_WITHIN: Final = 1.0
 """Seconds that an answer waits to learn what became of it."""
@@ -84,14 +87,19 @@ class Inbox:
         limit: int = 1000,
         cursor: str | None = None,
     ) -> InteractionPage:
-        """As many questions as told, from the oldest or from where a page before ended."""
+        """As many questions as told, from the oldest or from where a page before ended.
+
+        Fewer when they are large: some megabytes make a page.
+        """
         place = None if cursor is None else place_of(cursor)
         # One more than is shown tells whether there is another page.
         sought = replace(_sought(status, session_id, type), limit=limit + 1, beyond=place)
-        rows = await self._log.rows(sought)
+        rows = await self._log.rows(replace(sought, size=_LARGEST_PAGE))
         now = self._clock.now_ms()
-        following = cursor_of(rows[limit - 1]) if len(rows) > limit else None
-        return InteractionPage([interaction(row, now) for row in rows[:limit]], following)
+        is_cut = len(rows) > limit or sum(map(weight, rows)) >= _LARGEST_PAGE
+        shown = rows[:limit]
+        following = cursor_of(shown[-1]) if is_cut else None
+        return InteractionPage([interaction(row, now) for row in shown], following)
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""

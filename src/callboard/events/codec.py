@@ -4,7 +4,7 @@ The first byte tells which: `{` is plain JSON, 0x01 is zlib.
 """
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -12,6 +12,10 @@ import orjson
 from callboard.errors import StateNotSerializable
 from callboard.events.envelope import Json, NewEvent
 
+MOST_VALUES = 100_000
+"""Values that one JSON document of others may hold: to read more keeps everybody waiting."""
+
+_STRETCH = 262_144
 _COMPRESSED = b"\x01"
 _WORTH_COMPRESSING = 1024
 
@@ -29,6 +33,33 @@ def load_json(data: bytes | str) -> Json:
     return orjson.loads(data)
 
 
+def has_many_values(data: bytes) -> bool:
+    """Whether JSON that others sent has more than `MOST_VALUES` values."""
+    return any(count > MOST_VALUES for count in values_so_far(data))
+
+
+def values_so_far(data: bytes) -> Iterator[int]:
+    """How many values JSON has, at least, after each stretch of it; a stretch takes no time.
+
+    Strings may be as long as they like: only what stands outside of them counts.
+    """
+    start, count, is_text = 0, 0, False
+    while start < len(data):
+        end = start + _STRETCH
+        while data[end - 1 : end] == b"\\":  # What is escaped stays with what escapes it.
+            end += 1
+        stretch = data[start:end].replace(b"\\\\", b"").replace(b'\\"', b"")
+        parts = stretch.split(b'"')
+        count += sum(map(_marks, parts[is_text::2]))
+        is_text ^= not len(parts) % 2
+        start = end
+        yield count
+
+
+def _marks(data: bytes) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
+
+
 def pack(data: bytes) -> bytes:
     """Compress what is large, unless that gains less than a tenth."""
     if len(data) < _WORTH_COMPRESSING:
@@ -44,12 +75,16 @@ def unpack(data: bytes) -> bytes:
 
 def encode(event: NewEvent) -> bytes:
     """Write an event's payload as it is stored."""
+    return pack(plain(event))
+
+
+def plain(event: NewEvent) -> bytes:
+    """Write an event's payload, not yet compressed."""
     payload = event.payload
     if event.outputs:
         patches = _with_references(payload["patches"], event.outputs)
         payload = {**payload, "patches": patches, "referring": True}
-    data = dump_json(payload)
-    return data if len(data) < _WORTH_COMPRESSING else pack(data)
+    return dump_json(payload)
 
 
 def decode(data: bytes, output_at: Callable[[int], Json]) -> dict[str, Any]:

@@ -66,8 +66,26 @@ SESSION_COLUMN: Mapping[str, str] = {
 SHARED = "checkpoints"
 """The view whose rows are needed by forks, for as long as they need the events."""
 
-Projection = Callable[[Event], Iterable[RowChange]]
 Row = dict[str, Any]
+
+
+def weight(row: Row) -> int:
+    """How many characters the cells of a row have."""
+    return sum(len(cell) for cell in row.values() if isinstance(cell, str))
+
+
+def sized(rows: Iterable[Row], size: int) -> list[Row]:
+    """The first rows, up to the one with which they have so many characters."""
+    found: list[Row] = []
+    for row in rows:
+        found.append(row)
+        size -= weight(row)
+        if size <= 0:
+            break
+    return found
+
+
+Projection = Callable[[Event], Iterable[RowChange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +93,7 @@ class Query:
     """A question to one view: equality, one upper bound, an order and a limit.
 
     count: the answer is one row, whose only column `count` says how many there are.
+    size: no row after those whose cells have so many characters together.
     one_of: a column, and the values of which it has one.
     text: columns, and what one of them contains, in capital or small letters of ASCII.
     beyond: only rows that come later in the order than one with these values, which are those
@@ -87,6 +106,7 @@ class Query:
     order: str | None = None
     descending: bool = False
     limit: int | None = None
+    size: int | None = None
     count: bool = False
     one_of: tuple[str, Sequence[Cell]] | None = None
     text: tuple[Sequence[str], str] | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
+from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange, sized
 from callboard.events.status import status_of
 from callboard.log.tables import Table, small, table_of
 
@@ -79,7 +79,8 @@ class MemoryViews:
             return [(row[column] is not None, row[column]) for column in query.ordered_by]
 
         found.sort(key=order, reverse=query.descending)
-        return found[: query.limit]
+        found = found[: query.limit]
+        return found if query.size is None else sized(found, query.size)
 
 
 def _keyed(table: Table, row: Mapping[str, Cell]) -> tuple[str, Key, dict[str, Cell]]:

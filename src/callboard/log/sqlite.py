@@ -56,6 +56,8 @@ Result = TypeVar("Result")
 
 _TAIL_SLICE = 256
 # A reader is held up only while another process opens or closes the file.
+_LARGE = 262_144
+"""Bytes that take long enough to compress that another thread does it."""
 _READER_PATIENCE = 5.0
 
 
@@ -131,10 +133,16 @@ class SqliteLog:
         self._check_open()
         if writing.claim:
             self._heartbeat.start()
-        payloads = [codec.encode(event) for event in events]
-        future = self._writer.loop().create_future()
         # A copy, because the caller may reuse its list before this is written.
-        self._writer.append(Request(stream, tuple(events), payloads, writing, future))
+        copied = tuple(events)
+        payloads = [codec.plain(event) for event in copied]
+        if sum(map(len, payloads)) > _LARGE:
+            payloads = await asyncio.to_thread(lambda: [codec.pack(one) for one in payloads])
+            self._check_open()
+        else:
+            payloads = [codec.pack(one) for one in payloads]
+        future = self._writer.loop().create_future()
+        self._writer.append(Request(stream, copied, payloads, writing, future))
         return await future
 
     def _committed(self, heads: Mapping[str, int]) -> None:

@@ -12,7 +12,7 @@ from callboard.events.rows import Query, Row
 from callboard.log.protocol import Limit
 from callboard.log.quota import Quota
 from callboard.log.records import Record, restore
-from callboard.log.sqlite_views import as_rows, select
+from callboard.log.sqlite_views import as_rows, select, some_rows
 
 _COLUMNS = "position, id, name, version, at, caused_by, payload"
 _LONGEST = 0.004
@@ -217,9 +217,10 @@ class Reader:
             # No index helps: whoever searches must not hold the others up.
             return await asyncio.to_thread(self._searched, query)
         sql, values = select(query)
-        cursor = self._database.execute(sql, values)
-        rows = as_rows(cursor, _ROWS)
-        cursor.close()
+        with closing(self._database.execute(sql, values)) as cursor:
+            if query.size is not None:
+                return some_rows(cursor, query.size)
+            rows = as_rows(cursor, _ROWS)
         return rows if len(rows) < _ROWS else await self._many_rows(query)
 
     def _searched(self, query: Query) -> list[Row]:

@@ -4,7 +4,7 @@ import functools
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange
+from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange, sized
 from callboard.log.coalescing import coalesce
 from callboard.log.tables import FROM_STREAM, shapes, small, table_of
 
@@ -139,6 +139,12 @@ def as_rows(cursor: sqlite3.Cursor, count: int) -> list[Row]:
     """Up to `count` further rows of an answer, by column name."""
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, values, strict=True)) for values in cursor.fetchmany(count)]
+
+
+def some_rows(cursor: sqlite3.Cursor, size: int) -> list[Row]:
+    """The first rows of an answer, up to so many characters; those behind are never read."""
+    names = [column[0] for column in cursor.description]
+    return sized((dict(zip(names, values, strict=True)) for values in cursor), size)
 
 
 def clear(database: sqlite3.Connection) -> None:

@@ -22,6 +22,9 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+_BUSY = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
 class Load(Protocol):
     """Who drives sessions, and how much there is to do."""
 
@@ -86,6 +89,12 @@ class Metrics:
         reading = self._gauge("stream_readers", "Readers connected to a stream of events.")
         reading.set_function(lambda: readers.reading)
         self._measure(memory)
+        self.looped = Histogram(
+            "callboard_loop_busy_seconds",
+            "Seconds of computing for which the event loop answered nobody.",
+            buckets=_BUSY,
+            registry=self._registry,
+        ).observe
         self._gauge("build_info", "Which Callboard this is.", "version").labels(
             version("callboard")
         ).set(1)

@@ -35,8 +35,8 @@ class Paced:
             await self._app(scope, receive, send)
             return
         slices = _Slices(send, scope, self._patience)
-        # What a stream writes is held once for all its readers, and counted there.
-        scope[OUTERMOST] = _Slices(scope.get(OUTERMOST, send), scope, self._patience).send
+        # What a stream writes is counted and cut off there: its readers share it.
+        scope[OUTERMOST] = _Slices(scope.get(OUTERMOST, send), scope, None).send
         answer = _Answer(scope, receive, slices.send, holding)
         try:
             await self._app(scope, receive, answer.send)
@@ -47,7 +47,7 @@ class Paced:
 class _Slices:
     """Writes what is large in slices, and cuts off a reader that takes nothing."""
 
-    def __init__(self, send: Send, scope: Scope, patience: float) -> None:
+    def __init__(self, send: Send, scope: Scope, patience: float | None) -> None:
         self._send = send
         self._patience = patience
         self._abort: Callable[[], None] = scope[ABORT]

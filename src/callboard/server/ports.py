@@ -10,7 +10,7 @@ from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.engine.workflow import Workflow
 from callboard.events.envelope import Event
 from callboard.interactions.records import Interaction
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import EventLog, Limit
 from callboard.state.session import SessionView
 
 
@@ -63,9 +63,7 @@ class Board(Protocol):
         """Everything that is known of a session at a position."""
         ...
 
-    async def events(
-        self, session_id: str, after: int = 0, limit: int | None = None
-    ) -> list[Event]:
+    async def events(self, session_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """A session's events after a position."""
         ...
 

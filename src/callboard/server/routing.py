@@ -1,12 +1,17 @@
 """Routes whose bodies are read strictly: what JSON does not have, such as NaN, is no JSON."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final, cast
 
 import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.routing import Match
+
+from callboard.errors import ValidationError
+
+_MOST: Final = 1000
+"""Fields that the body of a request may have."""
 
 
 class _StrictRequest(Request):
@@ -14,6 +19,11 @@ class _StrictRequest(Request):
         """The body, read by orjson, whose error is the one that FastAPI knows."""
         if not hasattr(self, "_json"):
             self._json = orjson.loads(await self.body())
+            if isinstance(self._json, dict) and len(cast("dict[str, Any]", self._json)) > _MOST:
+                # Each field that is not known would be an error of its own.
+                raise ValidationError(
+                    f"The body has more than {_MOST} fields; no request has so many.", field="body"
+                )
         return self._json
 
 

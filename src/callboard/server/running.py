@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from callboard.drivers.watching import WatchingDriver
 from callboard.errors import CallboardError
 from callboard.server.connection import Connection
+from callboard.server.loop_watch import LoopWatch
 from callboard.server.service import Service
 from callboard.server.settings import Settings
 
@@ -92,15 +93,18 @@ async def serve(
         )
     )
     stopping = stopping or asyncio.Event()
+    watch = LoopWatch(service.metrics.looped)
     with _signals(stopping.set):
         await driver.start()
         await service.rounds.start()
+        watch.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
         ready(Address(host, port))
         stopped = asyncio.create_task(stopping.wait())
         await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
+        watch.stop()
         # Readers and held hooks first: neither ends by itself, and uvicorn waits for all answers.
         service.holding.close()
         await service.leavings.stop()

@@ -295,7 +295,7 @@ class ForkIn(Given):
     """Where to begin anew, with what changed."""
 
     at: ForkAt | None = None
-    edits: list[EditIn] = []
+    edits: Annotated[list[EditIn], Field(max_length=1000)] = []
     run: bool = True
     session_id: SessionId | None = None
     by: str | None = None

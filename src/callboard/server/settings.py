@@ -23,7 +23,7 @@ class Settings:
     max_body: int = 1_048_576
     max_question_body: int = 16 * 1_048_576
     """Bytes of a question or of its end: the context of a session and its transcript are large."""
-    max_hook_body: int = 16 * 1_048_576
+    max_hook_body: int = 4 * 1_048_576
     """Bytes that are read of a hook's payload; the rest is taken and forgotten."""
     grace: float = 10.0
     """Seconds that agents get to finish when the server stops."""

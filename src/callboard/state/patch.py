@@ -21,13 +21,18 @@ _MANY: Final = 8
 _OVERHEAD: Final = 32
 
 
-def apply(document: Json, patches: Iterable[Mapping[str, Json]]) -> Json:
+def apply(
+    document: Json, patches: Iterable[Mapping[str, Json]], *, most: int | None = None
+) -> Json:
     """Return the document after the patches; EditInvalid when one of them cannot be applied.
 
     All or nothing, and the cheaper the more patches one call has: a container is copied at
     most once in a call, however many of them change it.
+
+    most: how much may be copied, for patches that others wrote: members of containers, and
+        bytes of what `copy` repeats. A few copies of copies would fill any memory.
     """
-    editor = _Editor(document)
+    editor = _Editor(document, most)
     for index, patch in enumerate(patches):
         try:
             editor.perform(patch)
@@ -167,8 +172,9 @@ def _common(pairs: Iterator[tuple[Json, Json]]) -> int:
 class _Editor:
     """A document under change, and which of its containers are already copies."""
 
-    def __init__(self, document: Json) -> None:
+    def __init__(self, document: Json, most: int | None) -> None:
         self.document = document
+        self._left = most
         # Holds the copies too, so that no id is given to another container meanwhile.
         self._copies: dict[int, Json] = {}
 
@@ -212,6 +218,8 @@ class _Editor:
     def copy(self, patch: Mapping[str, Json], keys: list[str]) -> None:
         """Put a value at a second place too."""
         value = self._find(pointer.split(_member(patch, "from")))
+        if self._left is not None:
+            self._spend(len(orjson.dumps(value)))
         # From here on two places may share containers, so none is a copy of its own any more.
         self._copies.clear()
         self._put(keys, value)
@@ -257,9 +265,17 @@ class _Editor:
             return container
         if not (is_list(container) or is_object(container)):
             raise ValueError(_leads_nowhere(container))
+        self._spend(len(container))
         copy = container.copy()
         self._copies[id(copy)] = copy
         return copy
+
+    def _spend(self, size: int) -> None:
+        if self._left is None:
+            return
+        self._left -= size
+        if self._left < 0:
+            raise ValueError("the operations copy too much; use fewer, or smaller values")
 
 
 _OPERATIONS: Final[dict[str, Callable[[_Editor, Mapping[str, Json], list[str]], None]]] = {

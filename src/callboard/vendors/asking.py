@@ -27,7 +27,9 @@ LONGEST_INPUT: Final = 131_072
 _LONGEST_STRING: Final = 2_000
 _LONGEST_FIELD: Final = 4_000
 """Of an input that is too long to keep: so much of each field, from both of its ends."""
-_MOST_FIELDS: Final = 30
+_MOST_QUESTIONS: Final = 50
+_MOST_OPTIONS: Final = 100
+_MOST_FIELDS: Final = 50
 
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "Bash": ("command", "Run: {}"),
@@ -96,11 +98,11 @@ def questions_of(given: Object) -> list[dict[str, Any]]:
                     label=option["label"],
                     description=_said(option.get("description"), LONGEST_TEXT),
                 )
-                for option in objects(question.get("options"))
+                for option in objects(question.get("options"))[:_MOST_OPTIONS]
                 if word(option.get("label"), _LONGEST_STRING) is not None
             ],
         }
-        for question in objects(given.get("questions"))
+        for question in objects(given.get("questions"))[:_MOST_QUESTIONS]
         if word(question.get("question"), LONGEST_PROMPT) is not None
     ]
 

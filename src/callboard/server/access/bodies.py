@@ -1,10 +1,12 @@
 """Bodies, read before anything acts on them, and never more than is allowed."""
 
+import asyncio
 from typing import Final
 
 from starlette.types import Message, Receive
 
 from callboard.errors import TooLarge, ValidationError
+from callboard.events.codec import MOST_VALUES, values_so_far
 from callboard.server.access.head import Head
 from callboard.server.memory import Holding
 
@@ -32,6 +34,20 @@ def too_large(limit: int) -> TooLarge:
         "Put what is large into files, and send where they are.",
         limit=limit,
     )
+
+
+async def check_values(body: bytes) -> None:
+    """Refuse JSON of so many values that to read it would keep everybody waiting."""
+    if len(body) <= MOST_VALUES:
+        return
+    for count in values_so_far(body):
+        if count > MOST_VALUES:
+            raise TooLarge(
+                f"The body has too many values; this server takes {MOST_VALUES} in one JSON "
+                "document. Put what is large into files, and send where they are.",
+                limit=MOST_VALUES,
+            )
+        await asyncio.sleep(0)
 
 
 def has_body(head: Head) -> bool:

@@ -14,6 +14,7 @@ from callboard.server.access.answers import completed, preflight
 from callboard.server.access.audit import Audit, Entry
 from callboard.server.access.bodies import (
     check_length,
+    check_values,
     has_body,
     is_question,
     read_again,
@@ -139,6 +140,8 @@ class _Passage:
         read = read_beginning if is_hook(self._head.path) else read_body
         try:
             body = await read(self._receive, most, self._holding)
+            if body is not None and not is_hook(self._head.path):
+                await check_values(body)
         except BaseException:
             self._holding.give(self._holding.held - before)
             raise

@@ -7,6 +7,7 @@ from fastapi import Path, Query, Response
 from callboard.board.plate import Plate
 from callboard.board.reported import report_of
 from callboard.errors import ValidationError
+from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Answers, Reads, Reports
 from callboard.server.plate_schemas import (
@@ -21,7 +22,7 @@ from callboard.server.plate_schemas import (
 from callboard.server.replies import reply
 from callboard.server.routes.common import Serving
 from callboard.server.routes.documented import failures, gives
-from callboard.server.routes.streams import MOST, After
+from callboard.server.routes.streams import LARGEST, MOST, After, shown
 from callboard.server.schemas import EventsOut, Limit
 
 router = routing.router("plates")
@@ -60,11 +61,9 @@ async def read_plate(
 ) -> Response:
     """What happened on a plate, with the payloads of its hooks."""
     await serving.plates.get(plate_id)
-    most = min(limit, MOST)
-    events = await serving.board.log.read(plate_id, after or 0, limit=most + 1)
-    shown = [event.to_wire() for event in events[:most]]
-    more = {"nextAfter": events[most - 1].position} if len(events) > most else {}
-    return reply({"events": shown, **more})
+    portion = Portion(min(limit, MOST), LARGEST)
+    events = await serving.board.log.read(plate_id, after or 0, limit=portion)
+    return reply(await shown(serving, plate_id, events))
 
 
 @router.patch("/plates/{plate_id}", responses=gives(PlateOut) | failures(404))

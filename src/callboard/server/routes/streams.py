@@ -1,11 +1,14 @@
 """Events: as JSON, or as a stream of history and then of whatever comes."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Header, Query, Request, Response
 
 from callboard.errors import ValidationError
+from callboard.events.envelope import Event
 from callboard.events.status import ENDED
+from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.event_stream import EventStream
@@ -18,6 +21,8 @@ from callboard.server.service import Service
 router = routing.router("events")
 
 MOST = 1000
+LARGEST = 2 * 1_048_576
+"""Bytes of events after which a page ends; one event may have more."""
 _LONGEST_ID = len(str(MOST_EVENTS)) - 1
 
 After = Annotated[Place | None, Query(description="Give only what came after this place.")]
@@ -64,11 +69,16 @@ async def read_events(
 
 
 async def _as_json(serving: Service, session_id: str, after: int, limit: int) -> Response:
-    events = await serving.board.events(session_id, after, limit + 1)
-    more = len(events) > limit
-    shown = events[:limit]
-    found: dict[str, object] = {"events": [event.to_wire() for event in shown]}
-    return reply(found | ({"nextAfter": shown[-1].position} if more else {}))
+    events = await serving.board.events(session_id, after, Portion(limit, LARGEST))
+    return reply(await shown(serving, session_id, events))
+
+
+async def shown(serving: Service, stream: str, events: Sequence[Event]) -> dict[str, object]:
+    """Events as a page of them is shown, with where the next begins if there is one."""
+    found: dict[str, object] = {"events": [event.to_wire() for event in events]}
+    if events and events[-1].position < await serving.board.log.head(stream):
+        found["nextAfter"] = events[-1].position
+    return found
 
 
 @router.get(
