@@ -133,14 +133,12 @@ def forked_payload(
         "phase": view.phase,
     }
     started = patch.apply(view.state, starting)
-    if not callable(edits):
-        patch.apply(started, edits or (), most=_COPIED)
-    patches = [*starting, *_patches(view.workflow, started, workflow, edits)]
-    if patches:
-        edited = patch.apply(view.state, patches)
+    patches = _patches(view.workflow, started, workflow, edits)
+    edited = patch.apply(started, patches, most=None if callable(edits) else _COPIED)
+    if starting or patches:
         if workflow is not None:
             workflow.state_type.load(edited)
-        payload["edits"] = patches
+        payload["edits"] = [*starting, *patches]
     if view.source:
         payload["source"] = view.source
     return payload

@@ -1,0 +1,277 @@
+"""Every route with the worst that can be sent to it: nobody else waits for long.
+
+What counts is the computing time of the server's event loop between two looks at it, which the
+server measures itself. How busy the machine is makes no difference.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests import server_flows
+from tests.servers import serving
+
+from callboard import Callboard
+from callboard.server.application import ROUTERS
+from callboard.testing.log_suite_material import happened
+
+MB = 1_048_576
+LONGEST = "0.5"
+"""Seconds for which the loop may compute without coming round, as a bucket of the histogram."""
+
+LISTS = b"[" + b"[]," * 49_000 + b"[]]"
+FIELDS = json.dumps({f"k{n}": 1 for n in range(49_000)}).encode()
+DEEP = b"[" * 49_000 + b"]" * 49_000
+MANY = b"[" + b"[]," * 300_000 + b"[]]"
+BIG_NUMBERS = b"[" + (b"1" * 4000 + b",") * 200 + b"1e400]"
+RANDOM = os.urandom(4 * MB).hex().encode()
+
+
+def bomb(length: int) -> dict[str, Any]:
+    defs: dict[str, Any] = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(length)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**defs, f"d{length}": {"type": "string"}}}
+
+
+@dataclass
+class Sent:
+    """One request."""
+
+    method: str
+    path: str
+    content: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Place = tuple[str, str]
+
+
+def get(path: str, **headers: str) -> Sent:
+    return Sent("GET", path, headers=headers)
+
+
+def post(path: str, content: bytes | dict[str, Any]) -> Sent:
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return Sent("POST", path, body)
+
+
+def hook(tool: str, given: bytes, event: bytes = b"PermissionRequest") -> Sent:
+    about = b'{"session_id":"s","cwd":"/x","callboard":{},"hook_event_name":"%b","tool_name":"%b",'
+    return post("/hooks/claude", about % (event, tool.encode()) + b'"tool_input":%b}' % given)
+
+
+def questions(count: int) -> bytes:
+    one = {"options": [{"label": "a"}, {"label": "b"}]}
+    return json.dumps({"questions": [{"question": f"q{n}", **one} for n in range(count)]}).encode()
+
+
+def copying(times: int) -> dict[str, Any]:
+    return {"run": False, "edits": [{"op": "copy", "from": "/city", "path": "/plan/-"}] * times}
+
+
+MANY_PARAMETERS = "&".join(f"a{n}=b" for n in range(7000))
+NO_ID = "x" * 8000
+
+
+def special(asked: list[str]) -> dict[Place, list[Sent]]:
+    """What is worst for a route beside what is bad for all; a new route has to say."""
+    text = b'"' + RANDOM[: 7 * MB] + b'"'
+    open_question, with_schema = asked
+    schema = {"type": "interactive_session", "prompt": "?", "config": {"outcomeSchema": bomb(30)}}
+    return {
+        ("POST", "/hooks/{agent}"): [
+            hook("Write", b'{"content":%b}' % text),
+            hook("Write", b'{"content":"\\ud800%b"}' % (b"x" * 3 * MB)),
+            hook("AskUserQuestion", questions(9000)),
+            hook("Bash", BIG_NUMBERS, b"PreToolUse"),
+            post("/hooks/claude", b"[" * 4 * MB),
+            post("/hooks/codex", b'{"session_id":"s","tool_input":%b}' % LISTS),
+            post("/hooks/gemini", b'{"session_id":"s","tool_input":%b}' % LISTS),
+            post("/hooks/opencode", b'{"type":"x","properties":%b}' % LISTS),
+        ],
+        ("GET", "/workflows"): [],
+        ("POST", "/sessions"): [
+            post("/sessions", b'{"workflowId":"trip","input":"%b"}' % RANDOM[: MB - 100]),
+            post("/sessions", b'{"workflowId":"trip","input":%b}' % LISTS),
+        ],
+        ("GET", "/sessions"): [
+            get(f"/sessions?limit=1000&q={'x' * 8000}"),
+            get("/sessions?limit=" + "9" * 4000),
+        ],
+        ("GET", "/sessions/{session_id}"): [get("/sessions/large")],
+        ("DELETE", "/sessions/{session_id}"): [],
+        ("GET", "/sessions/{session_id}/state"): [
+            get("/sessions/large/state?position=" + "9" * 4000)
+        ],
+        ("POST", "/sessions/{session_id}/input"): [
+            post("/sessions/large/input", b'{"input":%b}' % LISTS)
+        ],
+        ("POST", "/sessions/{session_id}/pause"): [],
+        ("POST", "/sessions/{session_id}/resume"): [],
+        ("POST", "/sessions/{session_id}/cancel"): [],
+        ("POST", "/sessions/{session_id}/fork"): [
+            post("/sessions/large/fork", copying(1000)),
+            post(
+                "/sessions/large/fork",
+                {"edits": [{"op": "copy", "from": "", "path": f"/{n}"} for n in range(40)]},
+            ),
+            post("/sessions/large/fork", b'{"run":false}'),
+        ],
+        ("GET", "/sessions/{session_id}/events"): [
+            get("/sessions/large/events"),
+            get("/sessions/large/events?after=6"),
+            get(
+                "/sessions/large/events",
+                Accept="text/event-stream",
+                **{"Last-Event-ID": "9" * 5000},
+            ),
+        ],
+        ("GET", "/stream"): [get("/stream", **{"Last-Event-ID": "9" * 5000})],
+        ("GET", "/interactions"): [
+            get("/interactions"),
+            get("/interactions?status=completed"),
+            get("/interactions?cursor=" + "A" * 40_000),
+        ],
+        ("POST", "/interactions"): [
+            post("/interactions", b'{"type":"approval","prompt":%b}' % text),
+            post("/interactions", b'{"type":"approval","prompt":"%b"}' % (b',\\"' * 5 * MB)),
+            post(
+                "/interactions",
+                {"type": "choice", "prompt": "?", "options": [f"o{n}" for n in range(90_000)]},
+            ),
+            post("/interactions", schema),
+        ],
+        ("GET", "/interactions/{interaction_id}"): [],
+        ("POST", "/interactions/{interaction_id}/claim"): [
+            post(f"/interactions/{open_question}/claim", {"by": "x" * MB * 4})
+        ],
+        ("POST", "/interactions/{interaction_id}/release"): [],
+        ("POST", "/interactions/{interaction_id}/answer"): [
+            post(f"/interactions/{open_question}/answer", b'{"value":%b}' % LISTS)
+        ],
+        ("POST", "/interactions/{interaction_id}/complete"): [
+            post(
+                f"/interactions/{with_schema}/complete", {"outcome": "completed", "response": "x"}
+            ),
+            post(
+                f"/interactions/{with_schema}/complete",
+                b'{"outcome":"completed","response":%b}' % text,
+            ),
+        ],
+        ("POST", "/interactions/{interaction_id}/cancel"): [],
+        ("GET", "/plates"): [get("/plates?dismissed=true")],
+        ("GET", "/plates/{plate_id}"): [],
+        ("GET", "/plates/{plate_id}/events"): [],
+        ("PATCH", "/plates/{plate_id}"): [],
+        ("DELETE", "/plates/{plate_id}"): [],
+        ("POST", "/plates/register"): [
+            post("/plates/register", b'{"project_path":"%b"}' % (b"/x" * 400_000))
+        ],
+        ("POST", "/plates/stopped"): [],
+        ("POST", "/events"): [
+            post(
+                "/events",
+                b'{"session_id":"s","event_type":"tool_call","cwd":"/x","tool_input":%b}' % LISTS,
+            )
+        ],
+        ("POST", "/login"): [],
+        ("GET", "/login"): [get("/login?code=" + NO_ID)],
+        ("POST", "/logout"): [],
+        ("GET", "/health"): [],
+        ("GET", "/metrics"): [],
+        ("GET", "/docs"): [],
+        ("GET", "/docs/style.css"): [],
+        ("GET", "/"): [],
+        ("GET", "/app"): [],
+        ("GET", "/app/{path:path}"): [
+            get("/app/" + "a/../" * 8000),
+            get("/app/", **{"If-None-Match": "a," * 25_000, "Accept": "text/html"}),
+        ],
+    }
+
+
+def anywhere(method: str, path: str, *, everything: bool) -> Iterator[Sent]:
+    """What is bad for every route."""
+    there = path
+    for name in ("session_id", "interaction_id", "plate_id", "agent", "path:path"):
+        there = there.replace(f"{{{name}}}", NO_ID)
+    if method == "GET":
+        yield get(f"{there}?{MANY_PARAMETERS}", Cookie="; ".join(["a=b"] * 3000))
+        return
+    yield Sent(method, there, FIELDS)
+    if everything:
+        for body in (LISTS, DEEP, MANY, BIG_NUMBERS, b'{"by":"%b"}' % RANDOM[: MB - 100]):
+            yield Sent(method, there, body)
+
+
+def routes() -> set[Place]:
+    found = [route for router in ROUTERS for route in router.routes]
+    return {
+        (method, route.path)  # type: ignore[attr-defined]
+        for route in found
+        for method in route.methods - {"HEAD"}  # type: ignore[attr-defined]
+    }
+
+
+async def large_things(db: Path) -> list[str]:
+    """Sessions and questions that are large; returns the questions to be answered."""
+    async with Callboard.open(db, [server_flows.trip]) as board:
+        await board.start("trip", "x" * 900_000, session_id="large")
+        await board.log.append("large", [happened("agent:note", {"text": RANDOM.decode()})])
+        await board.log.append("large", [happened("agent:note", {"list": [[]] * 90_000})])
+        await board.log.append("large", [happened("agent:note", {"n": n}) for n in range(1500)])
+        for _ in range(3):
+            config = {"context": {"text": RANDOM[: 4 * MB].decode()}}
+            await board.people.ask(type="interactive_session", prompt="?", config=config)
+        asked = await board.people.ask(type="approval", prompt="?")
+        config = {"outcomeSchema": bomb(30)}
+        checked = await board.people.ask(type="interactive_session", prompt="?", config=config)
+        return [asked.id, checked.id]
+
+
+async def overlong(http: httpx.AsyncClient) -> float:
+    """How often the loop took longer than it may."""
+    found: dict[str, float] = {}
+    for line in (await http.get("/metrics")).text.splitlines():
+        name, _, value = line.rpartition(" ")
+        found[name] = float(value) if name.startswith("callboard_loop_busy") else 0
+    name = "callboard_loop_busy_seconds"
+    return found[f"{name}_count"] - found[f'{name}_bucket{{le="{LONGEST}"}}']
+
+
+async def drive(tmp_path: Path, *, everything: bool) -> None:
+    db = tmp_path / "x.db"
+    asked = await large_things(db)
+    cases = special(asked)
+    assert set(cases) == routes(), "say what is worst for each route"
+    slow: list[str] = []
+    async with serving(db, server_flows.__file__) as server, server.client() as http:
+        await http.get("/docs")  # What is made once is made before.
+        before = await overlong(http)
+        for (method, path), worst in sorted(cases.items()):
+            for one in [*worst, *anywhere(method, path, everything=everything)]:
+                headers = {"Content-Type": "application/json", **one.headers}
+                async with http.stream(
+                    one.method, one.path, content=one.content, headers=headers
+                ) as answer:
+                    assert answer.status_code < 500, f"{method} {path}: {answer.status_code}"
+            after = await overlong(http)
+            slow += [f"{method} {path}"] * (after > before)
+            before = after
+        assert slow == []
+        assert not [line for line in server.log if '"level":"error"' in line]
+
+
+async def test_no_input_keeps_the_others_waiting(tmp_path: Path):
+    await drive(tmp_path, everything=False)
+
+
+@pytest.mark.long
+async def test_nothing_that_is_bad_anywhere_keeps_the_others_waiting(tmp_path: Path):
+    await drive(tmp_path, everything=True)
