@@ -129,7 +129,9 @@ async def test_what_is_held_is_allowed_refused_and_answered_from_the_board(tmp_p
         await stage.shows("Allow?", "$ make clean")
         await stage.press("enter")
         assert (await decided(held))["behavior"] == "allow"
-        await stage.shows("● running")
+        await stage.shows("→ answered", 'answered by admin (as "ann") via tui')
+        await stage.hook("PostToolUse", **{key: HELD[key] for key in ("tool_name", "tool_input")})
+        await stage.shows("● running", "Delivered: Claude Code is running it.")
         again: dict[str, Any] = {**HELD, "callboard": {"hold": "hold-2"}}
         held = asyncio.create_task(stage.hook("PermissionRequest", **again))
         await stage.shows("! approve")
@@ -138,7 +140,7 @@ async def test_what_is_held_is_allowed_refused_and_answered_from_the_board(tmp_p
         await stage.press("enter")
         refused = await decided(held)
         assert (refused["behavior"], refused["message"]) == ("deny", "no")
-        await stage.shows("● running")
+        await stage.shows("→ answered", "answered (denied: no), not")
         held = asyncio.create_task(stage.hook("PermissionRequest", **ASKED))
         await stage.shows("? asks", "2 Right")
         await stage.press("enter", "2")

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from callboard.cli.screen import Signs
-from callboard.cli.wording import between, duration, error_text, one_line, preview
+from callboard.cli.wording import author, between, duration, error_text, one_line, preview
 from callboard.display.characters import visible
 from callboard.engine.tasks import KIND as OF_A_SESSION
 from callboard.events import names
@@ -134,15 +134,12 @@ def _requested(payload: Payload, telling: Telling) -> list[Line]:
 
 
 def _received(payload: Payload, telling: Telling) -> list[Line]:
-    by, via = payload.get("by"), payload.get("via")
+    via, who = payload.get("via"), author(payload)
     if telling.asks_here and via == "handler":
         return []
-    given = payload.get("as")
-    who = f"  by {one_line(by)}" if by else ""
-    who += f' (as "{one_line(given)}")' if given else ""
     how = f"  via {one_line(via)}" if via and via != "handler" else ""
     said = f"  {telling.signs.done} answered: {preview(payload.get('value'), _PREVIEW)}"
-    return [((said, "done"), (who + how, "faint"))]
+    return [((said, "done"), (f" {who}" if who else "", "faint"), (how, "faint"))]
 
 
 def _expired(payload: Payload, telling: Telling) -> list[Line]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from callboard.cli.wording import ago, duration, error_text, moment, one_line, plural
+from callboard.cli.wording import ago, author, duration, error_text, moment, one_line, plural
 from callboard.engine.sessions import SessionInfo
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
@@ -116,8 +116,8 @@ def _ended(now: Situation) -> Reason:
 def _paused(now: Situation) -> Reason:
     text = "It is paused"
     if now.pause is not None:
-        by, why = now.pause.payload.get("by"), now.pause.payload.get("reason")
-        text += f" by {one_line(by)}" if by else ""
+        why = now.pause.payload.get("reason")
+        text += author(now.pause.payload)
         text += f", {_when(now, now.pause.at_ms)}"
         text += f": {one_line(why)}" if why else ""
     text = _sentence(text)

@@ -183,12 +183,12 @@ def _tell_answers(screen: Screen, report: Report) -> None:
         [
             one_line(one.prompt, _PROMPT),
             one_line(ending(one), _PROMPT),
-            answerer(one),
             one.receipt or "",
+            answerer(one),
         ]
         for one in report.answered[-_MOST_STAYS:]
     ]
-    print_table(screen, ["question", "answer", "by", "receipt"], rows)
+    print_table(screen, ["question", "answer", "receipt", "by"], rows)
 
 
 def _tell_standing(screen: Screen, report: Report) -> None:

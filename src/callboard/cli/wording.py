@@ -72,6 +72,14 @@ def error_text(error: Mapping[str, Any]) -> str:
     return f"{kind}: {message}" if theirs else message
 
 
+def author(payload: Mapping[str, Any]) -> str:
+    """Who did something: ` by admin (as "dana")`, of which only the first name was checked."""
+    by, given = payload.get("by"), payload.get("as")
+    if not by:
+        return ""
+    return f" by {one_line(by)}" + (f' (as "{one_line(given)}")' if given else "")
+
+
 def plural(count: int, noun: str) -> str:
     """`1 event`, `2 events`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -121,7 +121,7 @@ def plate_row(
         agent=one_line(str(plate.get("agent") or "")),
         at_ms=_since(questions, updated),
         born_ms=_ms(plate.get("createdAt")),
-        tool=one_line(plate.get("lastTool") or "") if status in ("running", "starting") else "",
+        tool="" if sent else _tool(plate, status),
         todo=plate.get("todoProgress") or "",
         branch=one_line(plate.get("gitBranch") or ""),
         path=str(plate.get("projectPath") or ""),
@@ -131,6 +131,11 @@ def plate_row(
         answered=last,
         plate=plate,
     )
+
+
+def _tool(plate: Plate, status: str) -> str:
+    """The tool that runs."""
+    return one_line(plate.get("lastTool") or "") if status in ("running", "starting") else ""
 
 
 def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
