@@ -176,7 +176,8 @@ async def test_a_workflow_that_asks_stands_beside_the_agents(tmp_path: Path):
                 while (await client.get(f"/sessions/{session}")).json()["status"] != "completed":
                     await asyncio.sleep(0.05)
             answered = (await client.get("/interactions")).json()["interactions"][0]
-            assert (answered["answeredBy"], answered["via"]) == ("ann", "tui")
+            assert (answered["answeredBy"], answered["answeredAs"]) == ("admin", "ann")
+            assert answered["via"] == "tui"
 
 
 async def test_pinned_named_seen_and_dismissed_at_the_server(tmp_path: Path):

@@ -18,6 +18,7 @@ _HIGHEST: Final = 0.92
 """Of the screen, as `board.tcss` has it for every dialog."""
 _BORDER: Final = 2
 _LEAST: Final = 3
+_PIECES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Answering(ModalScreen[Any]):
 
         With more, its last lines would be below the dialog, where nobody can scroll to.
         """
+        if len(self.query("#dialog-title, #dialog-body, #dialog-input, Footer")) < _PIECES:
+            return  # It was closed meanwhile.
         others = [self.query_one("#dialog-title"), self.query_one(Footer)]
         others += [self.field] if self.field.display else []
         taken = sum(one.outer_size.height for one in others) + _BORDER

@@ -79,7 +79,8 @@ class ChoicesDialog(Answering):
 
     @property
     def _ask(self) -> Ask:
-        return self._asks[len(self._answers)]
+        # After the last answer the dialog is still there for a moment.
+        return self._asks[min(len(self._answers), len(self._asks) - 1)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys work just now."""

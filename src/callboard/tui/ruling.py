@@ -58,7 +58,7 @@ class RulingDialog(Answering):
 
     def drawn(self) -> None:
         """Whether the end has been in view by now."""
-        if not self._seen and self.is_at_end:
+        if not self._seen and self.is_running and self.is_at_end:
             self._seen = True
             self._show_title()
 

@@ -63,6 +63,7 @@ async def test_a_terminal_that_grows_shows_the_end(tmp_path: Path):
         await stage.press("y", "enter")
         assert source.answers == []
         await stage.pilot.resize_terminal(80, 60)
+        await stage.until(lambda: "Enter: confirm" in stage.text)
         await stage.press("enter")
         await stage.until(lambda: source.answers)
 
