@@ -111,3 +111,37 @@ async def test_the_name_that_was_only_given_stands_beside_the_other(person: Pers
         (await http.post(f"/interactions/{id}/answer", json=answer)).raise_for_status()
     await person.visit(f"inbox/{id}")
     await person.sees("by admin, as “dana”")
+
+
+async def test_every_question_is_declined_with_a_message(person: Person, server: Server):
+    sent: list[Any] = []
+
+    async def refuse(route: Route) -> None:
+        # What the page sends is looked at; nothing is decided.
+        sent.append(route.request.post_data_json)
+        told = {"error": {"code": "VALIDATION_ERROR", "message": "Not now."}}
+        await route.fulfill(status=400, json=told)
+
+    await person.page.route(re.compile("/interactions/.*/(answer|complete)$"), refuse)
+    async with server.client() as http:
+        asked = {"prompt": "Is it so?"}
+        verdict = (await http.post("/interactions", json=asked | {"type": "approval"})).json()["id"]
+        words = (await http.post("/interactions", json=asked | {"type": "input"})).json()["id"]
+
+    async def declines(summary: str, button: str) -> None:
+        await person.page.get_by_text(summary).click()
+        await person.page.get_by_label("Message (optional)").fill("Later.")
+        await person.button(button).click()
+        await person.sees("Not now.")
+
+    await person.visit(f"inbox/{verdict}")
+    await declines("Reject with a message…", "Send rejection")
+    await person.visit(f"inbox/{words}")
+    await declines("Decline to answer…", "Decline")
+    agent = Agent(server, "question")
+    await person.visit("board")
+    async with agent.asking():
+        await declines("Decline to answer…", "Decline")
+    no = {"approved": False, "message": "Later."}
+    assert [sent[0], sent[2]] == [{"value": no}, {"value": no}]
+    assert (sent[1]["outcome"], sent[1]["error"]) == ("cancelled", "Later.")

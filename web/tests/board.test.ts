@@ -152,6 +152,8 @@ group('what an agent asks', () => {
     expect(askOf({ type: 'permission', config: cut })?.truncated).toBe(true)
     expect(askOf({ type: 'plan', config: { ...cut, plan: '# All' } })?.truncated).toBe(false)
     expect(askOf({ type: 'plan', config: { ...cut, plan: '# Half…' } })?.truncated).toBe(true)
+    const ends = '# Plan … 900,123 characters not shown … end'
+    expect(askOf({ type: 'plan', config: { ...cut, plan: ends } })?.truncated).toBe(true)
   })
 
   it('is nothing on one line', () => {

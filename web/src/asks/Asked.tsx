@@ -19,8 +19,8 @@ export function Asked({ type, ask }: Props) {
       )}
       {ask.truncated && (
         <p className="problem" role="note">
-          <strong>This is only the beginning.</strong> The rest was too long to be kept here. Read
-          all of it in the agent's terminal, and allow it there. You can still deny it here.
+          <strong>Too long to keep: only part of it is here.</strong> Read all of it in the agent's
+          terminal, and allow it there. You can still deny it here.
         </p>
       )}
     </>

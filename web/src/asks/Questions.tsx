@@ -4,6 +4,7 @@ import { visible } from '../parts/visible'
 import { useShortcut } from '../shell/shortcuts'
 import type { AgentQuestion } from './ask'
 import { answersOf, type Chosen, NOTHING, toggled, written } from './chosen'
+import { Decline } from './Decline'
 
 interface Props {
   readonly questions: ReadonlyArray<AgentQuestion>
@@ -48,51 +49,8 @@ export function Questions({ questions, keys, disabled, compact, answer, decline 
         </button>
         {!answers && <span className="field__hint">{missing(questions)}</span>}
       </div>
-      <Decline disabled={disabled} decline={decline} />
+      <Decline summary="Decline to answer…" no="Decline" disabled={disabled} decline={decline} />
     </form>
-  )
-}
-
-interface DeclineProps {
-  readonly disabled: boolean
-  readonly decline: (message: string) => void
-}
-
-/** Answer nothing, and say why: the agent then goes on with that. */
-function Decline({ disabled, decline }: DeclineProps) {
-  const [text, setText] = useState('')
-  return (
-    <details className="folded">
-      <summary>Decline to answer…</summary>
-      <div className="field">
-        <label>
-          <span className="field__hint">Feedback for the agent (optional)</span>
-          <textarea
-            className="input"
-            rows={1}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Escape') event.currentTarget.blur()
-              if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-              // It must not send the answers of the form around it.
-              event.preventDefault()
-              if (!disabled) decline(text.trim())
-            }}
-          />
-        </label>
-        <div className="row">
-          <button
-            type="button"
-            className="button"
-            disabled={disabled}
-            onClick={() => decline(text.trim())}
-          >
-            Decline
-          </button>
-        </div>
-      </div>
-    </details>
   )
 }
 

@@ -19,7 +19,7 @@ export interface Ask {
   readonly questions: ReadonlyArray<AgentQuestion>
   readonly plan: string | null
   readonly cwd: string | null
-  /** Whether only the beginning is known: then it cannot be allowed without having read the rest. */
+  /** Whether only a part is known here: then nobody can have read the rest. */
   readonly truncated: boolean
 }
 
@@ -47,9 +47,11 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
   }
 }
 
-/** A plan is kept beside its call, and longer than that; where it was cut, that is its last sign. */
+const CUT = /… [\d,]+ characters not shown …|…$/
+
+/** A plan is kept beside its call, and may be whole where that is not; where it was cut, it says so. */
 function isWhole(plan: unknown): boolean {
-  return typeof plan === 'string' && !plan.endsWith('…')
+  return typeof plan === 'string' && !CUT.test(plan)
 }
 
 function questionOf(told: unknown): AgentQuestion {

@@ -1,9 +1,11 @@
 import { Forbidden } from '@callboard/react'
 import { askOf } from '../asks/ask'
+import { Decline } from '../asks/Decline'
 import { Questions } from '../asks/Questions'
 import { type Verdict as Ruled, Ruling } from '../asks/Ruling'
 import { forget } from '../forms/useKept'
 import { Decision } from '../interactive/Decision'
+import { useDecision } from '../interactive/useDecision'
 import { decisionsOf, wantedOf } from '../interactive/wanted'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
@@ -72,10 +74,16 @@ function Ways(props: WaysProps) {
             onChoose={(value) => answer({ value })}
           />
           {question.other && <FreeText {...props} label="Something else" />}
+          <Declined {...props} />
         </div>
       )
     case 'text':
-      return <FreeText {...props} label="Your answer" />
+      return (
+        <>
+          <FreeText {...props} label="Your answer" />
+          <Declined {...props} />
+        </>
+      )
     case 'ruling':
       return <AgentRuling {...props} />
     case 'answers':
@@ -93,7 +101,9 @@ function Ways(props: WaysProps) {
 }
 
 function Approval({ keys, disabled, answer }: WaysProps) {
-  return <Verdicts {...{ keys, disabled }} onVerdict={(approved) => answer({ approved })} />
+  const decide = (approved: boolean, message?: string) =>
+    answer(message ? { value: { approved, message } } : { approved })
+  return <Verdicts {...{ keys, disabled }} onVerdict={decide} />
 }
 
 function FreeText({ question, disabled, answer, label }: WaysProps & { readonly label: string }) {
@@ -102,6 +112,24 @@ function FreeText({ question, disabled, answer, label }: WaysProps & { readonly 
       {...{ disabled, label }}
       keep={keptAs(question)}
       onSend={(value) => answer({ value })}
+    />
+  )
+}
+
+/** End a question without an answer. A workflow needs one to go on, so its questions have no such end. */
+function Declined({ question, disabled, onRefused }: WaysProps) {
+  const { mutate, isPending } = useDecision(question.id)
+  if (question.phase !== null) return null
+  const decline = (message: string) => {
+    onRefused(null)
+    mutate({ outcome: 'cancelled', ...(message && { error: message }) }, { onError: onRefused })
+  }
+  return (
+    <Decline
+      summary="Decline to answer…"
+      no="Decline"
+      disabled={disabled || isPending}
+      decline={decline}
     />
   )
 }

@@ -34,7 +34,7 @@ export function verdictOf(question: Interaction): string {
     return `Not delivered: ${answerOf(type, question.accepted)}`
   }
   if (status === 'cancelled' && question.via === 'terminal') return 'Dismissed'
-  if (status !== 'completed') return ENDS[status] ?? status
+  if (status !== 'completed') return withReason(ENDS[status] ?? status, question.error)
   return answerOf(type, response)
 }
 
@@ -54,14 +54,17 @@ function answerOf(type: string, response: unknown): string {
 function decisionOf(question: Interaction): string {
   const { status, error, response } = question
   if (status !== 'completed') {
-    const how = SESSION_ENDS[status] ?? status
-    const why = objectOf(error).message ?? error
-    return typeof why === 'string' ? `${how}: ${visible(why)}` : how
+    return withReason(SESSION_ENDS[status] ?? status, error)
   }
   const decisions = decisionsOf(question)
   if (decisions.length === 0) return isWhole(response) ? 'Decided' : wordsFor(response)
   if (decisions.some(([, one]) => isWhole(one))) return 'All have decided'
   return decisions.map(([name, one]) => `${visible(name)}: ${wordsFor(one)}`).join(', ')
+}
+
+function withReason(how: string, error: unknown): string {
+  const why = objectOf(error).message ?? error
+  return typeof why === 'string' ? `${how}: ${visible(why)}` : how
 }
 
 /** Whether a response is better shown as a whole than told on one line. */

@@ -1,4 +1,5 @@
 import { type FormEvent, useId } from 'react'
+import { Decline } from '../asks/Decline'
 import { useKept } from '../forms/useKept'
 import { KeyHint } from '../parts/KeyHint'
 import { visible } from '../parts/visible'
@@ -15,32 +16,44 @@ interface KeyedWay extends Way {
   readonly keys: boolean
 }
 
+interface VerdictProps extends KeyedWay {
+  /** Told with what a no is explained by, if it is. */
+  readonly onVerdict: (approved: boolean, message?: string) => void
+}
+
 /** Yes or no. A yes is for all that is asked, so its end has to have been in view. */
-export function Verdicts(props: KeyedWay & { readonly onVerdict: (approved: boolean) => void }) {
-  const { keys, disabled, onVerdict } = props
+export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
   const why = useId()
   const { isAllowed, only } = useAllowed('Approve')
   const approve = () => only(() => onVerdict(true))
   return (
-    <div className="row">
-      <button
-        type="button"
-        className="button button--lamp button--large"
-        disabled={disabled || !isAllowed}
-        aria-describedby={why}
-        onClick={approve}
-      >
-        Approve {keys && <KeyHint>y</KeyHint>}
-      </button>
-      <button
-        type="button"
-        className="button button--large"
+    <div className="verdicts">
+      <div className="row">
+        <button
+          type="button"
+          className="button button--lamp button--large"
+          disabled={disabled || !isAllowed}
+          aria-describedby={why}
+          onClick={approve}
+        >
+          Approve {keys && <KeyHint>y</KeyHint>}
+        </button>
+        <button
+          type="button"
+          className="button button--large"
+          disabled={disabled}
+          onClick={() => onVerdict(false)}
+        >
+          Reject {keys && <KeyHint>n</KeyHint>}
+        </button>
+        <Blocked id={why} yes="Approve" keys={keys} />
+      </div>
+      <Decline
+        summary="Reject with a message…"
+        no="Send rejection"
         disabled={disabled}
-        onClick={() => onVerdict(false)}
-      >
-        Reject {keys && <KeyHint>n</KeyHint>}
-      </button>
-      <Blocked id={why} yes="Approve" keys={keys} />
+        decline={(message) => onVerdict(false, message)}
+      />
       {keys && <Key name="y" label="Approve" run={approve} />}
       {keys && <Key name="n" label="Reject" run={() => onVerdict(false)} />}
     </div>

@@ -29,10 +29,11 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
   // Where several decide, nobody keeps the others off.
   useHolding(question.id, isWriting && !isShared)
   const fault = faultOf(error)
-  const decide = (response: unknown) => {
+  const decide = (response: unknown, message?: string) => {
     if (isPending || (isShared && by === null)) return
     onRefused(null)
-    const decided = { outcome: 'completed', response, ...(by !== null && { by }) } as const
+    const why = message && { error: message }
+    const decided = { outcome: 'completed', response, ...why, ...(by !== null && { by }) } as const
     mutate(decided, { onError: (refusal) => !faultOf(refusal) && onRefused(refusal) })
   }
   const change = () => {
@@ -77,14 +78,17 @@ interface WaysProps {
   readonly keys: boolean
   readonly disabled: boolean
   readonly refused: ReadonlyArray<{ readonly at: string; readonly message: string }>
-  readonly decide: (response: unknown) => void
+  readonly decide: (response: unknown, message?: string) => void
   readonly onChange: () => void
 }
 
 function Ways({ question, wanted, keys, disabled, refused, decide, onChange }: WaysProps) {
   const { outcome } = wanted
   const verdicts = (
-    <Verdicts {...{ keys, disabled }} onVerdict={(yes) => decide(yes ? 'approved' : 'rejected')} />
+    <Verdicts
+      {...{ keys, disabled }}
+      onVerdict={(yes, message) => decide(yes ? 'approved' : 'rejected', message)}
+    />
   )
   const text = (label: string) => (
     <TextAnswer {...{ disabled, label, onChange }} onSend={decide} keep={keptAs(question.id)} />

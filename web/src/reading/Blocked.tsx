@@ -7,7 +7,7 @@ interface Props {
   /** What cannot be done yet, as its button calls it. */
   readonly yes: string
   readonly keys: boolean
-  /** Whether the end is known here at all. */
+  /** Whether all of it is known here. */
   readonly isKnown?: boolean
 }
 
@@ -17,7 +17,7 @@ export function Blocked({ id, yes, keys, isKnown = true }: Props) {
   if (!isKnown) {
     return (
       <p className="blocked" id={id}>
-        Its end is not known here: allow it in the agent's terminal
+        Only part of it is here: allow it in the agent's terminal
       </p>
     )
   }

@@ -137,7 +137,7 @@ function verdict(p: Payload): unknown {
   const given = p.response ?? p.value
   const told = typeof given === 'object' && given !== null ? (given as Payload) : {}
   const approved = p.approved ?? told.approved
-  const remark = told.message ?? told.feedback
+  const remark = p.message ?? told.message ?? told.feedback
   const why = typeof remark === 'string' && remark ? `: “${remark}”` : ''
   if (approved === true) return `Approved${told.always === true ? ', always' : ''}`
   if (approved === false) return `Rejected${why}`
