@@ -118,6 +118,8 @@ async def test_a_card_of_the_board_is_read_first_too(person: Person, server: Ser
     async with agent.asking(tool_input={"command": LONG}) as held:
         await expect(allow(person)).to_be_disabled()
         await person.page.keyboard.press("j")
+        # Only the plate that was chosen has the keys.
+        await expect(person.page.get_by_role("article")).to_have_attribute("aria-current", "true")
         await person.page.keyboard.press("y")
         await expect(person.page.get_by_role("status")).to_contain_text(
             ["Scroll to the end to enable Allow"]
