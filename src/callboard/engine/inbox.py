@@ -122,7 +122,7 @@ class Inbox:
         """
         payload = request_payload(type, prompt, options, config) | authored(by)
         if type == KIND:
-            await verified(check_of_config(payload.get("config")))
+            await verified(check_of_config(cast("Any", payload.get("config"))))
         if session_id is None:
             return await self.get(await self._asking.alone(payload, key))
         return await self.get(await self._asking.within(session_id, payload, key))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from callboard.errors import ValidationError
 from callboard.events.codec import dump_json
-from callboard.interactions.schema_references import Outline, outline
+from callboard.interactions.schema_references import outline
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -117,8 +117,7 @@ def _validator(schema: Any) -> "Draft202012Validator":
 
     if not isinstance(schema, Mapping | bool):
         raise TypeError("a schema is an object, true or false")
-    found: Outline = outline(cast("Any", schema))
-    del found  # What it refers to is all there.
+    outline(cast("Any", schema))  # Raises ValueError for what refers to something outside.
     return Draft202012Validator(
         cast("dict[str, Any]", schema),
         offline=True,

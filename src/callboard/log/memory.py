@@ -182,8 +182,9 @@ class MemoryLog:
                 events.append(self._restore(found, stored, quota))
         return events
 
-    def _restore(self, stream: _Stream, stored: Record, quota: Quota) -> Event:
-        quota.events -= 1
+    def _restore(self, stream: _Stream, stored: Record, quota: Quota | None = None) -> Event:
+        if quota is not None:
+            quota.events -= 1
         return restore(stored, stream.id, lambda position: stream.at(position).payload, quota)
 
     async def head(self, stream: str) -> int:

@@ -135,12 +135,12 @@ class SqliteLog:
             self._heartbeat.start()
         # A copy, because the caller may reuse its list before this is written.
         copied = tuple(events)
-        payloads = [codec.plain(event) for event in copied]
-        if sum(map(len, payloads)) > _LARGE:
-            payloads = await asyncio.to_thread(lambda: [codec.pack(one) for one in payloads])
+        plain = [codec.plain(event) for event in copied]
+        if sum(map(len, plain)) > _LARGE:
+            payloads = await asyncio.to_thread(_packed, plain)
             self._check_open()
         else:
-            payloads = [codec.pack(one) for one in payloads]
+            payloads = _packed(plain)
         future = self._writer.loop().create_future()
         self._writer.append(Request(stream, copied, payloads, writing, future))
         return await future
@@ -353,3 +353,7 @@ class SqliteLog:
     def _check_open(self) -> None:
         if self.closed:
             raise StoreError("This log is closed; open it again.", path=str(self.path))
+
+
+def _packed(payloads: list[bytes]) -> list[bytes]:
+    return [codec.pack(payload) for payload in payloads]

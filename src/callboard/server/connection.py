@@ -89,7 +89,7 @@ class Connection(HttpToolsProtocol):
 
     def _cut(self) -> None:
         """Let go of what this connection holds: others need the memory."""
-        if self.cycle is None or self.cycle.response_started:
+        if not self.cycle or self.cycle.response_started:
             self.transport.abort()
         elif not self.transport.is_closing():
             message = "The server has no memory left for this. Try again in a moment."

@@ -1,8 +1,10 @@
 """One budget: who may hold how much of it, and who has to let go."""
 
 import pytest
+from starlette.types import Message
 
 from callboard.errors import Overloaded
+from callboard.server.access.hook_bodies import read_beginning
 from callboard.server.memory import STREAMS, Holding, Memory
 
 
@@ -73,3 +75,23 @@ def test_what_a_connection_holds_counts_for_whoever_it_turns_out_to_be():
         one.take(1)
     one.release()
     assert memory.used == 100
+
+
+@pytest.mark.parametrize("crowd", [0, 300_000])
+async def test_a_hook_is_never_refused_but_less_of_it_is_kept(crowd: int):
+    memory, cut = Memory(1_600_000), list[str]()
+    hook = holder(memory, "hooks", cut)
+    parts = [b"x" * 100_000] * 10
+
+    async def receive() -> Message:
+        if len(parts) == 7 and crowd:  # Somebody else with the same token needs room.
+            holder(memory, "hooks", cut).take(200_000)
+        return {"type": "http.request", "body": parts.pop(), "more_body": bool(parts)}
+
+    body = await read_beginning(receive, 900_000, hook)
+    assert body is not None
+    assert len(body) == (65_536 if crowd else 400_000)
+    assert cut == []
+    hook.release()
+    hook.cut()
+    assert cut == ["hooks"]

@@ -218,3 +218,17 @@ def test_diff_replaces_what_would_take_more_words_to_change():
 def test_diff_never_replaces_the_whole_document():
     before, after = {str(i): 0 for i in range(20)}, {str(i): 1 for i in range(20)}
     assert len(diff(before, after)) == 20
+
+
+def test_copies_of_copies_end_before_they_fill_the_memory():
+    doubling = [{"op": "copy", "from": "", "path": f"/{n}"} for n in range(60)]
+    with pytest.raises(EditInvalid, match="copy too much") as caught:
+        apply({"text": "x" * 100}, doubling, most=1_000_000)
+    assert caught.value.index == 13
+
+
+def test_what_is_copied_on_the_way_counts_too():
+    patches = [{"op": "copy", "from": "/1", "path": "/0"}] * 500
+    with pytest.raises(EditInvalid, match="copy too much"):
+        apply(list(range(10_000)), patches, most=1_000_000)
+    assert len(apply(list(range(10_000)), patches)) == 10_500

@@ -13,6 +13,9 @@ PREFIX: Final = "/hooks/"
 _MOST: Final = 256 * 1_048_576
 """Bytes after which a hook is answered whatever else it sends: nobody's payload is so large."""
 
+_LEAST: Final = 65_536
+"""Bytes that are kept even when there is no memory left."""
+
 
 def is_hook(path: str) -> bool:
     """Whether a request brings the payload of a hook."""
@@ -22,22 +25,44 @@ def is_hook(path: str) -> bool:
 async def read_beginning(receive: Receive, limit: int, holding: Holding) -> bytes | None:
     """The first bytes of a body, all of which is taken; None when the client left.
 
-    Less is kept when there is no memory for more.
+    Less is kept when there is no memory for more: whoever sends a hook is never refused.
     """
-    kept = bytearray()
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        part: bytes = message.get("body", b"")
-        size += len(part)
-        part = part[: max(0, limit - len(kept))]
+    beginning = _Beginning(limit, holding)
+    cut, holding.cut = holding.cut, beginning.shorten
+    try:
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            beginning.add(part)
+            if size > _MOST or not message.get("more_body", False):
+                return bytes(beginning.kept)
+    finally:
+        holding.cut = cut
+
+
+class _Beginning:
+    """What is kept of a body that arrives."""
+
+    def __init__(self, limit: int, holding: Holding) -> None:
+        self.kept = bytearray()
+        self._limit = limit
+        self._holding = holding
+
+    def add(self, part: bytes) -> None:
+        """Keep a part, as far as there is room."""
+        part = part[: max(0, self._limit - len(self.kept))]
         try:
-            holding.take(len(part))
+            self._holding.take(len(part))
         except Overloaded:
-            limit = len(kept)
+            self._limit = len(self.kept)
         else:
-            kept += part
-        if size > _MOST or not message.get("more_body", False):
-            return bytes(kept)
+            self.kept += part
+
+    def shorten(self) -> None:
+        """Others need the memory: keep only what tells whose hook it is."""
+        del self.kept[_LEAST:]
+        self._limit = len(self.kept)
