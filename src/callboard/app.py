@@ -13,11 +13,11 @@ from callboard.drivers.local import LocalDriver, Manner
 from callboard.engine.forking import Edits, Forking
 from callboard.engine.human import Human
 from callboard.engine.inbox import Inbox
-from callboard.engine.listing import Sought, list_sessions, session_page
+from callboard.engine.listing import Sought, list_sessions, session_alone, session_page
 from callboard.engine.loading import not_found, view_at
 from callboard.engine.observing import Observation
 from callboard.engine.operations import Forked, Operations
-from callboard.engine.sessions import SessionInfo, SessionPage, session_info
+from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.engine.workflow import Workflow
 from callboard.errors import ConflictError, ValidationError, WorkflowNotFound
 from callboard.events.envelope import Event
@@ -171,9 +171,7 @@ class Callboard:
         rows = await self.log.rows(Query("sessions", {"id": session_id}))
         if not rows:
             raise not_found(session_id)
-        lease = await self.log.lease(session_id)
-        running = lease is not None and lease.owner is not None and lease.alive
-        return session_info(rows[0], await self.inbox(session_id), running=running)
+        return await session_alone(self.log, rows[0], self.clock.now_ms())
 
     async def lease(self, session_id: str) -> Lease | None:
         """Who drives a session, or drove it last."""

@@ -156,6 +156,20 @@ async def test_sessions_come_in_pages_newest_first(http: httpx.AsyncClient):
     assert len(seen) == len(set(seen))
 
 
+async def test_a_session_lists_its_first_questions_and_says_how_many(http: httpx.AsyncClient):
+    session = await begun(http, "trip", input="many")
+    await until(http, session, "waiting")
+    for number in range(4):
+        body = {"sessionId": session, "type": "approval", "prompt": f"And {number}?"}
+        assert (await http.post("/interactions", json=body)).status_code == 201
+    listed = (await http.get("/sessions", params={"q": session})).json()["sessions"]
+    assert [(len(one["pending"]), one["pendingCount"]) for one in listed] == [(3, 5)]
+    alone = (await http.get(f"/sessions/{session}")).json()
+    assert (len(alone["pending"]), alone["pendingCount"]) == (5, 5)
+    every = {"sessionId": session, "status": "pending"}
+    assert len((await http.get("/interactions", params=every)).json()["interactions"]) == 5
+
+
 async def test_sessions_can_be_searched(http: httpx.AsyncClient):
     session = await begun(http, "count", input=1, sessionId="findable-session")
     found = (await http.get("/sessions", params={"q": "findable"})).json()["sessions"]

@@ -20,9 +20,10 @@ from callboard.ids import event_id
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog
 from callboard.state.control import control, restore
-from callboard.state.fold import fold
+from callboard.state.fold import apply, fold
 from callboard.state.rows import project
 from callboard.state.session import SessionView
+from callboard.state.undo import Undo
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -75,6 +76,51 @@ async def _loads_alike(events: Sequence[Event], split: int, before: SessionView)
         run.output_at -= run.output_at > split
     view.position -= 1
     assert view == whole
+
+
+def open_in(view: SessionView) -> dict[str, Any]:
+    """What is kept beside a view, so that it can be compared."""
+    unfinished = view.open
+    groups = ("questions", "halting", "running", "busy", "ready", "blocked", "lost")
+    found: dict[str, Any] = {name: set(getattr(unfinished, name)) for name in groups}
+    for moments in ("deadlines", "retries"):
+        kept = getattr(unfinished, moments)
+        found[moments] = (bool(kept), kept.earliest(), set(kept.due(2**62)))
+    by_run = {run: set(asked) for run, asked in unfinished.by_run.items() if asked}
+    return found | {"by_run": by_run, "fresh": unfinished.fresh}
+
+
+def searched(view: SessionView) -> dict[str, Any]:
+    """The same, looked for in the whole view."""
+    other = view.copy()
+    other.open.rebuild(other.questions, other.visit)
+    return open_in(other)
+
+
+def check_unfinished(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
+    """What the fold keeps at hand is what a search of the view finds, after every event."""
+    _, events = history(phases, ahead)
+    view = SessionView()
+    for event in events:
+        apply(view, event)
+        assert open_in(view) == searched(view)
+        pending = [asked for asked in view.questions.values() if asked.status == "pending"]
+        assert view.pending() == pending
+
+
+def check_undo(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
+    """Events that are taken back have never been, however many of them there are."""
+    _, events = history(phases, ahead)
+    for first in range(len(events)):
+        for last in {first + 1, first + 3, len(events)}:
+            view = fold(events[:first])
+            before, undo = repr(view), Undo(view)
+            for event in events[first:last]:
+                undo.before(event)
+                apply(view, event)
+            undo.take_back()
+            assert repr(view) == before
+            assert open_in(view) == searched(view)
 
 
 def check_rows(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
@@ -152,7 +198,7 @@ def each(*checks: Any) -> Any:
     return pytest.mark.parametrize("check", checks, ids=lambda check: check.__name__)
 
 
-@each(check_folds, check_checkpoints, check_rows, check_forks)
+@each(check_folds, check_checkpoints, check_unfinished, check_undo, check_rows, check_forks)
 @settings(max_examples=15)
 @given(phases=flows, ahead=moves)
 def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):
@@ -160,7 +206,7 @@ def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str])
 
 
 @pytest.mark.long
-@each(check_folds, check_checkpoints, check_rows, check_all_forks)
+@each(check_folds, check_checkpoints, check_unfinished, check_undo, check_rows, check_all_forks)
 @settings(max_examples=2000)
 @given(phases=flows, ahead=moves)
 def test_many_sessions(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):

@@ -49,6 +49,7 @@ function session(sessionId: string, parent: string | null, forkPosition = 0): Se
     parent,
     forkPosition,
     pending: [],
+    pendingCount: 0,
     error: null,
     held: null,
   }

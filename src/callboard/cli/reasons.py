@@ -25,6 +25,8 @@ Kind = Literal[
 ]  # fmt: skip
 
 _PROMPT = 100
+_ANSWERS = 10
+"""How many questions are shown with the ways to answer them."""
 
 CommandLine = Callable[..., str]
 """Makes a command line of Callboard's from words."""
@@ -121,8 +123,8 @@ def _paused(now: Situation) -> Reason:
         text += f", {_when(now, now.pause.at_ms)}"
         text += f": {one_line(why)}" if why else ""
     text = _sentence(text)
-    if now.info.pending:
-        asked = plural(len(now.info.pending), "question")
+    if now.info.pending_count:
+        asked = plural(now.info.pending_count, "question")
         text += f" {asked} can be answered meanwhile; it acts on answers when it is resumed."
     return Reason("paused", text, (_resume(now), *_answers(now)))
 
@@ -140,7 +142,8 @@ def _waiting(now: Situation) -> Reason:
     open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
     if not open_ones:
         return _overdue(now)
-    text = f"It waits for a person: {plural(len(open_ones), 'question')} to answer."
+    left = now.info.pending_count - len(now.info.pending) + len(open_ones)
+    text = f"It waits for a person: {plural(left, 'question')} to answer."
     if now.is_driven or now.watched:
         text += f" {_driver(now)} goes on as soon as it is answered."
         return Reason("waiting", text, _answers(now))
@@ -222,7 +225,12 @@ def _resume(now: Situation) -> Way:
 
 def _answers(now: Situation) -> tuple[Way, ...]:
     """How to answer what is still open."""
-    return tuple(_answer(now, one) for one in now.info.pending if not _has_run_out(now, one))
+    open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
+    ways = [_answer(now, one) for one in open_ones[:_ANSWERS]]
+    if len(open_ones) > _ANSWERS or now.info.pending_count > len(now.info.pending):
+        more = now.command("inbox", "--session", now.id)
+        ways.append(Way(f"See all {now.info.pending_count} questions", (more,)))
+    return tuple(ways)
 
 
 def _answer(now: Situation, one: Interaction) -> Way:

@@ -17,7 +17,8 @@ from callboard.events.envelope import Event
 from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
 from callboard.state.fold import apply
-from callboard.state.session import Asked, SessionView
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked
 
 _QUIET: Final = 0.1
 """Seconds of silence before a session that seems to have stopped is looked at."""
@@ -114,13 +115,10 @@ class Following:
         view = self._view
         if view.ended or view.paused or view.held is not None:
             return True
-        runs = view.visit.runs.values() if view.visit else ()
-        if any(run.retry_at is not None for run in runs) or self._questions.will_answer(view):
+        unfinished = view.open
+        if unfinished.retries or self._questions.will_answer(view) or unfinished.busy:
             return False
-        asking = {asked.run for asked in view.pending()}
-        if any(run not in asking for run in view.in_flight()):
-            return False
-        return bool(asking or view.tasks)
+        return bool(unfinished.questions or view.tasks)
 
 
 class Questions:

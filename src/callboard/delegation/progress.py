@@ -7,7 +7,7 @@ from callboard.delegation.plan import PlannedPhase, phase_id, waves
 from callboard.delegation.planner import NAME as PLANNER
 from callboard.delegation.state import Delegation, Result
 from callboard.delegation.worker import PhaseDone
-from callboard.state.session import run_key
+from callboard.state.visits import run_key
 from callboard.statusfiles.phases import COMPLETED
 from callboard.statusfiles.story import Progress, Story
 

@@ -6,7 +6,8 @@ from typing import Any
 from callboard.errors import AlreadyAnswered, InteractionClosed, InteractionNotFound
 from callboard.interactions.answers import check
 from callboard.interactions.records import Interaction
-from callboard.state.session import Asked, SessionView
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked
 
 RAN_OUT = "ran out before it was answered"
 

@@ -19,6 +19,7 @@ from callboard.state.fold import apply
 from callboard.state.patch import Patch, diff
 from callboard.state.session import SessionView
 from callboard.state.shape import StateType
+from callboard.state.undo import Undo
 
 
 class Batch:
@@ -31,6 +32,7 @@ class Batch:
         self.now = clock.now_ms()
         self.has_checkpoint = False
         self._cause = cause
+        self._undo = Undo(session)
 
     def add(
         self,
@@ -45,6 +47,7 @@ class Batch:
         view, now, cause = self.view, self.now, cause or self._cause
         new = NewEvent(id, name, payload, now, 1, cause, outputs)
         event = Event(id, view.session_id, view.position + 1, name, 1, payload, now, cause)
+        self._undo.before(event)
         apply(view, event)
         self.events.append(new)
         self.placed.append(event)
@@ -52,6 +55,10 @@ class Batch:
             self.has_checkpoint = True
         self._cause = id
         return event
+
+    def take_back(self) -> None:
+        """Let the view be what it was before the first event: none of them was written."""
+        self._undo.take_back()
 
 
 class LiveState:

@@ -17,7 +17,7 @@ from callboard.interactions.questions import Approval, Choice, Duration, OnTimeo
 from callboard.interactions.records import Interaction
 from callboard.interactions.rendering import render
 from callboard.interactions.results import InteractiveSessionResult, result_of
-from callboard.state.session import Asked
+from callboard.state.visits import Asked
 
 
 class Place(NamedTuple):

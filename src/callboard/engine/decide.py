@@ -4,12 +4,15 @@ Nothing here calls a user's function or changes anything. `engine/perform.py` tu
 decided into events; the runner does what only the outside world can.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from callboard.engine.phase import Definition, Step
 from callboard.errors import AgentUncertain, describe
-from callboard.state.session import Run, SessionView, Visit, run_key
+from callboard.state.session import SessionView
+from callboard.state.visits import Run, Visit, run_key
 
 RUN_AGAIN = "Run it again"
 GO_ON = "It is done: go on without its output"
@@ -115,12 +118,13 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
     if view.ended or view.paused:
         return Stop()
     if view.pausing is not None:
-        return Wait() if view.in_flight() else Halt()
-    for asked in view.pending():
-        if asked.deadline is not None and asked.deadline <= now:
-            return Expire(asked.id)
-    if view.questions and view.halted():
-        return Wait(_next_deadline(view))
+        return Wait() if view.open.running else Halt()
+    deadlines = view.open.deadlines
+    deadline = deadlines.earliest()
+    if deadline is not None and deadline <= now:
+        return Expire(deadlines.first())
+    if view.open.halting:
+        return Wait(deadline)
     if view.visit is None:
         return _between(workflow, view)
     step = workflow.steps.get(view.visit.phase)
@@ -131,7 +135,7 @@ def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
 
 def _between(workflow: Definition, view: SessionView) -> Decision:
     if view.exit_phase is not None:
-        return Wait(_next_deadline(view)) if view.tasks else Finish(view.exit_phase)
+        return Wait(view.open.deadlines.earliest()) if view.tasks else Finish(view.exit_phase)
     phase = view.next_phase or workflow.first
     return Enter(phase) if phase in workflow.steps else _missing(workflow, phase)
 
@@ -154,14 +158,14 @@ def _within(step: Step, view: SessionView, visit: Visit, now: int) -> Decision:
     asked = view.questions.get(visit.question or "")
     if asked is None:
         return Conclude()
-    return Wait(_next_deadline(view)) if asked.status == "pending" else Proceed()
+    return Wait(view.open.deadlines.earliest()) if asked.status == "pending" else Proceed()
 
 
 def run_keys(visit: Visit) -> list[str]:
     """The keys of all runs of a visit, in the order of their items."""
     if visit.items is None:
         return [run_key(visit.phase, visit.number)]
-    return [run_key(visit.phase, visit.number, index) for index in range(len(visit.items))]
+    return [visit.key_of(index) for index in range(len(visit.items))]
 
 
 def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
@@ -175,53 +179,44 @@ def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision 
         if only.status == "completed":
             return None
         if only.status == "running":
-            return Wait(_next_wake(view, visit))
-    return _working_on(run_keys(visit), step, view, visit, now)
+            return Wait(_next_wake(view))
+    return _working_on(step, view, visit, now)
 
 
-def _working_on(
-    keys: list[str], step: Step, view: SessionView, visit: Visit, now: int
-) -> Decision | None:
-    unfinished = [key for key in keys if not _is_over(visit.runs.get(key))]
-    if not unfinished:
-        failed = [run for key in keys if (run := visit.runs[key]).status == "failed"]
+def _working_on(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
+    total = 1 if visit.items is None else len(visit.items)
+    if len(visit.runs) == total and not view.open.has_runs:
+        failed = _first_failed(visit)
         if failed and (visit.items is None or step.phase.on_item_error == "fail"):
-            return Fail(failed[0].error or {})
+            return Fail(failed.error or {})
         return None
-    for key in unfinished:
-        run = visit.runs.get(key)
-        if run is not None and run.status == "lost":
-            uncertain = _uncertain(step, view, key, run)
-            if uncertain is not None:
-                return uncertain
-    ready = [key for key in unfinished if _is_ready(visit.runs.get(key), view, key, step, now)]
-    free = (step.phase.parallel or 1) - _busy(view, visit)
-    if ready and free > 0:
-        return Start(tuple(ready[:free]))
-    return Wait(_next_wake(view, visit))
+    for key in view.open.lost:
+        uncertain = _uncertain(step, view, key, visit.runs[key])
+        if uncertain is not None:
+            return uncertain
+    free = (step.phase.parallel or 1) - len(view.open.busy)
+    ready = tuple(islice(_ready(step, view, visit, now), max(free, 0)))
+    return Start(ready) if ready else Wait(_next_wake(view))
 
 
-def _is_over(run: Run | None) -> bool:
-    return run is not None and (
-        run.status == "completed" or (run.status == "failed" and run.retry_at is None)
-    )
+def _first_failed(visit: Visit) -> Run | None:
+    found = (visit.runs[key] for key in run_keys(visit))
+    return next((run for run in found if run.status == "failed"), None)
 
 
-def _is_ready(run: Run | None, view: SessionView, key: str, step: Step, now: int) -> bool:
-    if run is None:
-        return True
-    match run.status:
-        case "interrupted":
-            return True
-        case "lost":
-            return step.on_uncertain == "retry" or _verdict(view, key, run) == RUN_AGAIN
-        case "suspended":
-            pending = {asked.id for asked in view.pending()}
-            return not run.blockers or any(id not in pending for id in run.blockers)
-        case "failed" | "postponed":
-            return run.retry_at is not None and run.retry_at <= now
-        case _:
-            return False
+def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[str]:
+    """The runs that can be started: first those that go on, then items in their order."""
+    unfinished = view.open
+    yield from unfinished.ready
+    for key in unfinished.lost:
+        run = visit.runs[key]
+        if step.on_uncertain == "retry" or _verdict(view, key, run) == RUN_AGAIN:
+            yield key
+    yield from unfinished.retries.due(now)
+    for index in range(unfinished.fresh, len(visit.items or ())):
+        key = visit.key_of(index)
+        if key not in visit.runs:
+            yield key
 
 
 def uncertain_key(run: Run) -> str:
@@ -230,8 +225,8 @@ def uncertain_key(run: Run) -> str:
 
 
 def _verdict(view: SessionView, key: str, run: Run) -> Any:
-    for asked in view.questions.values():
-        if asked.run == key and asked.key == uncertain_key(run) and asked.status == "answered":
+    for asked in view.open.by_run.get(key, {}).values():
+        if asked.key == uncertain_key(run) and asked.status == "answered":
             return asked.value
     return None
 
@@ -243,9 +238,8 @@ def _uncertain(step: Step, view: SessionView, key: str, run: Run) -> Decision | 
         return Fail(_uncertain_error(step, run))
     match _verdict(view, key, run):
         case None:
-            open_already = any(
-                asked.run == key and asked.key == uncertain_key(run) for asked in view.pending()
-            )
+            pending = view.open.pending_of(key)
+            open_already = any(asked.key == uncertain_key(run) for asked in pending)
             return None if open_already else Confirm(key)
         case verdict if verdict == GO_ON:
             return Vouch(key)
@@ -264,21 +258,6 @@ def _uncertain_error(step: Step, run: Run) -> dict[str, Any]:
     )
 
 
-def _busy(view: SessionView, visit: Visit) -> int:
-    """Runs that take up a slot: one that waits for a person gives its slot up."""
-    waiting = {asked.run for asked in view.pending()} if view.questions else ()
-    return sum(run.status == "running" and key not in waiting for key, run in visit.runs.items())
-
-
-def _next_deadline(view: SessionView) -> int | None:
-    if not view.questions:
-        return None
-    return min((a.deadline for a in view.pending() if a.deadline is not None), default=None)
-
-
-def _next_wake(view: SessionView, visit: Visit) -> int | None:
-    moments = [run.retry_at for run in visit.runs.values() if run.retry_at is not None]
-    deadline = _next_deadline(view)
-    if deadline is not None:
-        moments.append(deadline)
-    return min(moments) if moments else None
+def _next_wake(view: SessionView) -> int | None:
+    moments = (view.open.retries.earliest(), view.open.deadlines.earliest())
+    return min((at for at in moments if at is not None), default=None)

@@ -27,7 +27,8 @@ from callboard.events import names
 from callboard.events.rows import Query
 from callboard.interactions.questions import Rendered, seconds
 from callboard.interactions.records import Interaction, interaction
-from callboard.state.session import Asked, SessionView
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked
 
 
 class Done(NamedTuple):
@@ -63,14 +64,30 @@ class RunDesk:
     """Runs one attempt, and is what its context talks to."""
 
     def __init__(
-        self, live: LiveSession, agent: Agent, place: Place, waits: Callable[[], None]
+        self,
+        live: LiveSession,
+        agent: Agent,
+        place: Place,
+        waiting: "dict[str, RunDesk]",
+        waits: Callable[[], None],
     ) -> None:
+        """Make a desk; it does nothing yet.
+
+        Args:
+            live: the session.
+            agent: what does the work.
+            place: which run it is.
+            waiting: where desks are, by their run, while their agents wait for a person: who has
+                waited longest first.
+            waits: called whenever the agent begins to wait for an answer.
+        """
         self.place = place
         self.waiting_for: set[str] = set()
         self.waiting_since: float | None = None
         self.stopping: str | None = None
         self._live = live
         self._agent = agent
+        self._waiting = waiting
         self._waits = waits
         self._narrator = Narrator(self._write, live.clock)
         self._asked: defaultdict[tuple[Any, ...], int] = defaultdict(int)
@@ -163,8 +180,8 @@ class RunDesk:
         """Close the question of this key, if it is still open."""
 
         def build(scene: Scene) -> None:
-            for asked in scene.batch.view.pending():
-                if (asked.run, asked.key) == (self.place.run, key):
+            for asked in scene.batch.view.open.pending_of(self.place.run):
+                if asked.key == key:
                     reason = "the agent took it back"
                     close(scene.batch, names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
 
@@ -182,6 +199,7 @@ class RunDesk:
         self.waiting_for.add(question)
         if self.waiting_since is None:
             self.waiting_since = self._live.clock.monotonic()
+            self._waiting[self.place.run] = self
         # A question that was found again is no event which could tell the driver.
         self._waits()
         try:
@@ -191,6 +209,7 @@ class RunDesk:
             self.waiting_for.discard(question)
             if not self.waiting_for:
                 self.waiting_since = None
+                self._waiting.pop(self.place.run, None)
 
     async def narrate(self, place: Place, item: Item) -> None:
         """Record what the agent says or does."""
@@ -234,8 +253,8 @@ def _same_question(
     view: SessionView, run: str, question: Rendered, key: str | None, nth: int
 ) -> Asked | None:
     """The question put before under the same identity: never by the order of calls."""
-    for asked in view.questions.values():
-        if asked.run != run or asked.nth != nth:
+    for asked in view.open.by_run.get(run, {}).values():
+        if asked.nth != nth:
             continue
         # One that was taken away is put again; one that somebody left has come to an end.
         if asked.status == "cancelled" and asked.outcome is None:

@@ -1,6 +1,6 @@
 """Where a fork begins, and what its first event says."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ from callboard.engine.loading import not_found
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events import names
+from callboard.events.envelope import Event
 from callboard.log.protocol import EventLog
 from callboard.state import patch
 from callboard.state.draft import change
@@ -16,6 +17,8 @@ from callboard.state.session import SessionView
 
 _COPIED: Final = 4 * 1_048_576
 """How much the edits of a fork may copy."""
+_FIRST_PAGE, _PAGE = 16, 4096
+"""How many positions are read at once by who looks for one; from the end, few at first."""
 
 Edits = Sequence[Mapping[str, Any]] | Callable[[Any], Any]
 
@@ -62,21 +65,54 @@ async def fork_position(
 
 
 async def _before_phase(log: EventLog, session_id: str, phase: str, which: int | str) -> int:
-    events = await log.read(session_id, skip=names.NARRATION)
-    entered = [e for e in events if e.name == names.PHASE_ENTERED]
-    found = [e.position - 1 for e in entered if e.payload["phase"] == phase]
-    if not found:
-        seen = ", ".join(dict.fromkeys(e.payload["phase"] for e in entered)) or "none"
-        raise ValidationError(
-            f"Session {session_id} was never in phase {phase!r}. It was in: {seen}.", field="phase"
-        )
-    index = _index(which)
-    if index >= len(found):
-        raise ValidationError(
-            f"Session {session_id} was in phase {phase!r} {len(found)} times, not {which}.",
-            field="occurrence",
-        )
-    return found[index]
+    if which == "last":
+        last = await _last_entered(log, session_id, phase)
+        if last is not None:
+            return last - 1
+    index, found = _index(which), 0
+    seen: dict[str, None] = {}
+    async for event in _story(log, session_id):
+        if event.name != names.PHASE_ENTERED:
+            continue
+        seen[event.payload["phase"]] = None
+        if event.payload["phase"] == phase:
+            if found == index:
+                return event.position - 1
+            found += 1
+    raise _never_there(session_id, phase, which, found, seen)
+
+
+def _never_there(
+    session_id: str, phase: str, which: int | str, found: int, seen: Iterable[str]
+) -> ValidationError:
+    if found:
+        message = f"Session {session_id} was in phase {phase!r} {found} times, not {which}."
+        return ValidationError(message, field="occurrence")
+    known = ", ".join(seen) or "none"
+    message = f"Session {session_id} was never in phase {phase!r}. It was in: {known}."
+    return ValidationError(message, field="phase")
+
+
+async def _story(log: EventLog, session_id: str) -> AsyncIterator[Event]:
+    """A session's events from its beginning, read as they are needed."""
+    after, head = 0, await log.head(session_id)
+    while after < head:
+        upto = min(head, after + _PAGE)
+        for event in await log.read(session_id, after, upto, skip=names.NARRATION):
+            yield event
+        after = upto
+
+
+async def _last_entered(log: EventLog, session_id: str, phase: str) -> int | None:
+    """Where a session last went into a phase; looked for from its end, where it most often is."""
+    upto, page = await log.head(session_id), _FIRST_PAGE
+    while upto > 0:
+        after = max(upto - page, 0)
+        for event in reversed(await log.read(session_id, after, upto, skip=names.NARRATION)):
+            if event.name == names.PHASE_ENTERED and event.payload["phase"] == phase:
+                return event.position
+        upto, page = after, min(page * 2, _PAGE)
+    return None
 
 
 def _index(which: int | str) -> int:
@@ -95,7 +131,7 @@ async def _first_where(
     log: EventLog, session_id: str, where: Callable[[Any], Any], workflow: Workflow | None
 ) -> int:
     view, load_state = SessionView(session_id=session_id), _loader(workflow)
-    for event in await log.read(session_id, skip=names.NARRATION):
+    async for event in _story(log, session_id):
         before = view.state
         apply(view, event)
         if view.state is not before and where(load_state(view.state)):
@@ -109,12 +145,16 @@ def _loader(workflow: Workflow | None) -> Callable[[Any], Any]:
 
 async def start_patches(log: EventLog, session_id: str, position: int) -> list[dict[str, Any]]:
     """What `start` did to the state, for a fork that begins before that was recorded."""
-    second = await log.read(session_id, 1, upto=2) if position == 1 else []
-    for event in second:
-        if event.name == names.FORKED:
-            return await start_patches(log, event.payload["parentSessionId"], 1)
-        if event.name == names.INTENT and event.payload.get("reason") == "start":
-            return list(event.payload["patches"])
+    while position == 1:
+        second = await log.read(session_id, 1, upto=2)
+        payload: Mapping[str, Any] = second[0].payload if second else {}
+        if second and second[0].name == names.FORKED:
+            if "startEdits" in payload:
+                return list(payload.get("edits", [])[: payload["startEdits"]])
+            session_id = payload["parentSessionId"]  # Written before forks recorded it.
+            continue
+        is_start = second and second[0].name == names.INTENT and payload.get("reason") == "start"
+        return list(payload["patches"]) if is_start else []
     return []
 
 
@@ -139,6 +179,8 @@ def forked_payload(
         if workflow is not None:
             workflow.state_type.load(edited)
         payload["edits"] = [*starting, *patches]
+    if view.position == 1:
+        payload["startEdits"] = len(starting)
     if view.source:
         payload["source"] = view.source
     return payload

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
+from callboard.engine.checkpoints import is_due, weigh, write
 from callboard.engine.loading import Loaded, load
 from callboard.engine.perform import Scene
 from callboard.engine.resolving import Questions
@@ -14,12 +15,9 @@ from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import EventLog, Writing
-from callboard.state.control import control
 from callboard.state.fold import apply
-from callboard.state.session import Asked, SessionView
-
-# A state smaller than this is not worth a checkpoint of its own: folding is quicker.
-_SMALLEST_CHECKPOINT = 16_384
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked
 
 Build = Callable[[Scene], None]
 Listener = Callable[[list[Event]], None]
@@ -89,6 +87,7 @@ class LiveSession:
                 try:
                     committed = await self._append(scene.batch, done_here, narration)
                 except PositionConflict:
+                    await self._yield_to_others(scene.batch)
                     continue
                 self._stale = False
                 return committed
@@ -116,7 +115,16 @@ class LiveSession:
         told = self._told
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._stale = False
-        self._tell(await self.log.read(self.session_id, told))
+        # Not what has come since: whoever hears of an event finds it in the view.
+        self._tell(await self.log.read(self.session_id, told, upto=self.view.position))
+
+    async def _yield_to_others(self, batch: Batch) -> None:
+        """Somebody else appended first: take back what was built, and fold what they wrote."""
+        batch.take_back()
+        if any(event.name == names.INTENT for event in batch.events):
+            self.state = LiveState(self.workflow.state_type, self.view)
+        # Where nothing is to be read, something else is wrong: then it is loaded anew.
+        self._stale = not await self._read_on()
 
     async def catch_up(self) -> bool:
         """Read what others have written; whether there was anything."""
@@ -126,13 +134,18 @@ class LiveSession:
             if self._stale:
                 await self._reload()
                 return True
-            events = await self.log.read(self.session_id, self.view.position)
-            for event in events:
-                apply(self.view, event)
-                self._last_id = event.id
-            if any(event.name == names.INTENT for event in events):
-                self.state = LiveState(self.workflow.state_type, self.view)
-            self._tell(events)
+            return await self._read_on()
+
+    async def _read_on(self) -> bool:
+        """Fold what others have written; whether there was anything."""
+        events = await self.log.read(self.session_id, self.view.position)
+        for event in events:
+            apply(self.view, event)
+            self._last_id = event.id
+        if any(event.name == names.INTENT for event in events):
+            self.state = LiveState(self.workflow.state_type, self.view)
+        self._size_since += weigh([e for e in events if e.name not in names.NARRATION])[1]
+        self._tell(events)
         return bool(events)
 
     def _tell(self, events: list[Event]) -> None:
@@ -148,13 +161,8 @@ class LiveSession:
 
     def checkpoint(self, batch: Batch) -> None:
         """Write the whole view, between two phases, when what came since outweighs the last."""
-        if self._size_since > max(self._checkpoint_size, _SMALLEST_CHECKPOINT):
-            payload = {
-                "state": self.view.state,
-                "phase": self.view.last_phase,
-                "control": control(self.view),
-            }
-            batch.add(names.CHECKPOINT, payload)
+        if is_due(self._checkpoint_size, self._size_since):
+            write(batch)
 
     async def question(self, question: str) -> Interaction:
         """A question with all that was said with it, which a view does not keep."""

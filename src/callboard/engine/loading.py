@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from callboard.engine.checkpoints import weigh
 from callboard.errors import SessionNotFound, ValidationError
 from callboard.events import names
-from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
-from callboard.events.rows import Query
 from callboard.log.protocol import EventLog
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
+
+_PAGE = 4096
+"""How many positions are read at once: a long session need not be in memory twice."""
 
 
 @dataclass(slots=True)
@@ -21,6 +23,17 @@ class Loaded:
     last_id: str | None
     checkpoint_size: int
     size_since: int
+
+    def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
+        """Go on with these events."""
+        for event in events:
+            apply(self.view, event)
+            self.last_id = event.id
+        if weighed:
+            checkpoint, since = weigh(events)
+            if checkpoint:
+                self.checkpoint_size, self.size_since = checkpoint, 0
+            self.size_since += since
 
 
 async def load(
@@ -40,16 +53,18 @@ async def load(
             field="position",
             last_position=head,
         )
-    begin = await _checkpoint(log, session_id, position)
-    events = await log.read(session_id, max(begin - 1, 0), upto=position, skip=names.NARRATION)
-    if begin == 0 and not is_session(events):
-        raise not_found(session_id)
-    view = SessionView(session_id=session_id)
-    for event in events:
-        apply(view, event)
-    view.position = position
-    sizes = _weigh(events) if weighed else (0, 0)
-    return Loaded(view, events[-1].id if events else None, *sizes)
+    begin = await log.checkpoint(session_id, position)
+    loaded = Loaded(SessionView(session_id=session_id), None, 0, 0)
+    after = max(begin - 1, 0)
+    while after < position:
+        upto = min(after + _PAGE, position)
+        events = await log.read(session_id, after, upto, skip=names.NARRATION)
+        if begin == 0 and after == 0 and not is_session(events):
+            raise not_found(session_id)
+        loaded.fold(events, weighed=weighed)
+        after = upto
+    loaded.view.position = position
+    return loaded
 
 
 async def view_at(log: EventLog, session_id: str, at: int | None = None) -> SessionView:
@@ -75,31 +90,3 @@ def not_found(session_id: str) -> SessionNotFound:
         f"There is no session {session_id!r}. List them with: callboard sessions",
         session_id=session_id,
     )
-
-
-def _weigh(events: list[Event]) -> tuple[int, int]:
-    """The bytes of the last checkpoint, and of what came after it."""
-    checkpoint_size = size_since = 0
-    for event in events:
-        size = len(dump_json(event.payload))
-        if event.name == names.CHECKPOINT:
-            checkpoint_size, size_since = size, 0
-        else:
-            size_since += size
-    return checkpoint_size, size_since
-
-
-async def _checkpoint(log: EventLog, session_id: str, position: int) -> int:
-    """The newest checkpoint at or before a position; a fork's may lie in what it came from."""
-    for part in reversed(await log.lineage(session_id)):
-        where = Query(
-            "checkpoints",
-            {"session": part.stream},
-            at_most=("position", min(position, part.position)),
-            order="position",
-            descending=True,
-            limit=1,
-        )
-        if found := await log.rows(where):
-            return found[0]["position"]
-    return 0

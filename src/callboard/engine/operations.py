@@ -13,6 +13,7 @@ from callboard.engine.answering import (
     received_payload,
 )
 from callboard.engine.batch import Batch, LiveState
+from callboard.engine.checkpoints import is_due, weigh, write
 from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import load, not_found
 from callboard.engine.outputs import plain
@@ -223,7 +224,7 @@ class Operations:
                     f"callboard fork {session_id} --phase {view.last_phase or 'NAME'}",
                     session_id=session_id,
                 )
-            if not view.paused and view.pausing is None and not _lies_still(view):
+            if not view.paused and view.pausing is None and not view.untouched:
                 return False
             batch.add(names.RESUMED, authored(by))
             return True
@@ -259,13 +260,15 @@ class Operations:
         With `run=False` no driver takes the new session up by itself.
         """
         position = await fork_position(self._log, session_id, at, workflow)
-        loaded = await load(self._log, session_id, position)
+        loaded = await load(self._log, session_id, position, weighed=True)
         view = loaded.view
         starting = await start_patches(self._log, session_id, position)
         payload = forked_payload(view, workflow, edits, starting) | authored(by)
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
-        batch.add(names.FORKED, payload)
+        forked = batch.add(names.FORKED, payload)
+        if is_due(loaded.checkpoint_size, loaded.size_since + weigh([forked])[1]):
+            write(batch)
         writing = Writing(expect=position, base=Base(session_id, position), settle=not run)
         await self._log.append(view.session_id, batch.events, writing)
         return Forked(view.session_id, session_id, position, position + 1)
@@ -335,11 +338,6 @@ class Operations:
     async def _driven(self, session_id: str) -> bool:
         lease = await self._log.lease(session_id)
         return lease is not None and lease.owner is not None and lease.alive
-
-
-def _lies_still(view: SessionView) -> bool:
-    """Whether it is a fork that was not to run, or has not been taken up yet."""
-    return view.fork_position is not None and view.position == view.fork_position + 1
 
 
 def _ended(status: str) -> str:

@@ -1,7 +1,7 @@
 """Asks whoever can be asked in this process, and writes down what they answer."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from dataclasses import replace
 
 from callboard.engine.answering import answer_payload
@@ -17,7 +17,7 @@ from callboard.interactions.outcomes import check_of_event, completion_event
 from callboard.interactions.records import Interaction
 from callboard.interactions.results import completion_of
 from callboard.interactions.schema_checking import verified
-from callboard.state.session import Asked
+from callboard.state.visits import Asked
 
 
 class People:
@@ -38,9 +38,14 @@ class People:
         self._answering: set[str] = set()
 
     @property
-    def asked(self) -> set[str]:
+    def asked(self) -> KeysView[str]:
         """The questions that somebody is thinking about just now."""
-        return set(self._asking)
+        return self._asking.keys()
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is anybody here who can be asked."""
+        return self._handler is not None
 
     def will_answer(self) -> bool:
         """Whether a pending question may still be answered from here."""
@@ -50,15 +55,13 @@ class People:
     def ask(self) -> None:
         """Put what is new to the handler, and take back what is no longer asked."""
         view = self._live.view
-        if not view.questions and not self._asking:
+        if self._handler is None or (not view.questions and not self._asking):
             return
         paused = view.paused or view.pausing is not None
         pending = {} if paused else {asked.id: asked for asked in view.pending()}
         for question, task in self._asking.items():
             if question not in pending and question not in self._answering:
                 task.cancel()
-        if self._handler is None:
-            return
         for question, asked in pending.items():
             known = question in self._asking or question in self.declined
             if not known and is_for_handler(asked):

@@ -24,7 +24,7 @@ from callboard.interactions.expiry import expire
 from callboard.interactions.questions import Rendered
 from callboard.interactions.rendering import is_question, render
 from callboard.state.model import HumanResponse
-from callboard.state.session import Asked, Run, Visit, run_item
+from callboard.state.visits import Asked, Run, Visit, run_item
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +277,9 @@ def fail(scene: Scene, error: dict[str, Any], *, recorded: bool = False) -> None
 
 def cancel_questions(batch: Batch, reason: str, run: str | None = None) -> None:
     """Close the questions that are still open: all of them, or those of one run."""
-    for asked in batch.view.pending():
-        if run is None or asked.run == run:
-            close(batch, names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
+    view = batch.view
+    for asked in view.pending() if run is None else view.open.pending_of(run):
+        close(batch, names.INPUT_CANCELLED, {"id": asked.id, "reason": reason})
 
 
 def _route(scene: Scene, output: Any) -> None:

@@ -1,6 +1,6 @@
 """Patches that take over an agent's output refer to it, so that it is stored once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from callboard.events.codec import dump_json
@@ -19,13 +19,10 @@ def refer(
 
     `state` is what the patches apply to, `outputs` what agents made, by the event's position.
     """
-    written = {dump_json(output): at for at, output in outputs.items() if not _is_short(output)}
-    written = {data: at for data, at in written.items() if len(data) > _WORTH_REFERRING}
+    written = _written(outputs)
     if not written:
         return patches, None
-    for output in outputs.values():
-        if isinstance(output, list | dict):
-            patches = _taken_over(patches, state, output)
+    patches = _taken_over(patches, state, outputs, written)
     found = {
         index: written[data]
         for index, one in enumerate(patches)
@@ -34,30 +31,61 @@ def refer(
     return patches, found or None
 
 
+def _written(outputs: Mapping[int, Any]) -> dict[bytes, int]:
+    """The outputs that are worth referring to, as JSON, each with its position."""
+    written: dict[bytes, int] = {}
+    for at, output in outputs.items():
+        if not _is_short(output) and len(data := dump_json(output)) > _WORTH_REFERRING:
+            written[data] = at
+    return written
+
+
 def _is_short(output: Any) -> bool:
     """Whether there is no need to write the output down to see that it is short."""
-    return output is None or (isinstance(output, str) and len(output) * 6 < _WORTH_REFERRING)
+    if isinstance(output, str):
+        return len(output) * 6 < _WORTH_REFERRING
+    return not isinstance(output, list | dict)
 
 
-def _taken_over(patches: Patches, state: Any, output: Any) -> Patches:
-    """One patch for a place that became the output, where a difference has one per element."""
+def _taken_over(
+    patches: Patches, state: Any, outputs: Mapping[int, Any], written: Collection[bytes]
+) -> Patches:
+    """One patch for a place that became an output, where a difference has one per element."""
+    alike = {_size(output) for output in outputs.values()} - {None}
+    if not alike:
+        return patches
     after = patch.apply(state, patches)
+    replaced: dict[str, Any] = {}
     for path in _ancestors(patches):
+        if _is_within(path, replaced):
+            continue
         value = _at(after, path)
         # Lengths first: the value may be a long list to which little was added.
-        alike = type(value) is type(output) and len(value) == len(output)
-        if alike and dump_json(value) == dump_json(output):
-            rest = [one for one in patches if not one["path"].startswith(path + "/")]
-            return [*rest, {"op": "replace", "path": path, "value": value}]
-    return patches
+        if _size(value) in alike and dump_json(value) in written:
+            replaced[path] = value
+    if not replaced:
+        return patches
+    rest = [one for one in patches if not _is_within(one["path"], replaced)]
+    whole = [{"op": "replace", "path": path, "value": value} for path, value in replaced.items()]
+    return [*rest, *whole]
+
+
+def _size(value: Any) -> tuple[type, int] | None:
+    return (type(value), len(value)) if patch.is_object(value) or patch.is_list(value) else None
+
+
+def _is_within(path: str, places: Collection[str]) -> bool:
+    """Whether a place lies inside of one of the others."""
+    keys = path.split("/")
+    return any("/".join(keys[:depth]) in places for depth in range(2, len(keys)))
 
 
 def _ancestors(patches: Patches) -> Iterator[str]:
     """The places inside of which something changes, outermost first."""
-    seen: set[str] = set()
+    seen: dict[str, None] = {}
     for one in patches:
         keys = one["path"].split("/")
-        seen.update("/".join(keys[:depth]) for depth in range(2, len(keys)))
+        seen.update(dict.fromkeys("/".join(keys[:depth]) for depth in range(2, len(keys))))
     return iter(sorted(seen, key=len))
 
 

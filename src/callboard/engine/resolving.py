@@ -1,8 +1,10 @@
 """What becomes of a question, written by its row alone: so that it costs the same whatever the
 session's state weighs, and so that what closes a question closes it once."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from callboard.clock import Clock
 from callboard.engine.answering import RAN_OUT, already, closed, unknown
@@ -36,6 +38,7 @@ class Questions:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def find(self, interaction_id: str) -> Interaction:
         """A question, open or closed."""
@@ -63,6 +66,14 @@ class Questions:
         Returns the question as it was, or None when there was nothing to write.
         """
         stream = (await self.find_open(interaction_id)).stream
+        # One after the other: of many at once, each would make all the others begin again.
+        turn = self._turns.setdefault(stream, asyncio.Lock())
+        async with turn:
+            return await self._write(stream, interaction_id, build)
+
+    async def _write(
+        self, stream: str, interaction_id: str, build: Callable[[Interaction], Told | None]
+    ) -> Interaction | None:
         while True:
             # In this order: what closes the question after the row was read, moves the head.
             head = await self._log.head(stream)

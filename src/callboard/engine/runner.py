@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from itertools import islice, takewhile
 from typing import Any
 
 from callboard.engine import decide as d
@@ -21,7 +22,8 @@ from callboard.engine.ports import HumanInput
 from callboard.errors import CallboardError, OwnershipLost, Unwound, describe
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.state.session import SessionView, run_item
+from callboard.state.session import SessionView
+from callboard.state.visits import run_item
 
 LINGER = 30.0
 """Seconds for which an agent that waits for a person stays in memory."""
@@ -74,6 +76,7 @@ class Drive:
         self._wake_at: int | None = None
         self._starting: list[Place] = []
         self._desks: dict[str, RunDesk] = {}
+        self._waiting: dict[str, RunDesk] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._finished: dict[str, Outcome] = {}
         self._handled: list[str] = []
@@ -168,11 +171,11 @@ class Drive:
         if view.ended:
             self._tell_dropped(view)
             return
-        for run in view.in_flight():
-            if run not in self._tasks and run not in self._finished:
-                interrupt(scene, run, "crashed")
+        running = view.open.running
+        for run in [run for run in running if run not in self._tasks]:
+            interrupt(scene, run, "crashed")
         for run, outcome in self._finished.items():
-            if run in view.in_flight():
+            if run in running:
                 _record(scene, run, outcome)
         self._decide(scene)
 
@@ -217,12 +220,11 @@ class Drive:
         view = self._live.view
         if view.ended or view.paused:
             return True
-        if self._more or self._starting or self._tasks.keys() - self._finished.keys():
+        if self._more or self._starting or len(self._tasks) > len(self._finished):
             return False
         if self._declined or self._people.will_answer():
             return False
-        runs = view.visit.runs.values() if view.visit and not self._parks else ()
-        return view.held is not None or not any(run.retry_at is not None for run in runs)
+        return view.held is not None or self._parks or not view.open.retries
 
     def _act(self) -> None:
         """Do what was committed: start agents, stop them, ask people."""
@@ -244,7 +246,7 @@ class Drive:
     def _launch(self, place: Place) -> None:
         step = self._live.workflow.steps[place.phase]
         assert step.agent is not None
-        desk = RunDesk(self._live, step.agent, place, self._wake.set)
+        desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set)
         self._desks[place.run] = desk
         self._tasks[place.run] = self._loop.create_task(self._work(desk, step.phase.timeout))
 
@@ -264,10 +266,9 @@ class Drive:
         if interrupt:
             self._stop_agents("paused")
             return
-        for desk in self._desks.values():
-            if desk.waiting_for:
-                desk.stopping = "paused"
-                self._live.unwind(set(desk.waiting_for), Unwound())
+        for desk in self._waiting.values():
+            desk.stopping = "paused"
+            self._live.unwind(set(desk.waiting_for), Unwound())
 
     def _stop_agents(self, reason: str) -> None:
         for run, desk in self._desks.items():
@@ -278,15 +279,21 @@ class Drive:
     def _unwind_idle(self) -> None:
         """Take agents off the stack that have waited for a person long enough."""
         now = self._live.clock.monotonic()
-        for desk in self._idle():
-            if self._expires_at(desk, now + 1) <= now:
-                self._live.unwind(set(desk.waiting_for), Unwound())
+        for desk in self._waiting_until(now):
+            self._live.unwind(set(desk.waiting_for), Unwound())
 
-    def _idle(self) -> list[RunDesk]:
-        return [desk for desk in self._desks.values() if desk.waiting_since is not None]
+    def _waiting_until(self, now: float) -> list[RunDesk]:
+        """The agents that have waited for a person long enough."""
+
+        def is_over(desk: RunDesk) -> bool:
+            return self._expires_at(desk, now + 1) <= now
+
+        waiting = self._waiting.values()
+        # Where nobody can be asked, who has waited longest is the first to go.
+        return list((filter if self._people.can_ask else takewhile)(is_over, waiting))
 
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
-        if desk.waiting_since is None or self._people.asked & desk.waiting_for:
+        if desk.waiting_since is None or not desk.waiting_for.isdisjoint(self._people.asked):
             return otherwise
         if self._leaving():
             return desk.waiting_since
@@ -309,9 +316,10 @@ class Drive:
             waking.cancel()
 
     def _seconds_left(self) -> float | None:
-        clock, idle = self._live.clock, self._idle()
-        if self._wake_at is None and not idle:
+        clock, waiting = self._live.clock, self._waiting.values()
+        if self._wake_at is None and not waiting:
             return None
+        idle = waiting if self._people.can_ask else islice(waiting, 1)
         waits: list[float] = []
         if self._wake_at is not None:
             waits.append((self._wake_at - clock.now_ms()) / 1000)

@@ -13,7 +13,11 @@ from callboard.interactions.records import Interaction
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """How a session stands. `running` tells whether a living process drives it now."""
+    """How a session stands. `running` tells whether a living process drives it now.
+
+    `pending` holds its oldest open questions: all of them unless there are many. `pending_count`
+    says how many there are; `inbox(session_id)` finds them all.
+    """
 
     session_id: str
     workflow: str
@@ -32,6 +36,7 @@ class SessionInfo:
     source: Mapping[str, str] | None
     progress: str | None = None
     """How many of its phases are completed, `3/5`, where its status files tell that."""
+    pending_count: int = 0
 
     def to_wire(self) -> dict[str, Any]:
         """The session as JSON readers see it."""
@@ -48,6 +53,7 @@ class SessionInfo:
             "parent": self.parent,
             "forkPosition": self.fork_position,
             "pending": [one.to_wire() for one in self.pending],
+            "pendingCount": self.pending_count,
             "error": self.error,
             "held": self.held,
             "progress": self.progress,
@@ -73,6 +79,7 @@ class SessionInfo:
             held=wire["held"],
             source=None,
             progress=wire.get("progress"),
+            pending_count=wire.get("pendingCount", len(wire["pending"])),
         )
 
 
@@ -104,6 +111,7 @@ def session_info(
         error=_json(row["error"]),
         held=row["held"],
         source=_json(row["source"]),
+        pending_count=row["pending"],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from callboard.events import names
-from callboard.state.session import Asked
+from callboard.state.visits import Asked
 
 
 def ran_out(asked: Asked, now_ms: int) -> bool:

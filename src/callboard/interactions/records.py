@@ -162,6 +162,14 @@ class Interaction:
         )
 
 
+_LONG = ("prompt", "options", "session_config", "session_transcript", "response", "accepted")
+
+
+def length_of(row: Mapping[str, Any]) -> int:
+    """How many characters a row has, of what can be long: for lists that must not be."""
+    return sum(len(row[column] or "") for column in _LONG)
+
+
 def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> Interaction:
     """The interaction that a row holds, as it is now: a claim that has run out is none."""
     until = row["claimed_until"]

@@ -1,9 +1,9 @@
 """A log that lives as long as its process: for tests, for `run` without a database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
@@ -57,6 +57,19 @@ class _Stream:
         while stream.base is not None and position <= stream.base_position:
             stream = stream.base
         return stream
+
+    def between(self, after: int, last: int) -> Iterator[Record]:
+        """The records with after < position <= last, from wherever they were appended."""
+        parts: list[tuple[_Stream, int]] = []
+        stream: _Stream | None = self
+        while stream is not None and last > after:
+            if last > stream.base_position:
+                parts.append((stream, last))
+                last = stream.base_position
+            stream = stream.base
+        for part, upto in reversed(parts):
+            start = part.base_position
+            yield from islice(part.own, max(after - start, 0), upto - start)
 
     @property
     def needed(self) -> int:
@@ -171,13 +184,13 @@ class MemoryLog:
         found = self._visible(stream)
         if found is None:
             return []
-        last = found.standing.head if upto is None else min(upto, found.standing.head)
+        after, head = max(after, 0), found.standing.head
+        last = head if upto is None else min(upto, head)
         events: list[Event] = []
         quota = Quota(limit)
-        for position in range(max(after, 0) + 1, last + 1):
+        for stored in found.between(after, last):
             if quota.is_spent:
                 break
-            stored = found.at(position)
             if stored.name not in skip:
                 events.append(self._restore(found, stored, quota))
         return events
@@ -193,16 +206,16 @@ class MemoryLog:
         found = self._visible(stream)
         return found.standing.head if found else 0
 
-    async def lineage(self, stream: str) -> list[Base]:
-        """Where a stream's events were appended: each stream, and up to which position."""
+    async def checkpoint(self, stream: str, upto: int) -> int:
+        """The newest checkpoint at or before a position, of a stream or of its prefix."""
         self._check_open()
         part = self._visible(stream)
-        last = part.standing.head if part else 0
-        parts: list[Base] = []
         while part is not None:
-            parts.append(Base(part.id, last))
-            last, part = part.base_position, part.base
-        return parts[::-1]
+            places = [row["position"] for row in self._shared_rows(part)]
+            if found := max((place for place in places if place <= upto), default=0):
+                return found
+            upto, part = min(upto, part.base_position), part.base
+        return 0
 
     async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes: no gap, no repeat."""
@@ -304,10 +317,14 @@ class MemoryLog:
 
     def _unneeded(self, stream: _Stream) -> list[Drop]:
         """What takes the rows away that only positions beyond every fork have."""
-        column = SESSION_COLUMN[SHARED]
-        rows = self.memory.views.rows(Query(SHARED, {column: stream.id}), lambda _: None)
-        beyond = [row["position"] for row in rows if row["position"] > stream.needed]
-        return [Drop(SHARED, {column: stream.id, "position": at}) for at in beyond]
+        needed = stream.needed
+        places = [row["position"] for row in self._shared_rows(stream)]
+        where = {SESSION_COLUMN[SHARED]: stream.id}
+        return [Drop(SHARED, {**where, "position": at}) for at in places if at > needed]
+
+    def _shared_rows(self, stream: _Stream) -> list[Row]:
+        query = Query(SHARED, {SESSION_COLUMN[SHARED]: stream.id})
+        return self.memory.views.rows(query, lambda _: None)
 
     async def trim(self, limit: int = 1000) -> int:
         """Remove at most so many events of deleted streams that no fork needs."""

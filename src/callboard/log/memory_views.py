@@ -2,11 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from callboard.events.rows import KEYS, Cell, Drop, Put, Query, Row, RowChange, sized
+from callboard.events.rows import (
+    KEYS,
+    SESSION_COLUMN,
+    Cell,
+    Drop,
+    Put,
+    Query,
+    Row,
+    RowChange,
+    sized,
+)
 from callboard.events.status import status_of
 from callboard.log.tables import Table, small, table_of
 
 Key = tuple[Cell, ...]
+Rows = dict[Key, dict[str, Cell]]
 OfStream = Callable[[str], tuple[int, int, str | None] | None]
 """(position, updated_at, owner) of a stream, when there is one."""
 
@@ -15,7 +26,8 @@ class MemoryViews:
     """Every view, by name and key."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, dict[Key, dict[str, Cell]]] = {name: {} for name in KEYS}
+        self._tables: dict[str, Rows] = {name: {} for name in KEYS}
+        self._by_stream: dict[str, dict[Cell, Rows]] = {name: {} for name in KEYS}
 
     def apply(self, changes: Sequence[RowChange]) -> None:
         """Carry the changes out in their order: all of them, or none when one is wrong."""
@@ -31,10 +43,15 @@ class MemoryViews:
             raise
 
     def _write(self, table: str, key: Key, row: dict[str, Cell] | None) -> None:
-        if row is None:
-            self._tables[table].pop(key, None)
-        else:
-            self._tables[table][key] = row
+        rows, streams, column = self._tables[table], self._by_stream[table], SESSION_COLUMN[table]
+        before = rows.pop(key, None)
+        if before is not None:
+            streams[before[column]].pop(key)
+            if not streams[before[column]]:
+                del streams[before[column]]
+        if row is not None:
+            rows[key] = row
+            streams.setdefault(row[column], {})[key] = row
 
     def _writes(self, change: RowChange) -> list[tuple[str, Key, dict[str, Cell] | None]]:
         """What a change puts at which keys; None takes the row away."""
@@ -53,25 +70,29 @@ class MemoryViews:
         return [*gone, *(_keyed(table, row) for row in changed)]
 
     def _matching(self, table: str, where: Mapping[str, Cell]) -> list[tuple[Key, dict[str, Cell]]]:
-        rows = self._tables[table]
-        key = tuple(where.get(column) for column in KEYS[table])
-        if len(where) == len(key) and None not in key:
-            return [(key, rows[key])] if key in rows else []
         return [
             (key, row)
-            for key, row in rows.items()
+            for key, row in self._candidates(table, where).items()
             if all(row[column] == value for column, value in where.items())
         ]
+
+    def _candidates(self, table: str, where: Mapping[str, Cell]) -> Rows:
+        """The rows that can fit: by their key or their stream, if that is given, else all."""
+        rows = self._tables[table]
+        key = tuple(where.get(column) for column in KEYS[table])
+        if None not in key:
+            return {key: rows[key]} if key in rows else {}
+        stream = where.get(SESSION_COLUMN[table])
+        return rows if stream is None else self._by_stream[table].get(stream, {})
 
     def rows(self, query: Query, of_stream: OfStream) -> list[Row]:
         """Answer a question about one view."""
         table = table_of(query)
         table.check_query(query)
-        rows = [dict[str, Cell](row) for row in self._tables[query.table].values()]
+        rows = self._candidates(query.table, query.where).values()
         if query.table == "sessions":
-            for row in rows:
-                _complete_session(row, of_stream)
-        found = [row for row in rows if _fits(row, query)]
+            rows = [_complete_session(row, of_stream) for row in rows]
+        found = [dict(row) for row in rows if _fits(row, query)]
         if query.count:
             return [{"count": len(found)}]
 
@@ -95,15 +116,17 @@ def _added(row: Mapping[str, Cell], add: Mapping[str, int]) -> dict[str, Cell]:
     return {column: plus(row[column], more) for column, more in add.items()}
 
 
-def _complete_session(row: dict[str, Cell], of_stream: OfStream) -> None:
+def _complete_session(row: Mapping[str, Cell], of_stream: OfStream) -> dict[str, Cell]:
     ended = row["ended"]
-    row["status"] = status_of(
+    status = status_of(
         ended=ended if isinstance(ended, str) else None,
         paused=bool(row["paused"]),
         questions=int(row["pending"] or 0),
         entered=row["phase"] is not None,
     )
-    row["position"], row["updated_at"], row["owner"] = of_stream(str(row["id"])) or (None,) * 3
+    position, updated_at, owner = of_stream(str(row["id"])) or (None,) * 3
+    more = {"status": status, "position": position, "updated_at": updated_at, "owner": owner}
+    return {**row, **more}
 
 
 def _fits(row: Row, query: Query) -> bool:

@@ -123,10 +123,11 @@ class EventLog(Protocol):
         """The position of the last event; 0 for a stream that does not exist."""
         ...
 
-    async def lineage(self, stream: str) -> list[Base]:
-        """Where a stream's events were appended: each stream, and up to which position.
+    async def checkpoint(self, stream: str, upto: int) -> int:
+        """The newest checkpoint at or before a position; 0 when there is none.
 
-        Oldest first, the stream itself last. Those that were deleted are named as well.
+        A row of the view `checkpoints`: the stream's own, or one in the prefix that it shares,
+        also when the stream that holds the prefix was deleted.
         """
         ...
 

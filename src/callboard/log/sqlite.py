@@ -24,7 +24,6 @@ from callboard.log.owners import Owners
 from callboard.log.protocol import (
     ANYHOW,
     Appended,
-    Base,
     Lease,
     Limit,
     Notify,
@@ -166,12 +165,10 @@ class SqliteLog:
         with self._reads():
             return self._reader.head(stream)
 
-    async def lineage(self, stream: str) -> list[Base]:
-        """Where a stream's events were appended: each stream, and up to which position."""
+    async def checkpoint(self, stream: str, upto: int) -> int:
+        """The newest checkpoint at or before a position, of a stream or of its prefix."""
         with self._reads():
-            head = self._reader.head(stream)
-            parts = self._reader.lineage(stream) if head else ()
-            return [Base(part.stream, head if part.last is None else part.last) for part in parts]
+            return self._reader.checkpoint(stream, upto)
 
     async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes, from this process or another: no gap, no repeat."""

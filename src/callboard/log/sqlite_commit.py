@@ -41,6 +41,15 @@ _SELECT_STREAM = (
     "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled, "
     "hidden FROM streams "
 )
+_OWNER = """
+WITH RECURSIVE part (key, base, start, position) AS (
+    SELECT key, base, base_position, ?2 FROM streams WHERE key = ?1
+    UNION ALL
+    SELECT streams.key, streams.base, streams.base_position, position
+    FROM part JOIN streams ON streams.key = part.base WHERE position <= part.start
+)
+SELECT key FROM part WHERE base IS NULL OR position > start
+"""
 
 _REMEMBERED = 10_000
 """How many streams are kept in mind; 100,000 waiting sessions must not cost memory."""
@@ -244,9 +253,17 @@ class Committer:
         parent = None if parent is None or parent.hidden else parent
         start = admit_fork(stream, found and found.standing, base, parent and parent.standing)
         assert parent is not None
-        while parent.base is not None and base.position <= parent.base_position:
-            parent = batch.created.get(parent.base) or self._find_by_key(parent.base)
-        return Known(stream, self._next_key, parent.key, base.position, 0, start)
+        key = self._owner(parent, base.position, batch)
+        return Known(stream, self._next_key, key, base.position, 0, start)
+
+    def _owner(self, stream: Known, position: int, batch: _Batch) -> int:
+        """The key of the stream that a position was appended to: this one, or an ancestor."""
+        while stream.base is not None and position <= stream.base_position:
+            unwritten = batch.created.get(stream.base)
+            if unwritten is None:
+                return self._database.execute(_OWNER, (stream.base, position)).fetchone()[0]
+            stream = unwritten
+        return stream.key
 
     def _find(self, stream: str) -> Known | None:
         if known := self._streams.get(stream):
@@ -256,10 +273,6 @@ class Committer:
             return None
         known = self._streams[stream] = _known(row)
         return known
-
-    def _find_by_key(self, key: int) -> Known:
-        row = self._database.execute(_SELECT_STREAM + "WHERE key = ?", (key,)).fetchone()
-        return self._streams.setdefault(row[0], _known(row))
 
     def _write(self, batch: _Batch) -> None:
         database = self._database

@@ -5,31 +5,33 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection
 from contextlib import closing
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import Limit
 from callboard.log.quota import Quota
 from callboard.log.records import Record, restore
+from callboard.log.sqlite_ancestry import Ancestry, Segment
 from callboard.log.sqlite_views import as_rows, select, some_rows
 
 _COLUMNS = "position, id, name, version, at, caused_by, payload"
 _LONGEST = 0.004
 _ROWS = 1000
 _SLICE = 512
-_REMEMBERED = 10_000
 _FAR = 2**62
 _WINDOW = 8192
 
 
-class Segment(NamedTuple):
-    """Positions first..last of a stream, as they were appended to one stream's own events."""
+@dataclass(slots=True)
+class _Reading:
+    """What is read: which stream, how much, without which names, and when to give way."""
 
-    key: int
     stream: str
-    first: int
-    last: int | None
+    quota: Quota
+    skip: Collection[str]
+    until: float
+    events: list[Event] = field(default_factory=list[Event])
 
 
 class Reader:
@@ -40,100 +42,65 @@ class Reader:
     ) -> None:
         self._database = database
         self._another = another
-        self._lineages: dict[str, tuple[Segment, ...]] = {}
+        self._ancestry = Ancestry(database)
 
     async def read(
         self, stream: str, after: int, upto: int | None, limit: Limit, skip: Collection[str]
     ) -> list[Event]:
         """Events of a stream, those of the streams that it forked included."""
-        last = self.head(stream) if upto is None else min(upto, self.head(stream))
-        events: list[Event] = []
-        quota = Quota(limit)
         after = max(after, 0)
-        while after < last and not quota.is_spent:
-            after = self._slice(stream, (after, last), quota, skip, events)
-            if after < last and not quota.is_spent:
-                await asyncio.sleep(0)
-        return events
+        last = self.head(stream) if upto is None else min(upto, self.head(stream))
+        quota = Quota(limit)
+        if not skip:
+            last = min(last, after + quota.events)
+        reading = _Reading(stream, quota, skip, time.perf_counter() + _LONGEST)
+        for segment in self._ancestry.segments(stream, after, last):
+            await self._read_segment(reading, segment)
+            if quota.is_spent:
+                break
+        return reading.events
 
-    def _slice(
-        self,
-        stream: str,
-        bounds: tuple[int, int],
-        quota: Quota,
-        skip: Collection[str],
-        events: list[Event],
-    ) -> int:
+    async def _read_segment(self, reading: _Reading, segment: Segment) -> None:
+        after = segment.first - 1
+        while after < segment.last and not reading.quota.is_spent:
+            if time.perf_counter() > reading.until:
+                await asyncio.sleep(0)
+                reading.until = time.perf_counter() + _LONGEST
+            after = self._slice(reading, segment.key, after, segment.last)
+
+    def _slice(self, reading: _Reading, key: int, after: int, last: int) -> int:
         """Add events to those found, and tell up to which position that was done."""
-        after, last = bounds
         # Names that are left out cost time too, and SQLite cannot be interrupted by a turn.
-        last = min(last, after + _WINDOW) if skip else last
-        lineage = self.lineage(stream)
-        until = time.perf_counter() + _LONGEST
-        for segment in lineage:
-            # A cursor left open would hold this connection at one moment in the past.
-            with closing(self._records(segment, after, last, skip)) as cursor:
-                for row in cursor:
-                    stored = Record(*row)
-                    events.append(self._restored(stored, stream, lineage, quota))
-                    quota.events -= 1
-                    if quota.is_spent or time.perf_counter() > until:
-                        return stored.position
+        last = min(last, after + _WINDOW) if reading.skip else last
+        # A cursor left open would hold this connection at one moment in the past.
+        with closing(self._records(Segment(key, after + 1, last), reading.skip)) as cursor:
+            for row in cursor:
+                stored = Record(*row)
+                reading.events.append(self._restored(stored, reading.stream, reading.quota))
+                reading.quota.events -= 1
+                if reading.quota.is_spent or time.perf_counter() > reading.until:
+                    return stored.position
         return last
 
-    def _records(
-        self, segment: Segment, after: int, last: int, skip: Collection[str]
-    ) -> sqlite3.Cursor:
-        first = max(after + 1, segment.first)
-        last = last if segment.last is None else min(last, segment.last)
+    def _records(self, segment: Segment, skip: Collection[str]) -> sqlite3.Cursor:
         names = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
         return self._database.execute(
             f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{names} "
             "ORDER BY position",
-            (segment.key, first, last, *skip),
+            (*segment, *skip),
         )
 
-    def _restored(
-        self,
-        stored: Record,
-        stream: str,
-        lineage: tuple[Segment, ...],
-        quota: Quota | None = None,
-    ) -> Event:
+    def _restored(self, stored: Record, stream: str, quota: Quota | None = None) -> Event:
         def payload_at(position: int) -> bytes:
-            return self._payload(lineage, position)
+            key = self._ancestry.owner(stream, position)
+            sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
+            return self._database.execute(sql, (key, position)).fetchone()[0]
 
         return restore(stored, stream, payload_at, quota)
 
-    def _payload(self, lineage: tuple[Segment, ...], position: int) -> bytes:
-        # The last segment that begins at or before a position is the one that owns it.
-        key = next(s.key for s in reversed(lineage) if s.first <= position)
-        sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
-        return self._database.execute(sql, (key, position)).fetchone()[0]
-
-    def lineage(self, stream: str) -> tuple[Segment, ...]:
-        """Where a stream's events lie, oldest first; nothing for an unknown stream.
-
-        It never changes while the stream can be read, so it is remembered.
-        """
-        if known := self._lineages.get(stream):
-            return known
-        sql = "SELECT key, id, base, base_position FROM streams WHERE id = ?"
-        row = self._database.execute(sql, (stream,)).fetchone()
-        segments: list[Segment] = []
-        last: int | None = None
-        while row is not None:
-            key, id, base, start = row
-            segments.append(Segment(key, id, start + 1, last))
-            last = start
-            sql = "SELECT key, id, base, base_position FROM streams WHERE key = ?"
-            row = self._database.execute(sql, (base,)).fetchone() if base is not None else None
-        lineage = tuple(reversed(segments))
-        if lineage:
-            if len(self._lineages) >= _REMEMBERED:
-                self._lineages.clear()
-            self._lineages[stream] = lineage
-        return lineage
+    def checkpoint(self, stream: str, upto: int) -> int:
+        """The newest checkpoint at or before a position, of a stream or of its prefix."""
+        return self._ancestry.checkpoint(stream, upto)
 
     async def read_all(self, after: int, upto: int | None, limit: Limit) -> list[tuple[int, Event]]:
         """Events of all streams within a range of the global sequence."""
@@ -151,9 +118,8 @@ class Reader:
 
     def kept_for_forks(self, stream: str, key: int, upto: int) -> list[Event]:
         """What a deleted stream itself still holds because forks read it."""
-        lineage = self.lineage(stream)
-        with closing(self._records(Segment(key, stream, 1, upto), 0, upto, ())) as cursor:
-            return [self._restored(Record(*row), stream, lineage) for row in cursor]
+        with closing(self._records(Segment(key, 1, upto), ())) as cursor:
+            return [self._restored(Record(*row), stream) for row in cursor]
 
     def all_after(
         self, sequence: int, last: int = _FAR, quota: Quota | None = None
@@ -170,7 +136,7 @@ class Reader:
         until = time.perf_counter() + _LONGEST
         with closing(cursor):
             for place, stream, *columns in cursor:
-                event = self._restored(Record(*columns), stream, self.lineage(stream), quota)
+                event = self._restored(Record(*columns), stream, quota)
                 found.append((place, event))
                 quota.events -= 1
                 if quota.is_spent or time.perf_counter() > until:

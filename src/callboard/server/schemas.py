@@ -128,7 +128,11 @@ class SessionOut(Wire):
     updated_at: Moment
     parent: str | None
     fork_position: int | None
-    pending: list[InteractionOut]
+    pending: list[InteractionOut] = Field(
+        description="Its oldest open questions: in a list at most 3, by itself at most 100. "
+        "`GET /interactions?sessionId=…&status=pending` lists all of them."
+    )
+    pending_count: int = Field(description="How many questions are open.")
     error: Problem | None
     held: str | None
     progress: str | None = Field(

@@ -27,3 +27,4 @@ def restore(view: SessionView, state: Any, saved: dict[str, Any]) -> None:
     for name in fields(SessionView):
         if name.name not in ("session_id", "position", "updated_at"):
             setattr(view, name.name, getattr(kept, name.name))
+    view.open.rebuild(view.questions, view.visit)

@@ -11,7 +11,8 @@ from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.state import patch
 from callboard.state.control import restore
-from callboard.state.session import Asked, QuestionStatus, Run, SessionView, Visit
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked, QuestionStatus, Run, Visit
 
 Payload = Mapping[str, Any]
 
@@ -31,6 +32,8 @@ def apply(view: SessionView, event: Event) -> None:
         handler(view, event.payload, event)
         if view.held is not None and event.name not in (names.HELD, names.CHECKPOINT):
             view.held = None
+        if view.untouched and event.name not in (names.FORKED, names.CHECKPOINT):
+            view.untouched = False
     view.session_id = event.session_id
     view.position = event.position
     view.updated_at = event.at_ms
@@ -49,7 +52,7 @@ def _forked(view: SessionView, payload: Payload, event: Event) -> None:
     """Begin anew from here: what was open in the parent stays the parent's."""
     view.parent = payload["parentSessionId"]
     view.fork_position = payload["forkPosition"]
-    view.created_at = event.at_ms
+    view.created_at, view.untouched = event.at_ms, True
     view.state = patch.apply(view.state, payload.get("edits") or [])
     view.pausing, view.paused, view.ended, view.error = None, False, None, None
     view.tasks.clear()
@@ -64,6 +67,7 @@ def _forked(view: SessionView, payload: Payload, event: Event) -> None:
     }
     if visit and visit.question not in view.questions:
         visit.question = None
+    view.open.rebuild(view.questions, view.visit)
 
 
 def _held(view: SessionView, payload: Payload, event: Event) -> None:
@@ -100,6 +104,7 @@ def _entered(view: SessionView, payload: Payload, event: Event) -> None:
     view.visit = Visit(
         phase, number, payload.get("guard"), list(items) if items is not None else None
     )
+    view.open.forget_runs()
 
 
 def _exited(view: SessionView, payload: Payload, event: Event) -> None:
@@ -110,10 +115,16 @@ def _exited(view: SessionView, payload: Payload, event: Event) -> None:
     view.next_phase = phase if reason == "error" else payload.get("next")
     if view.questions:
         view.questions = {asked.id: asked for asked in view.pending()}
+    view.open.rebuild(view.questions, view.visit)
 
 
 def _run(view: SessionView, payload: Payload) -> Run | None:
     return view.visit.runs.get(payload["run"]) if view.visit else None
+
+
+def _run_changed(view: SessionView, payload: Payload) -> None:
+    assert view.visit is not None
+    view.open.run_changed(view.visit, payload["run"])
 
 
 def _agent_started(view: SessionView, payload: Payload, event: Event) -> None:
@@ -125,6 +136,7 @@ def _agent_started(view: SessionView, payload: Payload, event: Event) -> None:
         run = view.visit.runs[key] = Run(payload["agent"])
     run.status, run.attempt, run.retry_at = "running", payload["attempt"], None
     run.blockers = []
+    view.open.run_changed(view.visit, key)
 
 
 def _agent_completed(view: SessionView, payload: Payload, event: Event) -> None:
@@ -132,6 +144,7 @@ def _agent_completed(view: SessionView, payload: Payload, event: Event) -> None:
     if run:
         run.status, run.output, run.output_at = "completed", payload.get("output"), event.position
         run.error, run.once = None, {}
+        _run_changed(view, payload)
 
 
 _INTERRUPTED = {"waiting": "suspended", "crashed": "lost", "postponed": "postponed"}
@@ -141,9 +154,10 @@ def _agent_interrupted(view: SessionView, payload: Payload, event: Event) -> Non
     run = _run(view, payload)
     if run:
         run.status = _INTERRUPTED.get(payload["reason"], "interrupted")  # pyright: ignore[reportAttributeAccessIssue]
-        run.blockers = [asked.id for asked in view.pending() if asked.run == payload["run"]]
+        run.blockers = [asked.id for asked in view.open.pending_of(payload["run"])]
         if run.status == "postponed":
             run.retry_at, run.error = event.at_ms + payload["retryInMs"], payload["error"]
+        _run_changed(view, payload)
 
 
 def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:
@@ -153,6 +167,7 @@ def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:
         run.status, run.error = "failed", payload["error"]
         run.failures += 1
         run.retry_at = None if delay is None else event.at_ms + delay
+        _run_changed(view, payload)
 
 
 def _once(view: SessionView, payload: Payload, event: Event) -> None:
@@ -193,6 +208,7 @@ def _requested(view: SessionView, payload: Payload, event: Event) -> None:
         config=payload.get("config") if payload["type"] in _BY_CODING_AGENTS else None,
     )
     view.questions[asked.id] = asked
+    view.open.asked(asked)
     if view.visit and payload.get("inline"):
         view.visit.question = asked.id
 
@@ -229,18 +245,21 @@ def _close(view: SessionView, payload: Payload, status: QuestionStatus, outcome:
         # Whoever declines an interactive session says why as its error.
         declined = None if status == "failed" else payload.get("error")
         asked.message = payload.get("message") or declined
+        view.open.closed(asked, view.visit)
 
 
 def _reminded(view: SessionView, payload: Payload, event: Event) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.deadline = None
+        view.open.deadline_changed(asked)
 
 
 def _escalated(view: SessionView, payload: Payload, event: Event) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.deadline, asked.on_timeout = payload.get("deadline"), payload.get("onTimeout")
+        view.open.deadline_changed(asked)
 
 
 def _task_started(view: SessionView, payload: Payload, event: Event) -> None:

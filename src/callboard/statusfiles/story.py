@@ -10,7 +10,8 @@ from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.moments import from_ms
 from callboard.state.fold import apply
-from callboard.state.session import SessionView, Visit, run_item
+from callboard.state.session import SessionView
+from callboard.state.visits import Visit, run_item
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, PENDING
 
 PERSON: Final = "person"

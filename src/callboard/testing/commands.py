@@ -6,7 +6,7 @@ from typing import Any
 from callboard.engine import perform
 from callboard.engine.perform import Scene
 from callboard.errors import CallboardError
-from callboard.state.session import Asked, run_item
+from callboard.state.visits import Asked, run_item
 from callboard.testing.stage import SESSION, Stage, now
 
 Command = Callable[[Stage], None]

@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
-from callboard.log.protocol import ANYHOW, Appended, Base, EventLog, Lease, Limit, Notify, Writing
+from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Limit, Notify, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -144,10 +144,10 @@ class FaultyLog:
         self._check()
         return await self._lived(self.log.head(stream))
 
-    async def lineage(self, stream: str) -> list[Base]:
-        """Where a stream's events were appended."""
+    async def checkpoint(self, stream: str, upto: int) -> int:
+        """The newest checkpoint at or before a position."""
         self._check()
-        return await self._lived(self.log.lineage(stream))
+        return await self._lived(self.log.checkpoint(stream, upto))
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes."""

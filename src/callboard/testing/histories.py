@@ -7,7 +7,8 @@ from callboard.engine.workflow import Workflow
 from callboard.events import names
 from callboard.ids import event_id
 from callboard.interactions.answers import check
-from callboard.state.session import SessionView, run_key
+from callboard.state.session import SessionView
+from callboard.state.visits import run_key
 
 Payload = dict[str, Any]
 

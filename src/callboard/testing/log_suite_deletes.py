@@ -93,7 +93,7 @@ class DeleteContract(Contract):
             assert await each.read("s") == []
             assert await each.head("s") == 0
             assert await each.lease("s") is None
-            assert await each.lineage("s") == []
+            assert await each.checkpoint("s", 3) == 0
             assert await each.unsettled() == ["t"]
             assert [event.session_id for _, event in await each.read_all(0)] == ["t"]
             assert [e.session_id for _, e in await take(each.tail_all(), 1)] == ["t"]
@@ -273,15 +273,20 @@ class OrphanContract(Contract):
         self, family: EventLog, open_log: OpenLog
     ) -> None:
         wanted = {stream: await family.read(stream) for stream in "bcd"}
-        lineages = {stream: await family.lineage(stream) for stream in "bcd"}
-        assert lineages["c"] == [Base("a", 4), Base("b", 6), Base("c", 8)]
-        assert lineages["d"] == [Base("a", 3), Base("d", 4)]
+        checkpoints = {
+            (stream, upto): await family.checkpoint(stream, upto)
+            for stream in "bcd"
+            for upto in range(9)
+        }
+        assert [checkpoints["c", upto] for upto in range(9)] == [0, 0, 2, 3, 4, 4, 6, 6, 8]
+        assert checkpoints["d", 4] == 3
         await family.delete("a")
         assert await trimmed(family) == 2
         other = open_log(own_rows)
         for each in (family, other):
             assert {stream: await each.read(stream) for stream in "bcd"} == wanted
-            assert {stream: await each.lineage(stream) for stream in "bcd"} == lineages
+            for (stream, upto), found in checkpoints.items():
+                assert await each.checkpoint(stream, upto) == found
         assert await take(other.tail("c"), 8) == wanted["c"]
         assert {e.session_id for _, e in await other.read_all(0)} == {"b", "c", "d", "newest"}
 

@@ -9,12 +9,15 @@ from typing import TypeVar
 import pytest
 
 from callboard.errors import PositionConflict, SessionExists, SessionNotFound
+from callboard.events.envelope import NewEvent
+from callboard.events.rows import Put
 from callboard.log.protocol import Base, EventLog, Writing
 from callboard.testing.log_suite_material import (
     PATIENCE,
     Contract,
     OpenLog,
     attributes,
+    changing,
     completed,
     described,
     happened,
@@ -109,6 +112,60 @@ class ForkContract(Contract):
         with pytest.raises(SessionNotFound):
             await log.append("fork", several(1), Writing(base=Base("nowhere", 0)))
         assert await log.lease("fork") is None
+
+    async def test_a_long_chain_of_forks_reads_as_one_stream(self, open_log: OpenLog) -> None:
+        """A thousand generations, each with an event of its own: no depth is too deep."""
+        log, depth = open_log(described), 1000
+        await log.append("s0", [happened("n0")])
+        for first in range(1, depth + 1, 40):
+            chain = ((n, Base(f"s{n - 1}", n)) for n in range(first, first + 40))
+            await asyncio.gather(
+                *(log.append(f"s{n}", [happened(f"n{n}")], Writing(base=base)) for n, base in chain)
+            )
+        leaf, wanted = f"s{depth}", [f"n{number}" for number in range(depth + 1)]
+        other = open_log(described)
+        assert [event.name for event in await other.read(leaf)] == wanted
+        assert [event.name for event in await other.read(leaf, 10, 12)] == wanted[10:12]
+        assert [event.name for event in await log.read(leaf, 500, limit=3)] == wanted[500:503]
+        assert [event.name for event in await log.read(leaf, depth)] == wanted[depth:]
+        assert [event.name for event in await take(other.tail(leaf), depth + 1)] == wanted
+        early = await log.append("early", [happened("e")], Writing(base=Base(leaf, 3)))
+        assert early.head == 4
+        assert [event.name for event in await other.read("early")] == [*wanted[:3], "e"]
+
+    async def test_a_long_chain_can_be_deleted(self, open_log: OpenLog) -> None:
+        """From the oldest to the youngest: nothing goes that a fork needs, then everything."""
+        log, depth = open_log(described), 100
+        await log.append("s0", several(2))
+        for number in range(1, depth + 1):
+            parent = Base(f"s{number - 1}", number)
+            await log.append(f"s{number}", several(2), Writing(base=parent))
+        await log.append("newest", several(1))
+        wanted = await log.read(f"s{depth}")
+        removed = 0
+        for number in range(depth):
+            await log.delete(f"s{number}")
+            removed += await log.trim(3)
+        assert removed == depth  # What each had beyond its fork.
+        assert await open_log(described).read(f"s{depth}") == wanted
+        await log.delete(f"s{depth}")
+        while count := await log.trim(50):
+            assert count <= 50
+            removed += count
+        assert removed == 2 * (depth + 1)
+        assert [event.session_id for _, event in await log.read_all(0)] == ["newest"]
+
+    async def test_the_newest_checkpoint_may_be_in_the_prefix(self, log: EventLog) -> None:
+        def checkpoint(stream: str, position: int) -> NewEvent:
+            return changing(Put("checkpoints", {"session": stream, "position": position}))
+
+        assert await log.checkpoint("nowhere", 5) == 0
+        await log.append("s", [happened(), checkpoint("s", 2), happened(), checkpoint("s", 4)])
+        await log.append("fork", [happened(), checkpoint("fork", 5)], Writing(base=Base("s", 3)))
+        await log.append("deep", [happened()], Writing(base=Base("fork", 4)))
+        assert [await log.checkpoint("s", at) for at in (1, 2, 3, 4)] == [0, 2, 2, 4]
+        assert [await log.checkpoint("fork", at) for at in (1, 3, 4, 5)] == [0, 2, 2, 5]
+        assert [await log.checkpoint("deep", at) for at in (1, 4, 5)] == [0, 2, 2]
 
     async def test_a_reference_may_lead_into_the_prefix(self, log: EventLog) -> None:
         await log.append("s", [completed("out"), happened()])

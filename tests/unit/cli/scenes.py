@@ -88,6 +88,7 @@ class Story:
             error=view.error,
             held=view.held,
             source=None,
+            pending_count=len(view.pending()),
         )
 
     def _interaction(self, asked: Any) -> Interaction:

@@ -87,6 +87,16 @@ def test_a_question_whose_time_ran_out_cannot_be_answered():
     assert (kind, "answer q1" in text, "answer q2" in text) == ("waiting", False, True)
 
 
+def test_of_many_questions_the_first_ones_are_shown():
+    story = Story().enter()
+    for number in range(12):
+        story.ask(f"q{number}", prompt=f"Is {number} fine?")
+    kind, text = said(story.situation(owner=OWNER, alive=True))
+    assert (kind, "12 questions to answer" in text) == ("waiting", True)
+    assert ("answer q9 yes" in text, "answer q10 yes" in text) == (True, False)
+    assert "  See all 12 questions\n    callboard inbox --session s1 --db t.db" in text
+
+
 def test_paused():
     story = Story().enter().ask().then(0, names.PAUSING)
     story.then(0, names.PAUSED, by="ann", reason="lunch")

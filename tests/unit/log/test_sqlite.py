@@ -11,7 +11,7 @@ import pytest
 
 from callboard.errors import PositionConflict, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from callboard.events.rows import Cell, Put, Query
-from callboard.log import pace, sqlite_commit, sqlite_reader, sqlite_writer
+from callboard.log import pace, sqlite_ancestry, sqlite_commit, sqlite_reader, sqlite_writer
 from callboard.log.heartbeat import Heartbeat
 from callboard.log.protocol import Base, Writing
 from callboard.log.sqlite import SqliteLog
@@ -199,12 +199,13 @@ async def test_a_database_that_cannot_begin_fails_every_append(
 
 async def test_few_streams_are_remembered(log: SqliteLog, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sqlite_commit, "_REMEMBERED", 4)
-    monkeypatch.setattr(sqlite_reader, "_REMEMBERED", 4)
+    monkeypatch.setattr(sqlite_ancestry, "_REMEMBERED", 4)
     for number in range(12):
         await log.append(f"s{number}", several(1), Writing(claim=True))
         await log.read(f"s{number}")
     assert len(log._committer._streams) <= 4
-    assert len(log._reader._lineages) <= 4
+    assert len(log._reader._ancestry._keys) <= 4
+    assert len(log._reader._ancestry._parts) <= 4
     assert (await log.append("s0", several(1), Writing(expect=1, epoch=1))).epoch == 1
 
 
@@ -213,7 +214,7 @@ async def test_a_fork_is_flat(log: SqliteLog):
     await log.append("s0", several(3))
     for number in range(20):
         await log.append(f"s{number + 1}", [], Writing(base=Base(f"s{number}", 3)))
-    assert len(log._reader.lineage("s20")) == 2
+    assert len(log._reader._ancestry.segments("s20", 0, 3)) == 1
 
 
 async def test_reading_gives_way(log: SqliteLog, monkeypatch: pytest.MonkeyPatch):

@@ -132,6 +132,12 @@ function Questions({ session }: { readonly session: Session }) {
           </li>
         ))}
       </ul>
+      {session.pendingCount > session.pending.length && (
+        <p className="quiet">
+          The oldest {session.pending.length} of {session.pendingCount} open questions are shown.
+          Answer these, or see all of them in the <Link to={to.inbox()}>inbox</Link>.
+        </p>
+      )}
     </>
   )
 }

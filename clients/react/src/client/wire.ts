@@ -319,6 +319,7 @@ export interface Session {
   readonly parent: string | null
   readonly forkPosition: number | null
   readonly pending: ReadonlyArray<Interaction>
+  readonly pendingCount: number
   readonly error: Problem | null
   readonly held: string | null
   readonly progress?: string | null

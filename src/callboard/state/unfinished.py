@@ -1,0 +1,179 @@
+"""What of a session is not finished yet, kept beside its view so that nobody has to search it.
+
+A `for_each` may have 100,000 runs and a session 10,000 questions. Each event changes one of them,
+and deciding what is next looks only at those that can make a difference.
+"""
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+
+from callboard.state.visits import Asked, Run, Visit
+
+
+class Moments:
+    """When something is due, by its key; the earliest is known at once."""
+
+    __slots__ = ("_at", "_count", "_heap")
+
+    def __init__(self) -> None:
+        self._at: dict[str, int] = {}
+        self._heap: list[tuple[int, int, str]] = []
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._at)
+
+    def set(self, key: str, at: int | None) -> None:
+        """Let a key be due at a moment, or not at all."""
+        if at is None:
+            self._at.pop(key, None)
+        else:
+            self._at[key] = at
+            self._count += 1
+            heappush(self._heap, (at, self._count, key))
+        # What is no longer meant leaves the heap when it comes to its top.
+        while self._heap and self._at.get(self._heap[0][2]) != self._heap[0][0]:
+            heappop(self._heap)
+
+    def earliest(self) -> int | None:
+        """The moment at which the first of them is due."""
+        return self._heap[0][0] if self._heap else None
+
+    def first(self) -> str:
+        """The key that is due first."""
+        return self._heap[0][2]
+
+    def due(self, now: int) -> list[str]:
+        """The keys that are due at a moment."""
+        if not self._heap or self._heap[0][0] > now:
+            return []
+        return [key for key, at in self._at.items() if at <= now]
+
+
+class Unfinished:
+    """The open questions of a session, and the runs of its visit that have not come to an end."""
+
+    __slots__ = (
+        "blocked", "busy", "by_run", "deadlines", "fresh", "halting",
+        "lost", "questions", "ready", "retries", "running",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.questions: dict[str, Asked] = {}
+        """Those that wait for a person, oldest first."""
+        self.by_run: dict[str, dict[str, Asked]] = {}
+        """The questions that a run has put, also those that are closed."""
+        self.halting: dict[str, None] = {}
+        """The open questions before whose end nothing goes on."""
+        self.deadlines = Moments()
+        self.forget_runs()
+
+    def forget_runs(self) -> None:
+        """Begin with a visit that has no runs yet."""
+        self.running: dict[str, Run] = {}
+        self.busy: dict[str, None] = {}
+        """The running ones that take up a slot: who waits for a person gives its slot up."""
+        self.ready: dict[str, None] = {}
+        """Those that can go on at once, in the order in which that was clear."""
+        self.blocked: dict[str, None] = {}
+        """Those that go on when a question is closed."""
+        self.lost: dict[str, None] = {}
+        """Those whose process died while they ran."""
+        self.retries = Moments()
+        """Those that are tried again later."""
+        self.fresh = 0
+        """The first item that has never been started; later ones may have been."""
+
+    def rebuild(self, questions: Mapping[str, Asked], visit: Visit | None) -> None:
+        """Find everything anew in a view that was not folded event by event."""
+        self.__init__()
+        for asked in questions.values():
+            self._know(asked)
+        if visit is not None:
+            for key in visit.runs:
+                self.run_changed(visit, key)
+
+    def asked(self, asked: Asked) -> None:
+        """A question was put."""
+        self._know(asked)
+        if asked.run is not None:
+            self.busy.pop(asked.run, None)
+
+    def _know(self, asked: Asked) -> None:
+        if asked.run is not None:
+            self.by_run.setdefault(asked.run, {})[asked.id] = asked
+        if asked.status == "pending":
+            self.questions[asked.id] = asked
+            self.deadline_changed(asked)
+            if asked.halts:
+                self.halting[asked.id] = None
+
+    def deadline_changed(self, asked: Asked) -> None:
+        """A question has another deadline, or none any more."""
+        self.deadlines.set(asked.id, asked.deadline if asked.id in self.questions else None)
+
+    def question_changed(self, asked: Asked, *, is_there: bool) -> None:
+        """A question is again what it was, or was never put."""
+        self._end(asked)
+        if is_there:
+            self._know(asked)
+        elif asked.run in self.by_run:
+            self.by_run[asked.run].pop(asked.id, None)
+
+    def _end(self, asked: Asked) -> None:
+        self.questions.pop(asked.id, None)
+        self.halting.pop(asked.id, None)
+        self.deadline_changed(asked)
+
+    def closed(self, asked: Asked, visit: Visit | None) -> None:
+        """A question has come to its end."""
+        self._end(asked)
+        key = asked.run
+        if key is None:
+            return
+        if key in self.running and not self.pending_of(key):
+            self.busy[key] = None
+        if key in self.blocked and visit and asked.id in visit.runs[key].blockers:
+            del self.blocked[key]
+            self.ready[key] = None
+
+    def pending_of(self, run: str) -> list[Asked]:
+        """The open questions of one run, oldest first."""
+        known = self.by_run.get(run)
+        return [asked for asked in known.values() if asked.status == "pending"] if known else []
+
+    def run_changed(self, visit: Visit, key: str) -> None:
+        """A run has begun, or stopped, or come to its end, or was never begun."""
+        run = visit.runs.get(key)
+        for group in (self.running, self.busy, self.ready, self.blocked, self.lost):
+            group.pop(key, None)
+        if self.retries or (run is not None and run.retry_at is not None):
+            self.retries.set(key, run.retry_at if run else None)
+        if run is not None:
+            self._place(visit, key, run)
+        elif (item := visit.item_of(key)) is not None:
+            self.fresh = min(self.fresh, item)
+
+    def _place(self, visit: Visit, key: str, run: Run) -> None:
+        if visit.items is not None:
+            while visit.key_of(self.fresh) in visit.runs:
+                self.fresh += 1
+        match run.status:
+            case "running":
+                self.running[key] = run
+                if not self.pending_of(key):
+                    self.busy[key] = None
+            case "suspended":
+                waits = run.blockers and all(id in self.questions for id in run.blockers)
+                (self.blocked if waits else self.ready)[key] = None
+            case "interrupted":
+                self.ready[key] = None
+            case "lost":
+                self.lost[key] = None
+            case _:
+                pass
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a run that was started has not come to its end."""
+        return bool(self.running or self.ready or self.blocked or self.lost or self.retries)

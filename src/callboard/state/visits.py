@@ -1,0 +1,92 @@
+"""One stay in a phase: its items, the agents' runs, and the questions to people."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+RunStatus = Literal[
+    "running", "completed", "failed", "suspended", "interrupted", "lost", "postponed"
+]
+QuestionStatus = Literal["pending", "answered", "expired", "cancelled", "failed"]
+
+
+@dataclass(slots=True)
+class Run:
+    """One agent's work in one visit of a phase; in a `for_each`, on one item."""
+
+    agent: str
+    status: RunStatus = "running"
+    attempt: int = 1
+    failures: int = 0
+    output: Any = None
+    output_at: int = 0
+    retry_at: int | None = None
+    error: dict[str, Any] | None = None
+    blockers: list[str] = field(default_factory=list[str])
+    """A suspended run goes on when one of these questions is closed."""
+    once: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True)
+class Asked:
+    """A question to a person, from asking to its end."""
+
+    id: str
+    type: str
+    prompt: str
+    options: list[str] | None = None
+    other: bool = False
+    phase: str | None = None
+    run: str | None = None
+    key: str | None = None
+    nth: int = 1
+    deadline: int | None = None
+    on_timeout: dict[str, Any] | None = None
+    status: QuestionStatus = "pending"
+    value: Any = None
+    approved: bool | None = None
+    halts: bool = False
+    """The workflow does nothing before this is closed."""
+    config: dict[str, Any] | None = None
+    """What was said with it, where answers are checked by that: what a coding agent asks."""
+    outcome: str | None = None
+    """How an interactive session ended: completed, cancelled, timeout or failed."""
+    message: str | None = None
+    """Why it was answered with no, or declined."""
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the clock, not a person, closed it."""
+        return self.status == "expired"
+
+
+@dataclass(slots=True)
+class Visit:
+    """One stay in a phase."""
+
+    phase: str
+    number: int
+    guard: bool | None = None
+    items: list[Any] | None = None
+    runs: dict[str, Run] = field(default_factory=dict[str, Run])
+    question: str | None = None
+    updated: bool = False
+    responded: bool = False
+
+    def key_of(self, item: int) -> str:
+        """The key of the run for an item."""
+        return run_key(self.phase, self.number, item)
+
+    def item_of(self, run: str) -> int | None:
+        """The item that a run is for; None when the phase has no items."""
+        return None if self.items is None else run_item(run)
+
+
+def run_key(phase: str, visit: int, item: int | None = None) -> str:
+    """Name a run: `plan#1`, or `review#2/0` for the first item of a `for_each`."""
+    return f"{phase}#{visit}" if item is None else f"{phase}#{visit}/{item}"
+
+
+def run_item(key: str) -> int | None:
+    """The item's index in a run's key, or None."""
+    _, slash, item = key.rpartition("/")
+    return int(item) if slash and item.isdigit() else None
