@@ -71,7 +71,7 @@ def is_running(look: Look, one: Pending | Unsettled) -> bool:
 def of_dialog(look: Look, dialog: Pending) -> Shown | None:
     """What is known about a dialog that we take to be open, while its client works on."""
     shown = _in_transcript(look, dialog, look.plate.transcript_path)
-    return shown or _running(look, dialog.at, TERMINAL)
+    return shown or _running(look, dialog, look.plate.transcript_path, TERMINAL)
 
 
 def of_unsettled(look: Look, one: Unsettled) -> Shown | None:
@@ -134,20 +134,34 @@ def _outcome(result: CallResult, worked: bool) -> Outcome:
     )
 
 
-def _running(look: Look, at_ms: int, via: str | None) -> Shown | None:
+def _running(
+    look: Look, one: Pending | Unsettled, path: str | None, via: str | None
+) -> Shown | None:
     known = look.registered
-    if known is None or not look.works_since(at_ms):
+    if known is None or not look.works_since(one.at):
         return None
-    if look.now_ms < known.changed_at + RUNS_AFTER_MS:
+    if look.now_ms < known.changed_at + RUNS_AFTER_MS or not _is_written(look, one, path):
         return None
     return Shown(Outcome("allowed", via, source="registry"))
+
+
+def _is_written(look: Look, one: Pending | Unsettled, path: str | None) -> bool:
+    """Whether the transcript has the call, so that its refusal would be there too.
+
+    Some clients keep no transcript, or keep it where their hooks do not say.
+    """
+    if path is None:
+        return False
+    if one.use is None:
+        return _use_of(look, one, path) is not None
+    return any(call.use == one.use for call in calls_of(path, one.tool))
 
 
 def _running_since_handed(look: Look, one: Unsettled) -> Shown | None:
     # Anything else that happened since could be what the client works on now.
     if not one.handed or look.plate.status_at > one.closed_at:
         return None
-    return _running(look, one.at, None)
+    return _running(look, one, one.transcript, None)
 
 
 def _from_silence(look: Look, one: Unsettled) -> Shown | None:

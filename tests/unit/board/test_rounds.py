@@ -17,6 +17,7 @@ from callboard.board.plate import Plate
 from callboard.board.processes import started_at
 from callboard.board.rounds import UNHELD_SECS, Rounds
 from callboard.engine.inbox import Inbox
+from callboard.engine.operations import Operations
 from callboard.events import plates
 from callboard.vendors.reports import Report, Request, Signal
 
@@ -90,16 +91,17 @@ class Watch:
         at = self.board.clock.now_ms() / 1000 + after
         os.utime(self.transcript, (at, at))
 
-    def called(self, use: str, content: str, **decided: Any) -> None:
-        """The transcript holds a call of `ls` and what became of it."""
+    def called(self, use: str, content: str | None = None, **decided: Any) -> None:
+        """The transcript holds a call of `ls` and, with a content, what became of it."""
         call = {"type": "tool_use", "id": use, "name": "Bash", "input": {"command": "ls"}}
         result = {"type": "tool_result", "tool_use_id": use, "content": content}
         noon, later = "2026-01-31T12:00:00.000Z", "2999-01-01T00:00:00.000Z"
-        records = [
+        records: list[dict[str, Any]] = [
             {"type": "assistant", "message": {"content": [call]}, "timestamp": noon},
             {"type": "user", "message": {"content": [result]}, "timestamp": later, **decided},
         ]
-        self.write("".join(json.dumps(one) + "\n" for one in records))
+        told = records[:1] if content is None else records
+        self.write("".join(json.dumps(one) + "\n" for one in told))
 
 
 @pytest.fixture
@@ -164,6 +166,7 @@ async def test_a_dialog_that_was_left_takes_its_question_along(watch: Watch):
 
 async def test_a_command_that_runs_long_was_allowed_in_the_terminal(watch: Watch):
     await watch.asks()
+    watch.called("t1")
     watch.board.clock.skip(3)
     watch.register("busy")
     assert (await watch.pass_by(1)).status == "awaiting_approval", "a refusal may still show"
@@ -175,6 +178,22 @@ async def test_a_command_that_runs_long_was_allowed_in_the_terminal(watch: Watch
         {"approved": True},
         "terminal",
     )
+
+
+async def test_without_a_transcript_a_refusal_here_is_not_taken_for_a_yes(watch: Watch):
+    """A client told to keep none goes on after a refusal just as it does after a yes."""
+    await watch.asks()
+    watch.board.clock.skip(1)
+    answer = {"approved": False, "message": "no"}
+    await Operations(watch.board.log, watch.board.clock).answer("q1", answer, by="ada")
+    await watch.board.plates.hand_over("q1")
+    watch.register("busy")
+    await watch.pass_by(5)
+    assert (await watch.board.interaction("q1")).receipt == "pending", "nothing shows it yet"
+    await watch.hear(Signal(plates.STOP))
+    await watch.pass_by(5)
+    told = await watch.board.interaction("q1")
+    assert (told.receipt, told.response) == ("delivered", answer)
 
 
 @pytest.mark.parametrize(
