@@ -44,7 +44,7 @@ async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
         event.name == plates.TOOL_CALL
         and event.at_ms > at_ms
         and call_of(event.payload.get("raw")) == wanted
-        for event in await _last(log, plate)
+        for event in await _same(log, plate, report)
     )
 
 
@@ -55,7 +55,7 @@ async def use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
     if wanted is None:
         return None
     started: dict[str, None] = {}
-    for event in await _last(log, plate):
+    for event in await _same(log, plate, report):
         use = event.payload.get("toolUseId")
         if event.name in _BOUNDARIES:
             started.clear()
@@ -82,6 +82,12 @@ def _is_over(report: Report, use: str) -> bool:
         return False
     at_ms = result_at(report.agent, report.transcript_path, use)
     return at_ms is not None and at_ms < report.at_ms
+
+
+async def _same(log: EventLog, plate: Plate, report: Report) -> list[Event]:
+    """What the session did, or that subagent of it which reports: all may make the same calls."""
+    who = next((signal.details.get("subagent") for signal in report.signals), None)
+    return [event for event in await _last(log, plate) if event.payload.get("subagent") == who]
 
 
 async def _last(log: EventLog, plate: Plate) -> list[Event]:

@@ -150,3 +150,14 @@ async def test_a_question_that_is_over_in_the_report_that_asks_it_is_closed():
     heard = await board.heard(Report("claude", "s1", both, request=asked, hold="i1"))
     assert heard.interaction_id is None
     assert (await board.interaction("i1")).status == "cancelled"
+
+
+async def test_a_request_is_not_about_the_same_call_of_a_subagent():
+    board = Board()
+    base = {"session_id": "s1", "tool_name": "Bash", "tool_input": LS}
+    started = base | {"hook_event_name": "PreToolUse"}
+    await board.payload("claude", started | {"tool_use_id": "t-sub", "agent_id": "a1"})
+    await board.payload("claude", started | {"tool_use_id": "t-own"})
+    asked = base | {"hook_event_name": "PermissionRequest"}
+    plate = await board.payload("claude", asked, hold="q1")
+    assert [one.use for one in plate.pending] == ["t-own"]
