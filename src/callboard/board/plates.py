@@ -112,8 +112,11 @@ class Plates:
             pending = plate.dialog(interaction_id)
             if pending is None:
                 return None
-            if pending.subagent is not None:
-                return Signal(plates.PERMISSION_RESOLVED, {"request": interaction_id})
+            others = [one for one in plate.pending if one.id not in (None, interaction_id)]
+            if pending.subagent is not None or others:
+                # The turn goes on: the other dialogs have hooks of their own.
+                told = {"request": interaction_id, "outcome": "unknown"}
+                return Signal(plates.PERMISSION_RESOLVED, told)
             return Signal(plates.TURN_IDLE, {"interrupted": True})
 
         await self._tell_of(interaction_id, leave, session_id)

@@ -161,3 +161,16 @@ async def test_a_request_is_not_about_the_same_call_of_a_subagent():
     asked = base | {"hook_event_name": "PermissionRequest"}
     plate = await board.payload("claude", asked, hold="q1")
     assert [one.use for one in plate.pending] == ["t-own"]
+
+
+async def test_a_dialog_that_is_left_takes_no_other_along():
+    board = Board()
+    await board.hear(request("q1"))
+    await board.hear(request("q2", tool="WebFetch"))
+    await board.plates.let_go("q1")
+    (plate,) = await board.plates.all()
+    assert (plate.status, [one.id for one in plate.pending]) == ("awaiting_approval", ["q2"])
+    assert (await board.interaction("q2")).status == "pending"
+    await board.plates.let_go("q2")
+    (plate,) = await board.plates.all()
+    assert (plate.status, plate.interrupted, plate.pending) == ("idle", True, ())
