@@ -122,4 +122,6 @@ def _unanswered(asked: Interaction) -> str:
         return "Not answered yet."
     if asked.via == "terminal":
         return f"Decided in the terminal ({decided(asked.response)})."
+    if asked.via == "hook":
+        return f"Decided by another hook ({decided(asked.response)})."
     return f"Closed without an answer ({asked.status})."

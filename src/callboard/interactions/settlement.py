@@ -156,8 +156,11 @@ def _is_recorded(asked: Interaction, record: _Record) -> bool:
 
 
 def _told(record: _Record) -> dict[str, Any]:
-    told = {"via": record.via, "receipt": record.receipt}
-    return {key: value for key, value in told.items() if value is not None}
+    told: dict[str, Any] = {} if record.via is None else {"via": record.via}
+    # Another hook may have decided. Where nothing is said, an answer counts as delivered.
+    if record.receipt is not None or record.via != TERMINAL:
+        told["receipt"] = record.receipt
+    return told
 
 
 def _answerer(asked: Interaction | None) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
             "session_duration": payload.get("durationMs"),
             "error": _json(payload.get("error")),
             **_answerer(payload),
-            "receipt": payload.get("receipt") or _usual_receipt(event, payload),
+            "receipt": payload.get("receipt", _usual_receipt(event, payload)),
             "claimed_by": None,
             "claimed_until": None,
         }

@@ -222,6 +222,17 @@ async def test_the_transcript_says_how_it_was_decided(
     assert await waiting == told, "and the hook that was held gets to know"
 
 
+async def test_what_another_hook_decided_is_no_answer_that_was_delivered(watch: Watch):
+    await watch.asks()
+    watch.board.clock.skip(3)
+    watch.register("busy")
+    by_hook = {"decision": "reject", "source": "hook"}
+    watch.called("t1", "no", toolDenialKind="permission-rule", permissionDecision=by_hook)
+    await watch.pass_by(1)
+    told = await watch.board.interaction("q1")
+    assert (told.response, told.via, told.receipt) == ({"approved": False}, "hook", None)
+
+
 async def test_a_plate_that_is_stuck_recovers_within_twelve_seconds(watch: Watch):
     await watch.hear(Signal(plates.TOOL_START, {"toolName": "ExitPlanMode"}))
     await watch.pass_by(3)
