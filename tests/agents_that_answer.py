@@ -102,11 +102,15 @@ class Agent:
     def pid(self) -> int:
         return self.process.pid
 
-    async def send(self, job: Job) -> str:
-        """Let a child send a request; the status that it was told."""
+    async def send(self, job: Job, before: Sequence[str] = ()) -> str:
+        """Let a child send a request; the status that it was told.
+
+        before: what its command begins with.
+        """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(sending(job)).encode() + b"\n")
+        command = [*before, *sending(job)]
+        self.process.stdin.write(json.dumps(command).encode() + b"\n")
         async with asyncio.timeout(PATIENCE):
             return json.loads(await self.process.stdout.readline())
 

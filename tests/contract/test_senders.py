@@ -167,6 +167,16 @@ async def test_no_other_way_of_sending_helps_it(server: Server):
         assert await asked.status() == ("pending", None)
 
 
+@needs_users
+async def test_an_agent_that_answers_as_another_user_is_refused(server: Server):
+    """As `sudo` or a user namespace let it: the socket is not ours, and we cannot look into it."""
+    through_shell = ("sh", "-c", '"$@"; :', "sh")
+    async with agent() as attacker, asking(server, attacker.pid, "sudo") as asked:
+        before = (*users.as_user(users.OTHER), *through_shell)
+        assert await attacker.send(yes(server, asked.path), before) == "403"
+        assert await asked.status() == ("pending", None)
+
+
 def answer_at(port: int, asked: Asked) -> Job:
     """A person's answer, sent to some port."""
     return Job(port, request(asked.path, YES, TOKEN))
