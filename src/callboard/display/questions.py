@@ -59,10 +59,12 @@ def _parts(question: Interaction) -> Iterator[Part]:
     if isinstance(config.get("plan"), str):
         plan = config["plan"]
         yield Part([Line("The plan", "heading"), *text_lines(plan, lead=INDENT)], size_of(plan))
+        yield from _beside_plan(config)
     elif question.type == "permission" and config.get("toolInput"):
         yield from _wanted(config)
     else:
         yield _prompt(question)
+        yield from _beside_plan(config) if question.type == "plan" else ()
     if config.get("truncated"):
         yield Part([_CUT])
     yield Part(list(_numbered((option, "") for option in options_of(question))))
@@ -92,6 +94,14 @@ def _wanted(config: Object) -> Iterator[Part]:
     first, *others = tool_parts(config["toolInput"])
     yield Part([heading, *first.lines], first.size)
     yield from others
+
+
+def _beside_plan(config: Object) -> Iterator[Part]:
+    """What else a yes to the plan allows: the agent may ask for permissions together with it."""
+    given = as_object(config.get("toolInput"))
+    rest = {key: value for key, value in given.items() if key != "plan"}
+    for part in tool_parts(rest):
+        yield Part([Line("With the plan", "heading"), *part.lines], part.size)
 
 
 def _choices(told: Object) -> Part:

@@ -84,21 +84,28 @@ def _edit_and_rest(told: Mapping[str, Any]) -> list[Part]:
 
 def _edit(told: Mapping[str, Any]) -> Part:
     before, after = (str(told.get(key, "")) for key in _TEXTS)
-    old, new = list(_signed("-", before)), list(_signed("+", after))
-    found = list(_differences(old, new))
-    if not found:
+    if before == after:
+        found = [Line("nothing changes", "faint", INDENT)]
+    elif before.split() == after.split() and _looks(before) == _looks(after):
         # Ends of lines and tabs look the same here, and are not.
-        said = "nothing changes" if before == after else "only white space changes"
-        found = [Line(said, "faint", INDENT)]
+        found = [Line("only white space changes", "faint", INDENT)]
+    else:
+        found = list(_differences(before, after))
     sizes = [size for size in (size_of(before), size_of(after)) if size]
     return Part(found, " → ".join(sizes))
 
 
-def _differences(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Line]:
-    """What changes, with some lines around it, and how many are left out between."""
-    before, after = [line.text for line in old], [line.text for line in new]
-    if before == after:
-        return
+def _looks(text: str) -> list[str]:
+    return [line.text for line in text_lines(text)]
+
+
+def _differences(old_text: str, new_text: str) -> Iterator[Line]:
+    """What changes, with some lines around it, and how many are left out between.
+
+    Lines that only look the same do change: a character, and how it is written when it is shown.
+    """
+    old, new = list(_signed("-", old_text)), list(_signed("+", new_text))
+    before, after = old_text.split("\n"), new_text.split("\n")
     if len(before) * len(after) > _MOST_COMPARED:
         yield from old
         yield from new

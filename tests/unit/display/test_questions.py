@@ -171,3 +171,16 @@ def test_any_input_is_within_its_bounds_and_its_commands_end_is_shown(given: dic
         whole = [line for line in show(wanted(given)).lines if line.look == "command"]
         last = [line for line in whole if not line.blank][-1:]
         assert all(any(one.text.endswith(end.text[-20:]) for one in within.lines) for end in last)
+
+
+def test_what_a_plan_allows_besides_is_shown_with_it():
+    given = {"plan": "Tidy up", "allowedPrompts": [{"tool": "Bash", "prompt": "delete files"}]}
+    shown = show(wanted(given, "ExitPlanMode"))
+    assert any('"prompt": "delete files"' in text for text in texts(shown))
+
+
+def test_a_character_and_how_it_is_shown_are_a_change():
+    hidden = {"file_path": "a.py", "old_string": "a\\u202eb\nc", "new_string": "a\u202eb\nc"}
+    shown = texts(show(wanted(hidden, "Edit")))
+    assert "- a\\u202eb" in shown
+    assert "+ a\\u202eb" in shown
