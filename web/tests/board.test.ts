@@ -96,6 +96,13 @@ group('what an agent asks', () => {
     })
   })
 
+  it('shows an input that came as text, because JSON cannot hold it', () => {
+    const asked = { ...config, toolInput: "{'command': 'ls \\ud800; rm'}" }
+    const input = { input: "{'command': 'ls \\ud800; rm'}" }
+    expect(askOf({ type: 'permission', config: asked })?.toolInput).toEqual(input)
+    expect(doingOf(input)).toMatchObject({ rest: [['input', input.input]] })
+  })
+
   it('has a headline', () => {
     const ask = askOf({ type: 'permission', config })
     if (!ask) throw new Error('no ask')

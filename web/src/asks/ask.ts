@@ -32,7 +32,7 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
   const config = objectOf(question.config)
   const plateId = textOf(config.plateId)
   if (plateId === null && !BY_AGENTS.includes(question.type)) return null
-  const toolInput = objectOf(config.toolInput)
+  const toolInput = inputOf(config.toolInput)
   const plan = textOf(config.plan) ?? textOf(toolInput.plan)
   return {
     plateId,
@@ -45,6 +45,12 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
     cwd: textOf(config.cwd),
     truncated: config.truncated === true && !isWhole(config.plan),
   }
+}
+
+/** An input that JSON cannot hold is told as text: it is shown all the same. */
+function inputOf(told: unknown): Told {
+  const isOther = Array.isArray(told) || (typeof told !== 'object' && told !== undefined)
+  return isOther ? { input: told } : objectOf(told)
 }
 
 const CUT = /… [\d,]+ characters not shown …|…$/
