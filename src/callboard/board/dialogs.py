@@ -130,9 +130,12 @@ def outcomes(plate: Plate, signal: Signal, moment: Moment) -> Folded:
     """What an event shows about requests whose dialog was gone before, also after their session."""
     if signal.name not in _SHOWS_OUTCOME or not plate.unsettled:
         return Folded(plate)
-    meant = next((one for one in plate.unsettled if _is_about(one, signal, moment)), None)
-    if meant is None:
+    asked = [one for one in plate.unsettled if _is_about(one, signal, moment)]
+    if not asked:
         return Folded(plate)
+    # The same call may have been refused before, and made again: the last request led to this.
+    use = signal.details.get("toolUseId")
+    meant = max(asked, key=lambda one: (use is not None and one.use == use, one.at))
     outcome = _outcome(signal)
     kept = () if _is_final(signal) else (replace(meant, seen=outcome.kind),)
     unsettled = tuple(

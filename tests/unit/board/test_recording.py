@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.unit.board.boards import Board
 
+from callboard.engine.operations import Operations
 from callboard.events import names
 from callboard.events.envelope import NewEvent
 from callboard.vendors.reports import Report, Request, Signal
@@ -174,3 +175,16 @@ async def test_a_dialog_that_is_left_takes_no_other_along():
     await board.plates.let_go("q2")
     (plate,) = await board.plates.all()
     assert (plate.status, plate.interrupted, plate.pending) == ("idle", True, ())
+
+
+async def test_a_call_that_is_made_again_does_not_change_what_was_refused():
+    """By a client that tells no ids of calls, and whose transcript nobody reads."""
+    board = Board()
+    operations = Operations(board.log, board.clock)
+    for id, approved in (("q1", False), ("q2", True)):
+        await board.hear(request(id))
+        await operations.answer(id, {"approved": approved}, by="ada")
+        await board.plates.hand_over(id)
+    await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
+    assert (await board.interaction("q2")).receipt == "delivered"
+    assert (await board.interaction("q1")).response is None, "nothing has shown it yet"
