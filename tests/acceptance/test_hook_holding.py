@@ -74,7 +74,7 @@ async def until(server: Server, status: str) -> dict[str, Any]:
 async def answer(server: Server, id: str, value: Any) -> None:
     async with server.client() as http:
         told = await http.post(f"/interactions/{id}/answer", json={"value": value})
-        assert told.status_code == 200, told.text
+        assert told.status_code == 202, told.text  # The agent has not acted on it yet.
 
 
 async def end(process: "subprocess.Popen[bytes]") -> bytes:

@@ -335,7 +335,7 @@ def test_installed_hooks_reach_the_board_and_bring_an_answer_back(callboard, cla
         assert pending[0]["type"] == "permission"
         path = f"/interactions/{pending[0]['id']}/answer"
         answer = server.ask("POST", path, {"value": None, "approved": True})
-        assert answer["status"] == "completed"
+        assert (answer["accepted"], answer["receipt"]) == ({"approved": True}, "pending")
         said = json.loads(asking.stdout.read())
     assert asking.returncode == 0
     assert said["hookSpecificOutput"]["decision"]["behavior"] == "allow"

@@ -139,7 +139,7 @@ def _received(payload: Payload, telling: Telling) -> list[Line]:
         return []
     how = f"  via {one_line(via)}" if via and via != "handler" else ""
     said = f"  {telling.signs.done} answered: {preview(payload.get('value'), _PREVIEW)}"
-    return [((said, "done"), (f" {who}" if who else "", "faint"), (how, "faint"))]
+    return [((said, "done"), ((f" {who}" if who else "") + how, "faint"))]
 
 
 def _expired(payload: Payload, telling: Telling) -> list[Line]:

@@ -29,7 +29,7 @@ _LONGEST_FIELD: Final = 4_000
 """Of an input that is too long to keep: so much of each field, from both of its ends."""
 _MOST_QUESTIONS: Final = 50
 _MOST_OPTIONS: Final = 100
-_MOST_FIELDS: Final = 50
+_MOST_FIELDS: Final = 30
 
 _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "Bash": ("command", "Run: {}"),

@@ -106,13 +106,14 @@ async def test_commands_do_what_they_say_and_say_whether_it_was_new(client: Clie
     assert await client.resume(session, by="ann") is True
     (question,) = await client.inbox(session)
     answered = await client.answer(question.id, "yes", by="ann")
-    assert (answered.status, answered.answered_by, answered.via) == ("completed", "ann", "python")
+    assert (answered.status, answered.via) == ("completed", "python")
+    assert (answered.answered_by, answered.answered_as) == ("admin", "ann")
     stopped = await client.drive(session)
     assert [one.prompt for one in stopped.pending] == ["How?"]
     assert await client.cancel(session, by="ann", reason="enough") is True
     assert await client.cancel(session) is False
     pausing = next(e for e in await client.events(session) if e.name == "workflow:pausing")
-    assert pausing.payload["by"] == "ann"
+    assert (pausing.payload["by"], pausing.payload["as"]) == ("admin", "ann")
     assert pausing.payload["reason"] == "lunch"
     await client.delete(session)
     with pytest.raises(errors.SessionNotFound):

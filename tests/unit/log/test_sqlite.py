@@ -452,7 +452,7 @@ def page(where: dict[str, Cell] | None = None) -> Query:
         ),
         (
             Query("human_interactions", {"status": "pending"}, order="created_at", limit=5),
-            "human_interactions_open",
+            "human_interactions_by_status",
         ),
         (Query("human_interactions", {"execution_id": "e"}), "human_interactions_by_execution"),
         (Query("tasks", {"execution_id": "e", "status": "open"}), "tasks_by_execution"),
