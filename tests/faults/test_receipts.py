@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,12 +54,12 @@ async def play(seed: int, folder: Path) -> None:
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """In memory where there is such a place: the agent's files are written again and again."""
     shared = Path("/dev/shm")
-    made = Path(tempfile.mkdtemp(dir=shared if shared.is_dir() else None, prefix="callboard-"))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(made))
-    return made
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as made:
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", made)
+        yield Path(made)
 
 
 async def test_the_record_says_what_the_agent_did(folder: Path):
