@@ -271,7 +271,7 @@ def _is_meant(pending: Pending, signal: Signal) -> bool:
     """
     details = signal.details
     if "call" in details:
-        return pending.call == details["call"]
+        return pending.call == details["call"] and not _is_other_call(pending, signal)
     if signal.name == plates.TOOL_START:
         return not pending.call
     if pending.use is not None and details.get("toolUseId") is not None:
@@ -293,12 +293,18 @@ def _is_about(one: Unsettled, signal: Signal, moment: Moment) -> bool:
     if in_subagent(signal) or is_late(moment, one.at):
         return False
     if "call" in details:
-        return one.call == details["call"]
+        return one.call == details["call"] and not _is_other_call(one, signal)
     if signal.name != plates.TOOL_CALL or details.get("toolName") != one.tool:
         return False
     if one.use is not None and details.get("toolUseId") is not None:
         return one.use == details["toolUseId"]
     return one.tool in _OPENS_DIALOG or one.call == call_of(details)
+
+
+def _is_other_call(one: Pending | Unsettled, signal: Signal) -> bool:
+    """Whether the client's own ids say that an event is about another call of the same kind."""
+    use = signal.details.get("toolUseId")
+    return use is not None and one.use is not None and one.use != use
 
 
 def call_of(details: Mapping[str, Any]) -> str:

@@ -383,3 +383,14 @@ def test_a_todo_that_is_told_of_late_keeps_its_status():
 def test_a_fingerprint_takes_whatever_comes():
     odd = ["\ud800", 10**400, {"a": [float("inf")]}, None]
     assert len({fingerprint(one) for one in odd}) == len(odd)
+
+
+def test_of_two_equal_calls_an_outcome_ends_the_dialog_of_its_own():
+    first = asking(asked="i1", toolUseId="t1")
+    both = after(
+        first, "permission_request", 1600, asked="i2", toolName="Bash", toolInput=LS, toolUseId="t2"
+    )
+    call: dict[str, Any] = {"call": fingerprint(LS), "toolUseId": "t1", "outcome": "denied"}
+    folded = happen(both, "permission_resolved", toolName="Bash", **call)
+    assert [one.id for one in folded.closed] == ["i1"]
+    assert [one.id for one in folded.plate.pending] == ["i2"]
