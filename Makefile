@@ -11,6 +11,8 @@ PEERS := .venv-peers
 BIN := $(VENV)/bin
 # Quiet, and content with whatever index the environment has.
 PIP := -m pip --disable-pip-version-check --quiet --quiet
+# Tests start hundreds of processes; without this each would compile all that it loads.
+unexport PYTHONDONTWRITEBYTECODE
 # How many test processes: a number, or auto for one a core.
 WORKERS ?= auto
 
@@ -28,7 +30,7 @@ help: ## List the targets
 
 setup: python $(UI) ## Make .venv with the pinned tools and Callboard itself, and build the dashboard
 
-python: $(VENV)/.project ## The part of setup that needs no Node
+python: $(VENV)/.requirements $(VENV)/.project ## The part of setup that needs no Node
 
 # Debian ships Python without the module that gives a new environment its pip.
 define make_venv
@@ -53,22 +55,29 @@ $(BIN)/pip:
 $(PEERS)/bin/pip:
 	$(make_venv)
 
-$(VENV)/.requirements: requirements/dev.txt | $(BIN)/pip
+# The server and what installs it, a quarter of the whole. The pins are complete, and Python compiles what it loads.
+$(VENV)/.run: requirements/run.txt | $(BIN)/pip
 	@echo "installing $<"
-	@$(BIN)/python $(PIP) install -r $<
+	@$(BIN)/python $(PIP) install --no-deps --no-compile -r $<
 	@touch $@
 
-$(VENV)/.project: pyproject.toml $(VENV)/.requirements
+$(VENV)/.project: pyproject.toml $(VENV)/.run
 	@echo "installing callboard, editable"
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.bench: requirements/bench.txt $(VENV)/.project
+# The tools join the same environment; one pip at a time.
+$(VENV)/.requirements: requirements/dev.txt | $(VENV)/.project
 	@echo "installing $<"
 	@$(BIN)/python $(PIP) install -r $<
 	@touch $@
 
-$(VENV)/.docs: requirements/docs.txt $(VENV)/.project
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.requirements
+	@echo "installing $<"
+	@$(BIN)/python $(PIP) install -r $<
+	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.requirements
 	@echo "installing $<"
 	@$(BIN)/python $(PIP) install -r $<
 	@touch $@
@@ -90,7 +99,7 @@ quietly = said=$$($(1) 2>&1) || { echo "$$said" >&2; exit 1; }
 $(PACKAGES): package.json package-lock.json clients/react/package.json web/package.json
 	$(need_node)
 	@echo "installing node packages"
-	@$(call quietly,npm ci --no-progress)
+	@$(call quietly,npm ci --no-progress --prefer-offline)
 	@touch $@
 
 # The React package comes first: the dashboard is made of it.
@@ -100,10 +109,12 @@ $(UI): $(PACKAGES) $(UI_SOURCES)
 	@touch $@
 
 DEMO := .demo/callboard.db
+DEMO_WORKFLOWS := examples/release.py examples/refund.py
 
-run: setup ## Start a server with two workflows and a question that waits for you
-	@[ -e $(DEMO) ] || $(BIN)/callboard run examples/trip.py --input Lisbon --db $(DEMO) --json </dev/null &>/dev/null || [ $$? = 3 ]
-	@exec $(BIN)/callboard serve examples/trip.py examples/branching_choice.py --db $(DEMO)
+run: ## Start a server with demo data and open the dashboard; CALLBOARD_NO_BROWSER=1 opens nothing
+	@$(PYTHON) tools/prepare.py $(MAKE) $(UI)
+	@[ -e $(DEMO) ] || $(BIN)/python tools/demo_data.py $(DEMO)
+	@exec $(BIN)/callboard serve $(DEMO_WORKFLOWS) --db $(DEMO) --open
 
 check: check-python check-web ## Format, lint, types and layers, changing nothing
 
@@ -144,8 +155,8 @@ test-web: python $(UI) $(CLIENTS)
 	npm run --silent test
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not long and dashboard" $(DASHBOARD_TESTS)
 
-test-long: python $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
-	$(BIN)/pytest -m long --timeout 3600
+test-long: python $(UI) $(CLIENTS) ## The long soaks, and the rarer ways through what `make test` shows
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long --timeout 3600
 
 screenshots: python $(UI) ## Make the pictures in docs/images again
 	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture
@@ -164,6 +175,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 
 lock: python ## Pin the newest versions into requirements/*.txt and package-lock.json
 	$(COMPILE) --upgrade --all-extras pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(COMPILE) --extra server --extra tui pyproject.toml requirements/run.in -o requirements/run.txt
 	$(COMPILE) --upgrade requirements/bench.in -o requirements/bench.txt
 	$(COMPILE) --upgrade requirements/docs.in -o requirements/docs.txt
 	$(COMPILE) --upgrade requirements/bench-peers.in -o requirements/bench-peers.txt

@@ -38,7 +38,7 @@ async def ours(path: Path, count: int, width: int) -> dict[str, Any]:
     from callboard.clock import SystemClock
     from callboard.events.envelope import NewEvent
     from callboard.ids import event_id
-    from callboard.log.sqlite import SqliteLog
+    from callboard.log.sqlite.log import SqliteLog
     from callboard.state.rows import project
 
     rng, clock = random.Random(1), SystemClock()

@@ -72,8 +72,8 @@ def took(command: list[str], body: bytes, folder: Path) -> float:
 
 def processes(rounds: int) -> dict[str, list[float]]:
     from callboard import hookclient
-    from callboard.board.places import hooks_folder, make_folders, spool_folder
-    from callboard.vendors.spooling import spool_command
+    from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
+    from callboard.vendors.settings.commands import spool_command
 
     python = os.path.realpath(sys.executable)
     client = [python, "-I", "-S", hookclient.__file__]

@@ -49,7 +49,7 @@ def runs_of(folder: Path) -> Counter[str]:
 
 def completed_runs(path: Path) -> set[str]:
     """The keys of all runs that the log says have completed, read from the file itself."""
-    from callboard.log.sqlite import SqliteLog
+    from callboard.log.sqlite.log import SqliteLog
 
     async def read() -> set[str]:
         log = SqliteLog.open(path)

@@ -2,10 +2,10 @@
 
 Names: workflows, appends, storage, answer, state_at; of the server streams, http_answer, waiting,
 recovery, load, help; of the dashboard first_paint; of the React package react; of the board
-many_sessions, hooks, real_hooks and status_files; all of them when none is given. Every benchmark
-runs its peers beside us; those that are named take the place of what RESULTS.md had of them, each
-with its own date, commit and machine. `--quick` takes fewer rounds and smaller loads, for a look
-while working: it leaves out load unless it is named, and writes RESULTS-partial.md.
+many_sessions, hooks, backlog, real_hooks and status_files; all of them when none is given. Every
+benchmark runs its peers beside us; those that are named take the place of what RESULTS.md had of
+them, each with its own date, commit and machine. `--quick` takes fewer rounds and smaller loads,
+for a look while working: it leaves out load unless it is named, and writes RESULTS-partial.md.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from common import HERE, Result, Row, call, commit, machine, peers_python, progr
 
 NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
-NAMES += ["many_sessions", "hooks", "real_hooks", "status_files"]
+NAMES += ["many_sessions", "hooks", "backlog", "real_hooks", "status_files"]
 LONG = {"load"}
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
 PICTURES = {

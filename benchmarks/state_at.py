@@ -132,7 +132,7 @@ def define(outputs: list[str]) -> Any:
 async def build(path: Path, length: int) -> dict[str, Any]:
     """Fill the database; returns what is needed to know the state at any position."""
     from callboard import Callboard
-    from callboard.log.sqlite import SqliteLog
+    from callboard.log.sqlite.log import SqliteLog
     from callboard.state.rows import project
 
     outputs: list[str] = []

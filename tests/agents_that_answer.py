@@ -37,8 +37,11 @@ if job["warm"]:  # The connection is used for something harmless first.
     told = b""
     while b'"ok"' not in told:
         told += connection.recv(65536)
-connection.sendall(job["request"].encode())
 how = job["how"]
+if how == "hide":
+    import ctypes
+    ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE: nobody sees which files are open here.
+connection.sendall(job["request"].encode())
 if how == "half-close":
     connection.shutdown(socket.SHUT_WR)
 elif how == "close":
@@ -52,9 +55,6 @@ elif how == "inherit":
         connection.close()
         os.wait()
         os._exit(0)
-elif how == "hide":
-    import ctypes
-    ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE: nobody sees which files are open here.
 if how not in ("close", "reset"):
     answer = b""
     while part := connection.recv(65536):

@@ -1,9 +1,21 @@
 """How Hypothesis looks for counterexamples: with bounded patience, and no eye on the clock.
 
-A suite that can use more has a test of its own for that, marked `long`.
+A suite that can use more has a test of its own for that, marked `long`. And where tests keep what
+belongs to the user: not in the home of who runs them.
 """
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", max_examples=50, deadline=None, print_blob=True)
 settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def user_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The host's id is kept there, by every server and every board that has plates."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("share")))
+        yield

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard import hookclient
-from callboard.board.places import make_folders, write_connection
+from callboard.board.hook_folders import make_folders, write_connection
 
 PATIENCE = 20
 TOKEN = "cb_token-for-hooks"

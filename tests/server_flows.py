@@ -127,3 +127,34 @@ async def breaks(state: Gate) -> str:
 
 
 broken = Workflow("broken", state=Gate, phases=[Phase("break", agent=breaks, terminal=True)])
+
+
+class Parcel(State):
+    road: str = "closed"
+    packed: int = 0
+
+
+@agent
+async def packer(state: Parcel) -> int:
+    return state.packed + 1
+
+
+def count_packed(state: Parcel, packed: int) -> None:
+    state.packed = packed
+
+
+@agent
+async def courier(state: Parcel) -> str:
+    if state.road != "open":
+        raise RuntimeError(f"The road is {state.road}.")
+    return "delivered"
+
+
+delivery = Workflow(
+    "delivery",
+    state=Parcel,
+    phases=[
+        Phase("pack", agent=packer, update=count_packed, next="deliver"),
+        Phase("deliver", agent=courier, terminal=True),
+    ],
+)

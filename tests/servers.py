@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 import signal
+import ssl
+import subprocess
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +16,8 @@ import httpx
 
 TOKEN = "cb_a-token-for-tests"
 READY_WITHIN = 30
+_NO_TLS = ssl.create_default_context()
+"""Loading certificates takes 40 ms, which is too much for each look at a server."""
 
 
 @dataclass
@@ -26,6 +30,8 @@ class Server:
     env: dict[str, str] = field(default_factory=dict)
     before: Sequence[str] = ()
     """What its command begins with, where it runs as another user."""
+    program: Sequence[str] = ("-m", "callboard")
+    """How Python is told to be the command."""
     url: str = ""
     process: asyncio.subprocess.Process | None = None
     log: list[str] = field(default_factory=list)
@@ -36,8 +42,7 @@ class Server:
         self.process = await asyncio.create_subprocess_exec(
             *self.before,
             sys.executable,
-            "-m",
-            "callboard",
+            *self.program,
             "serve",
             *self.files,
             f"--db={self.db}",
@@ -89,7 +94,24 @@ class Server:
     def client(self, token: str | None = TOKEN) -> httpx.AsyncClient:
         """An HTTP client of it."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, verify=_NO_TLS)
+
+
+@contextmanager
+def served(folder: Path, flows: str) -> Generator[str]:
+    """The URL of a server for this source of workflows; it needs no event loop."""
+    (folder / "flows.py").write_text(flows, encoding="utf-8")
+    command = [sys.executable, "-m", "callboard", "serve", "flows.py"]
+    with subprocess.Popen(
+        [*command, "--db=t.db", "--port=0", "--json"],
+        cwd=folder,
+        env={**os.environ, "CALLBOARD_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["url"]
+        process.terminate()
 
 
 @asynccontextmanager

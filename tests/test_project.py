@@ -90,6 +90,18 @@ def test_requirements_are_pinned(path: Path):
     assert loose == []
 
 
+def test_what_run_installs_is_part_of_what_tests_install():
+    pins = {
+        name: {line for line in read_lines(name) if "==" in line} for name in ("run.txt", "dev.txt")
+    }
+    assert pins["run.txt"]
+    assert pins["run.txt"] <= pins["dev.txt"]
+
+
+def read_lines(name: str) -> list[str]:
+    return (ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines()
+
+
 def test_the_version_is_the_same_everywhere():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
-"""Small files and small functions, or a written reason."""
+"""Small files and small functions, names that mean one thing, and no module without a reason."""
 
 import ast
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,19 @@ SOURCE = ROOT / "src" / "callboard"
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 50
+SMALL_MODULE_LINES = 60
+MAX_MODULES_PER_1000_LINES = 8.3
+# The word `Any` in code, imports included, for each 1,000 lines of a package; "" is everything.
+# Lower them whenever that can be done, to 8 for everything and 2 for the others.
+MAX_ANY_PER_1000_LINES = {"": 8.0, "log": 2.0, "engine": 2.0, "drivers": 2.0, "server": 2.0}
 
 # "engine/runner.py" or "engine/runner.py:Runner.drive" -> why it is better long.
 EXCEPTIONS: dict[str, str] = {}
+# A small module with one importer -> why it is a module of its own.
+ALONE: dict[str, str] = {
+    "server.routes.status": "routes have one module for each resource",
+    "vendors.gemini.transcript": "what a client writes is read in its own package",
+}
 
 
 def source_files() -> list[Path]:
@@ -57,3 +68,100 @@ def test_files_and_functions_are_small():
 def test_every_exception_is_needed_and_has_a_reason():
     assert set(EXCEPTIONS) <= set(too_long()), "no longer too long: strike it from the table"
     assert all(len(reason.split()) >= 3 for reason in EXCEPTIONS.values())
+
+
+def public_classes() -> dict[str, list[str]]:
+    """The name of every public class, and the modules that have one."""
+    found: dict[str, list[str]] = {}
+    for path in source_files():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(path.relative_to(SOURCE).as_posix())
+    return found
+
+
+def test_a_public_class_has_a_name_of_its_own():
+    assert {name: at for name, at in public_classes().items() if len(at) > 1} == {}
+
+
+def modules() -> dict[str, Path]:
+    """Every module but packages, by its dotted name."""
+    root = SOURCE.parent
+    return {
+        ".".join(path.relative_to(root).with_suffix("").parts): path
+        for path in source_files()
+        if path.name not in ("__init__.py", "__main__.py")
+    }
+
+
+def importers() -> dict[str, set[Path]]:
+    """Who imports each module, at the top or inside of a function."""
+    known = modules()
+    found: dict[str, set[Path]] = {name: set() for name in known}
+    for path in source_files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [f"{node.module}.{one.name}" for one in node.names]
+                for name in {one if one in known else node.module for one in names} & set(known):
+                    found[name].add(path)
+    return found
+
+
+def small_and_alone() -> set[str]:
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in modules().items()}
+    return {
+        name.removeprefix("callboard.")
+        for name, who in importers().items()
+        if len(who) == 1 and lengths[name] <= SMALL_MODULE_LINES
+    }
+
+
+def test_a_small_module_has_several_users_or_a_reason():
+    assert small_and_alone() == set(ALONE)
+    assert all(len(reason.split()) >= 3 for reason in ALONE.values())
+
+
+def test_there_are_not_too_many_modules():
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in source_files())
+    assert len(source_files()) * 1000 < MAX_MODULES_PER_1000_LINES * lines
+
+
+def test_only_systems_and_the_hook_client_read_proc():
+    allowed = (SOURCE / "systems", SOURCE / "courier")
+    others = [one for one in source_files() if not any(map(one.is_relative_to, allowed))]
+    assert [str(one) for one in others if "/proc/" in one.read_text(encoding="utf-8")] == []
+
+
+def words(path: Path) -> Iterator[str]:
+    """The names in a file's code, not those in its texts and comments."""
+    with tokenize.open(path) as file:
+        for token in tokenize.generate_tokens(file.readline):
+            if token.type == tokenize.NAME:
+                yield token.string
+
+
+def any_per_1000_lines(package: str) -> float:
+    files = sorted((SOURCE / package).rglob("*.py"))
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+    return sum(word == "Any" for path in files for word in words(path)) * 1000 / lines
+
+
+def test_types_say_what_is_meant():
+    found = {package: any_per_1000_lines(package) for package in MAX_ANY_PER_1000_LINES}
+    assert {
+        package or "all": round(rate, 2)
+        for package, rate in found.items()
+        if rate >= MAX_ANY_PER_1000_LINES[package]
+    } == {}
+
+
+def test_any_has_no_other_name():
+    aliases = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in source_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "Any"
+    ]
+    assert aliases == []

@@ -19,6 +19,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: 'licenses.txt' },
+    // Swagger UI is large; only the API page loads it.
+    chunkSizeWarningLimit: 2000,
+    rolldownOptions: { input: ['index.html', 'docs.html'] },
   },
   server: {
     proxy: {

@@ -6,14 +6,13 @@ of it that needs little, stays quick.
 
 TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
 if TYPE_CHECKING:
-    from typing import Any
-
     from callboard.agents.claude_code.agent import ClaudeCode
     from callboard.app import Callboard, run
+    from callboard.board.human_interactive import HumanInteractive
     from callboard.client.client import Client
+    from callboard.drafts.model import HumanResponse, State
     from callboard.engine.context import Context
     from callboard.engine.function_agent import agent
-    from callboard.engine.human_interactive import HumanInteractive
     from callboard.engine.phase import Phase, Retry
     from callboard.engine.ports import Output, Text, Thinking, ToolCall, ToolResult
     from callboard.engine.workflow import Workflow
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from callboard.handlers.terminal import cli_prompt
     from callboard.interactions.interactive import Interactive
     from callboard.interactions.questions import Approval, Choice, Escalate
-    from callboard.state.model import HumanResponse, State
 
 __all__ = [
     "Approval",
@@ -53,36 +51,28 @@ __all__ = [
     "run",
 ]
 
-_HOMES = {
-    "Approval": "callboard.interactions.questions",
-    "Callboard": "callboard.app",
-    "Choice": "callboard.interactions.questions",
-    "ClaudeCode": "callboard.agents.claude_code.agent",
-    "Client": "callboard.client.client",
-    "Context": "callboard.engine.context",
-    "Escalate": "callboard.interactions.questions",
-    "Event": "callboard.events.envelope",
-    "HumanInteractive": "callboard.engine.human_interactive",
-    "HumanResponse": "callboard.state.model",
-    "Interactive": "callboard.interactions.interactive",
-    "Output": "callboard.engine.ports",
-    "Phase": "callboard.engine.phase",
-    "Retry": "callboard.engine.phase",
-    "RetryAfter": "callboard.errors",
-    "State": "callboard.state.model",
-    "Text": "callboard.engine.ports",
-    "Thinking": "callboard.engine.ports",
-    "ToolCall": "callboard.engine.ports",
-    "ToolResult": "callboard.engine.ports",
-    "Workflow": "callboard.engine.workflow",
-    "agent": "callboard.engine.function_agent",
-    "auto_approve": "callboard.handlers.auto",
-    "cli_prompt": "callboard.handlers.terminal",
-    "run": "callboard.app",
+_NAMES = {
+    "agents.claude_code.agent": ("ClaudeCode",),
+    "app": ("Callboard", "run"),
+    "board.human_interactive": ("HumanInteractive",),
+    "client.client": ("Client",),
+    "drafts.model": ("HumanResponse", "State"),
+    "engine.context": ("Context",),
+    "engine.function_agent": ("agent",),
+    "engine.phase": ("Phase", "Retry"),
+    "engine.ports": ("Output", "Text", "Thinking", "ToolCall", "ToolResult"),
+    "engine.workflow": ("Workflow",),
+    "errors": ("RetryAfter",),
+    "events.envelope": ("Event",),
+    "handlers.auto": ("auto_approve",),
+    "handlers.terminal": ("cli_prompt",),
+    "interactions.interactive": ("Interactive",),
+    "interactions.questions": ("Approval", "Choice", "Escalate"),
 }
+_HOMES = {name: f"callboard.{home}" for home, names in _NAMES.items() for name in names}
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name: str) -> "object":
     if name not in _HOMES:
         raise AttributeError(f"module 'callboard' has no attribute {name!r}")
     from importlib import import_module

@@ -5,7 +5,7 @@ import sys
 
 def main() -> int:
     """Run the command line; returns its exit code."""
-    from callboard.cli.leaving import leave_threads_behind
+    from callboard.cli.exit import leave_threads_behind
     from callboard.cli.main import run_command
 
     code = run_command(sys.argv[1:])

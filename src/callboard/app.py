@@ -3,38 +3,38 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
+from callboard.board.hosts import local_host
+from callboard.board.human import Human
 from callboard.board.plates import Plates
 from callboard.clock import Clock, SystemClock
-from callboard.drivers.execution import Execution, Running, Starting, with_final_state
+from callboard.drafts import patch
+from callboard.drivers.execution import Execution, Runtime, Starting, with_final_state
 from callboard.drivers.local import LocalDriver, Manner
 from callboard.engine.forking import Edits, Forking
-from callboard.engine.human import Human
 from callboard.engine.inbox import Inbox
 from callboard.engine.listing import Sought, list_sessions, session_alone, session_page
-from callboard.engine.loading import not_found, view_at
-from callboard.engine.observing import Observation
+from callboard.engine.loading import not_found, session_row, view_at
+from callboard.engine.observers import Observation
 from callboard.engine.operations import Forked, Operations
-from callboard.engine.sessions import SessionInfo, SessionPage
+from callboard.engine.sessions import SessionInfo, SessionPage, retry_point
 from callboard.engine.workflow import Workflow
-from callboard.errors import ConflictError, ValidationError, WorkflowNotFound
+from callboard.errors import ValidationError
+from callboard.events.authors import By
 from callboard.events.envelope import Event
-from callboard.events.rows import Query
+from callboard.events.names import TERMINAL
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import EventLog, Lease, Limit
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_backup import Progress
-from callboard.state import patch
+from callboard.log.sqlite.backup import Progress
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.state.session import SessionView
-from callboard.statusfiles.operating import NotedOperations
-from callboard.statusfiles.publishing import with_status_files
+from callboard.statusfiles.publishing import noting, with_status_files
 
 Database = str | Path | None
 Folder = str | PathLike[str] | None
@@ -53,10 +53,11 @@ class Callboard:
         self.log = log
         self.workflows = {workflow.name: workflow for workflow in workflows}
         self.clock = clock or SystemClock()
-        self.operations: Operations = NotedOperations(log, self.clock)
-        self.people = Inbox(log, self.clock)
+        noted = noting(log)
+        self.operations = Operations(noted, self.clock)
+        self.people = Inbox(noted, self.clock)
         self.human = Human(self.people)
-        self.plates = Plates(log, self.clock)
+        self.plates = Plates(log, self.clock, local_host)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod
@@ -66,11 +67,15 @@ class Callboard:
         workflows: Sequence[Workflow] = (),
         *,
         clock: Clock | None = None,
+        lock_timeout: float = 30.0,
     ) -> Self:
-        """Open a database: `sqlite:///path`, a path, or None for memory."""
-        return cls(_open_log(db, clock), workflows, clock)
+        """Open a database: `sqlite:///path`, a path, or None for memory.
 
-    def __await__(self) -> Generator[Any, None, Self]:
+        lock_timeout: seconds to wait for other processes that have locked it, before StoreBusy.
+        """
+        return cls(_open_log(db, clock, lock_timeout), workflows, clock)
+
+    def __await__(self) -> Generator[object, None, Self]:
         """Opening needs no waiting; `await Callboard.open(...)` reads well all the same."""
         return self
         yield
@@ -78,12 +83,7 @@ class Callboard:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -93,12 +93,12 @@ class Callboard:
     def run(  # noqa: PLR0913 - the public face, all by keyword
         self,
         workflow: Workflow | str,
-        input: Any = None,
+        input: object = None,
         *,
         human_input: object | None = None,
         session_id: str | None = None,
         observer: object | None = None,
-        on_event: Callable[[Event], Any] | None = None,
+        on_event: Callable[[Event], object] | None = None,
         source: Mapping[str, str] | None = None,
         status_files: Folder = None,
     ) -> Execution:
@@ -115,32 +115,21 @@ class Callboard:
 
     async def start(
         self,
-        workflow: str | None,
-        input: Any = None,
+        workflow: str | None = None,
+        input: object = None,
         *,
         session_id: str | None = None,
-        by: str | None = None,
+        by: By = None,
         status_files: Folder = None,
     ) -> str:
         """Begin a session and leave it to whoever drives; returns its id.
 
         The name may be left out when only one workflow is known here.
         """
-        known = self._startable(workflow)
+        known = self.driver.startable(workflow)
         known.check_input(input)
         source, start = with_status_files(None, status_files), self.operations.start
         return await start(known, input, session_id=session_id, source=source, by=by)
-
-    def _startable(self, name: str | None) -> Workflow:
-        if name is not None:
-            return self.driver.workflow(name)
-        if len(self.workflows) == 1:
-            return next(iter(self.workflows.values()))
-        if not self.workflows:
-            raise WorkflowNotFound("No workflow is registered here. Pass it in workflows=[...].")
-        raise ValidationError(
-            f"Say which workflow to start: {', '.join(sorted(self.workflows))}.", field="workflowId"
-        )
 
     async def sessions(
         self, *, status: str | None = None, workflow: str | None = None, limit: int | None = None
@@ -168,14 +157,14 @@ class Callboard:
 
     async def session(self, session_id: str) -> SessionInfo:
         """How one session stands, and what is open in it."""
-        rows = await self.log.rows(Query("sessions", {"id": session_id}))
-        if not rows:
-            raise not_found(session_id)
-        return await session_alone(self.log, rows[0], self.clock.now_ms())
+        return await session_alone(self.log, session_id, self.clock.now_ms())
 
-    async def lease(self, session_id: str) -> Lease | None:
+    async def lease(self, session_id: str) -> Lease:
         """Who drives a session, or drove it last."""
-        return await self.log.lease(session_id)
+        found = await self.log.lease(session_id)
+        if found is None:
+            raise not_found(session_id)
+        return found
 
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
         """Everything that is known of a session at a position."""
@@ -183,22 +172,35 @@ class Callboard:
 
     async def events(self, session_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
         """A session's events after a position."""
-        if not await self.log.rows(Query("sessions", {"id": session_id})):
-            raise not_found(session_id)
+        await session_row(self.log, session_id)
         events = await self.log.read(session_id, after, limit=limit)
         if events and events[-1].name == "workflow:completed":
             return with_final_state(events, (await self.view(session_id)).state)
         return events
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then live, from whatever process; ends after the session's end."""
+        """History, then events as they come, also of a session that begins later; ends with it."""
         async for event in self.log.tail(session_id, after):
-            if event.name == "workflow:completed":
-                yield with_final_state([event], (await self.view(session_id)).state)[0]
-                return
-            yield event
-            if event.name in ("workflow:failed", "workflow:cancelled"):
-                return
+            if event.name not in TERMINAL or await self._is_parents(session_id, event):
+                yield event
+                continue
+            yield with_final_state([event], (await self.view(session_id)).state)[0]
+            return
+
+    async def _is_parents(self, session_id: str, event: Event) -> bool:
+        """Whether an event is in what a fork shares with its parent."""
+        row = await session_row(self.log, session_id)
+        return event.position <= (row["fork_position"] or 0)
+
+    async def tail_all(
+        self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
+    ) -> AsyncIterator[tuple[int, Event]]:
+        """The events of everything, each with its place in the log; from now on by default."""
+        place = await self.log.last_sequence() if after is None else after
+        if on_connect is not None:
+            on_connect()
+        async for placed in self.log.tail_all(place):
+            yield placed
 
     async def state(self, session_id: str, at: int | None = None) -> Any:
         """The state at a position, in the workflow's own type if that is known here."""
@@ -206,10 +208,10 @@ class Callboard:
         known = self.workflows.get(view.workflow)
         return known.state_type.read(view.state) if known else view.state
 
-    async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Any]]:
+    async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, object]]:
         """What changed in the state between two positions, as a JSON Patch."""
         old, new = await self.view(session_id, before), await self.view(session_id, after)
-        return patch.diff(old.state, new.state)
+        return [dict(one) for one in patch.diff(old.state, new.state)]
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
         """The questions that wait for a person, oldest first; of all sessions, or of one."""
@@ -222,38 +224,38 @@ class Callboard:
     async def answer(
         self,
         interaction_id: str,
-        value: Any = None,
+        value: object = None,
         *,
         approved: bool | None = None,
-        by: str | None = None,
-        via: str = "python",
+        by: By = None,
+        via: str | None = None,
     ) -> Interaction:
         """Answer a question. The first answer counts; a second is told so."""
-        await self.operations.answer(interaction_id, value, approved=approved, by=by, via=via)
-        return await self.people.receipt(interaction_id)
+        answered = await self.operations.answer(
+            interaction_id, value, approved=approved, by=by, via=via or "python"
+        )
+        return await self.people.receipt(answered)
 
     async def pause(
         self,
         session_id: str,
         *,
         interrupt: bool = False,
-        by: str | None = None,
+        by: By = None,
         reason: str | None = None,
     ) -> bool:
         """Pause a session wherever it runs; whether that was new."""
         return await self.operations.pause(session_id, interrupt=interrupt, by=by, reason=reason)
 
-    async def resume(self, session_id: str, *, by: str | None = None) -> bool:
+    async def resume(self, session_id: str, *, by: By = None) -> bool:
         """Let a paused session go on; `drive` it, unless a driver watches."""
         return await self.operations.resume(session_id, by=by)
 
-    async def cancel(
-        self, session_id: str, *, by: str | None = None, reason: str | None = None
-    ) -> bool:
+    async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
         """End a session for good; whether it had not ended already."""
         return await self.operations.cancel(session_id, by=by, reason=reason)
 
-    async def delete(self, session_id: str, *, by: str | None = None) -> None:
+    async def delete(self, session_id: str, *, by: By = None) -> None:
         """Remove a session for good, cancelled first if it has not ended. Its forks stay whole."""
         await self.operations.delete(session_id, by=by)
 
@@ -265,17 +267,14 @@ class Callboard:
         occurrence: int | str | None = None,
         event_index: int | None = None,
         position: int | None = None,
-        where: Callable[[Any], Any] | None = None,
+        where: Callable[..., object] | None = None,
         edits: Edits | None = None,
         run: bool = True,
         session: str | None = None,
         human_input: object | None = None,
-        by: str | None = None,
+        by: By = None,
     ) -> Forked:
-        """Begin a new session from a point of this one, and drive it unless told not to.
-
-        `session` is an id of your own choosing for the new one.
-        """
+        """Start a new session from a point of this one, driven if `run`; `session` is its id."""
         if event_index is not None and position is not None:
             raise ValidationError("Give event_index or position, not both.", field="position")
         at = Forking(phase, occurrence, event_index if position is None else position, where)
@@ -288,22 +287,25 @@ class Callboard:
             await self.drive(forked.session_id, human_input=human_input)
         return forked
 
-    async def retry(self, session_id: str, *, run: bool = True, by: str | None = None) -> Forked:
-        """Try a failed session again: a fork at the phase that failed."""
-        info = await self.session(session_id)
-        if info.status != "failed":
-            raise ConflictError(
-                f"Session {session_id} is {info.status}; only a failed one can be retried.",
-                session_id=session_id,
-            )
-        return await self.fork(session_id, phase=info.phase, run=run, by=by)
+    async def retry(
+        self,
+        session_id: str,
+        *,
+        at: int | str | None = None,
+        edits: Edits | None = None,
+        run: bool = True,
+        by: By = None,
+    ) -> Forked:
+        """Retry a failed session as a fork at the failed phase, or `at` a position or phase."""
+        point = retry_point(await self.session(session_id), at)
+        return await self.fork(session_id, **point, edits=edits, run=run, by=by)
 
     async def drive(
         self,
         session_id: str,
         *,
         human_input: object | None = None,
-        on_event: Callable[[Event], Any] | None = None,
+        on_event: Callable[[Event], object] | None = None,
     ) -> SessionInfo:
         """Carry a session forward until it waits, pauses or ends."""
         observation = Observation(None, on_event)
@@ -342,13 +344,13 @@ class Callboard:
 
 def run(  # noqa: PLR0913 - the public face, all by keyword
     workflow: Workflow,
-    input: Any = None,
+    input: object = None,
     *,
     human_input: object | None = None,
     db: Database = None,
     session_id: str | None = None,
     observer: object | None = None,
-    on_event: Callable[[Event], Any] | None = None,
+    on_event: Callable[[Event], object] | None = None,
     status_files: Folder = None,
 ) -> Execution:
     """Run a workflow here, with no server: something to await, to pause, to resume, to abort.
@@ -368,7 +370,7 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
     """
     memory = None if db is not None else _running(Callboard.open(None, [workflow]), _keep_open)
 
-    def open_log() -> Running:
+    def open_log() -> Runtime:
         if memory is not None:  # There is nowhere else to resume from.
             return memory
         board = Callboard.open(db, [workflow])
@@ -382,15 +384,16 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
     )
 
 
-def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Running:
-    return Running(board.log, board.driver, board.operations, board.clock, close)
+def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Runtime:
+    return Runtime(board.log, board.driver, board.operations, board.clock, close)
 
 
 async def _keep_open() -> None:
     """Leave a log open that belongs to somebody else."""
 
 
-def _open_log(db: Database, clock: Clock | None) -> EventLog:
+def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLog:
     if db is None or db == "memory:":
         return MemoryLog(project, clock)
-    return SqliteLog.open(database_path(db), project=project, clock=clock or SystemClock())
+    path = database_path(db)
+    return SqliteLog.open(path, project, clock or SystemClock(), lock_timeout=lock_timeout)

@@ -55,6 +55,10 @@ class CallboardError(Exception):
 
     code: "ClassVar[str]" = "ERROR"
 
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        if code is not None:
+            cls.code = code
+
     def __init__(self, message: str | None = None, **context: object) -> None:
         self.message = message or (type(self).__doc__ or "").split("\n")[0]
         self.context: Mapping[str, object] = context
@@ -72,16 +76,12 @@ class CallboardError(Exception):
         return {"code": self.code, "message": self.message, **{_camel(k): told[k] for k in told}}
 
 
-class DefinitionError(CallboardError):
+class DefinitionError(CallboardError, code="WRONG_DEFINITION"):
     """The workflow is defined wrongly."""
 
-    code = "WRONG_DEFINITION"
 
-
-class ValidationError(CallboardError):
+class ValidationError(CallboardError, code="VALIDATION_ERROR"):
     """A value does not fit."""
-
-    code = "VALIDATION_ERROR"
 
 
 class AnswerInvalid(ValidationError):
@@ -96,158 +96,108 @@ class EditInvalid(ValidationError):
     """The edit cannot be applied to the state."""
 
 
-class NotFound(CallboardError):
+class NotFound(CallboardError, code="NOT_FOUND"):
     """There is no such thing."""
 
-    code = "NOT_FOUND"
 
-
-class SessionNotFound(NotFound):
+class SessionNotFound(NotFound, code="SESSION_NOT_FOUND"):
     """There is no session with this id."""
 
-    code = "SESSION_NOT_FOUND"
 
-
-class WorkflowNotFound(NotFound):
+class WorkflowNotFound(NotFound, code="WORKFLOW_NOT_FOUND"):
     """No workflow of this name is registered here."""
 
-    code = "WORKFLOW_NOT_FOUND"
 
-
-class InteractionNotFound(NotFound):
+class InteractionNotFound(NotFound, code="INTERACTION_NOT_FOUND"):
     """There is no question with this id."""
 
-    code = "INTERACTION_NOT_FOUND"
 
-
-class PlateNotFound(NotFound):
+class PlateNotFound(NotFound, code="PLATE_NOT_FOUND"):
     """There is no plate with this id."""
 
-    code = "PLATE_NOT_FOUND"
 
-
-class ConflictError(CallboardError):
+class ConflictError(CallboardError, code="CONFLICT"):
     """Something else happened first."""
 
-    code = "CONFLICT"
 
-
-class AlreadyAnswered(ConflictError):
+class AlreadyAnswered(ConflictError, code="ALREADY_ANSWERED"):
     """This question has been answered already."""
 
-    code = "ALREADY_ANSWERED"
 
-
-class InteractionClosed(ConflictError):
+class InteractionClosed(ConflictError, code="INTERACTION_CLOSED"):
     """This question is no longer open."""
 
-    code = "INTERACTION_CLOSED"
 
-
-class Claimed(ConflictError):
+class Claimed(ConflictError, code="CLAIMED"):
     """Somebody else sees to this question just now."""
 
-    code = "CLAIMED"
 
-
-class InteractivePending(ConflictError):
+class InteractivePending(ConflictError, code="INTERACTIVE_PENDING"):
     """Cannot create a new interactive session while one is already pending"""
 
-    code = "INTERACTIVE_PENDING"
 
-
-class NoExecution(ConflictError):
+class NoExecution(ConflictError, code="NO_EXECUTION"):
     """No active execution. Give session_id=..., or standalone=True to ask outside any session."""
 
-    code = "NO_EXECUTION"
 
-
-class NotResumable(ConflictError):
+class NotResumable(ConflictError, code="NOT_RESUMABLE"):
     """This session has ended and cannot go on."""
 
-    code = "NOT_RESUMABLE"
 
-
-class SessionExists(ConflictError):
+class SessionExists(ConflictError, code="SESSION_EXISTS"):
     """A session with this id exists already."""
 
-    code = "SESSION_EXISTS"
 
-
-class SessionOwned(ConflictError):
+class SessionOwned(ConflictError, code="SESSION_OWNED"):
     """Another process drives this session."""
 
-    code = "SESSION_OWNED"
 
-
-class OwnershipLost(ConflictError):
+class OwnershipLost(ConflictError, code="OWNERSHIP_LOST"):
     """Another process has taken this session over."""
 
-    code = "OWNERSHIP_LOST"
 
-
-class PositionConflict(ConflictError):
+class PositionConflict(ConflictError, code="POSITION_CONFLICT"):
     """The stream has grown since it was read."""
 
-    code = "POSITION_CONFLICT"
 
-
-class StateError(CallboardError):
+class StateError(CallboardError, code="STATE_ERROR"):
     """The state cannot take this change."""
 
-    code = "STATE_ERROR"
 
-
-class StateNotSerializable(StateError):
+class StateNotSerializable(StateError, code="STATE_NOT_SERIALIZABLE"):
     """A value in the state cannot be written as JSON."""
 
-    code = "STATE_NOT_SERIALIZABLE"
 
-
-class StateInvalid(StateError):
+class StateInvalid(StateError, code="STATE_INVALID"):
     """A value does not fit the type that the state declares for it."""
 
-    code = "STATE_INVALID"
 
-
-class AgentError(CallboardError):
+class AgentError(CallboardError, code="AGENT_ERROR"):
     """The agent failed."""
 
-    code = "AGENT_ERROR"
 
-
-class AgentOutputInvalid(AgentError):
+class AgentOutputInvalid(AgentError, code="AGENT_OUTPUT_INVALID"):
     """The agent returned something else than it declares."""
 
-    code = "AGENT_OUTPUT_INVALID"
 
-
-class AgentTimedOut(AgentError):
+class AgentTimedOut(AgentError, code="AGENT_TIMED_OUT"):
     """The agent took longer than the phase allows."""
 
-    code = "AGENT_TIMED_OUT"
 
-
-class AgentUncertain(AgentError):
+class AgentUncertain(AgentError, code="AGENT_UNCERTAIN"):
     """The process died while the agent ran, and nobody knows what it had done."""
 
-    code = "AGENT_UNCERTAIN"
 
-
-class RateLimited(AgentError):
+class RateLimited(AgentError, code="RATE_LIMITED"):
     """The model takes no more requests for now; `retry_after` says for how many seconds."""
 
-    code = "RATE_LIMITED"
 
-
-class RetryAfter(AgentError):
+class RetryAfter(AgentError, code="RETRY_AFTER"):
     """The agent cannot work yet, and wants to be started again later.
 
     Raised by an agent. It is no failure: no attempt of its `retry` is used up. Without `seconds`
     it is a minute.
     """
-
-    code = "RETRY_AFTER"
 
     def __init__(
         self, message: str | None = None, *, seconds: float = 60.0, **context: object
@@ -256,118 +206,80 @@ class RetryAfter(AgentError):
         self.delay_ms = max(round(seconds * 1000), 0)
 
 
-class PhaseError(CallboardError):
+class PhaseError(CallboardError, code="PHASE_ERROR"):
     """A function of the phase failed."""
 
-    code = "PHASE_ERROR"
 
-
-class QuestionTimedOut(CallboardError):
+class QuestionTimedOut(CallboardError, code="QUESTION_TIMED_OUT"):
     """Nobody answered the question in time."""
 
-    code = "QUESTION_TIMED_OUT"
 
-
-class InteractiveFailed(CallboardError):
+class InteractiveFailed(CallboardError, code="INTERACTIVE_FAILED"):
     """The interactive session failed."""
 
-    code = "INTERACTIVE_FAILED"
 
-
-class HandlerFailed(CallboardError):
+class HandlerFailed(CallboardError, code="HANDLER_FAILED"):
     """The human_input handler failed; the question is still pending."""
 
-    code = "HANDLER_FAILED"
 
-
-class MissingExtra(CallboardError):
+class MissingExtra(CallboardError, code="MISSING_EXTRA"):
     """An optional part of Callboard is not installed."""
 
-    code = "MISSING_EXTRA"
 
-
-class SettingsUnusable(CallboardError):
+class SettingsUnusable(CallboardError, code="SETTINGS_UNUSABLE"):
     """The settings of a coding agent cannot be changed."""
 
-    code = "SETTINGS_UNUSABLE"
 
-
-class Unauthenticated(CallboardError):
+class Unauthenticated(CallboardError, code="UNAUTHENTICATED"):
     """This needs a token: send `Authorization: Bearer TOKEN`, or log in with `callboard open`."""
 
-    code = "UNAUTHENTICATED"
 
-
-class Forbidden(CallboardError):
+class Forbidden(CallboardError, code="FORBIDDEN"):
     """This token, host or origin may not do that."""
 
-    code = "FORBIDDEN"
 
-
-class TooLarge(CallboardError):
+class TooLarge(CallboardError, code="TOO_LARGE"):
     """The body is larger than this server takes."""
 
-    code = "TOO_LARGE"
 
-
-class TooManyFailures(CallboardError):
+class TooManyFailures(CallboardError, code="TOO_MANY_FAILURES"):
     """Too many wrong tokens came from there; wait before the next."""
 
-    code = "TOO_MANY_FAILURES"
 
-
-class Overloaded(CallboardError):
+class Overloaded(CallboardError, code="OVERLOADED"):
     """The server is too busy for this now; try again in a moment."""
 
-    code = "OVERLOADED"
 
-
-class ServerUnreachable(CallboardError):
+class ServerUnreachable(CallboardError, code="SERVER_UNREACHABLE"):
     """No server answers there. Start one: callboard serve FILE"""
 
-    code = "SERVER_UNREACHABLE"
 
-
-class ServerFailed(CallboardError):
+class ServerFailed(CallboardError, code="INTERNAL_ERROR"):
     """The server met an error that it did not expect; its log says more."""
 
-    code = "INTERNAL_ERROR"
 
-
-class StoreError(CallboardError):
+class StoreError(CallboardError, code="STORE_ERROR"):
     """The database could not do it; nothing was written."""
 
-    code = "STORE_ERROR"
 
-
-class StoreBusy(StoreError):
+class StoreBusy(StoreError, code="STORE_BUSY"):
     """Another process holds the database for too long."""
 
-    code = "STORE_BUSY"
 
-
-class StoreFull(StoreError):
+class StoreFull(StoreError, code="STORE_FULL"):
     """The disk is full; nothing was written and nothing is lost."""
 
-    code = "STORE_FULL"
 
-
-class StoreCorrupt(StoreError):
+class StoreCorrupt(StoreError, code="STORE_CORRUPT"):
     """The database is damaged."""
 
-    code = "STORE_CORRUPT"
 
-
-class StoreTooNew(StoreError):
+class StoreTooNew(StoreError, code="STORE_TOO_NEW"):
     """The database was written by a newer Callboard."""
 
-    code = "STORE_TOO_NEW"
 
-
-class StoreForeign(StoreError):
+class StoreForeign(StoreError, code="STORE_FOREIGN"):
     """The file is a database, but not one of Callboard's."""
-
-    code = "STORE_FOREIGN"
 
 
 class Unwound(BaseException):
@@ -381,11 +293,3 @@ class Unwound(BaseException):
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.title() for word in rest)
-
-
-def describe(error: BaseException) -> dict[str, object]:
-    """Any exception as the `error` of an event: code, message, and the type's name."""
-    if isinstance(error, CallboardError):
-        return {**error.as_payload(), "type": type(error).__name__}
-    message = str(error) or type(error).__name__
-    return {"code": AgentError.code, "message": message, "type": type(error).__name__}

@@ -1,8 +1,9 @@
 """A hook of a coding agent: `python -I -S hookclient.py FOLDER AGENT [--hold]`.
 
 It reads the payload on standard input, and takes it to the server or into the spool. With --hold
-it waits until somebody decides, and prints what was decided. It prints nothing else, and its exit
-code is 0: what goes wrong here is nothing that the agent's session should show.
+it waits until somebody decides, and prints what was decided. Without it prints what the server has
+for the agent to read, such as a plan that was lost with its context. It prints nothing else, and
+its exit code is 0: what goes wrong here is nothing that the agent's session should show.
 """
 
 import posix
@@ -19,7 +20,7 @@ def _alone() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    from callboard.courier.delivery import deliver, is_agent
+    from callboard.courier.delivery import deliver, is_agent, print_context
     from callboard.courier.letters import Letter, read_payload
 
     words = [word for word in arguments if word != "--hold"]
@@ -28,7 +29,7 @@ def _run(arguments: list[str]) -> None:
         return
     folder, agent = words
     if "--hold" not in arguments:
-        deliver(Letter(folder, agent, read_payload()))
+        print_context(deliver(Letter(folder, agent, read_payload())))
         return
     from callboard.courier.holding import hold_errand
 

@@ -118,7 +118,11 @@ def send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
 
 
 def tell(text: str) -> None:
-    print(text, end="\r\n", flush=True)
+    """Write a line, past Python's buffer: a signal handler that finds it in use would fail.
+
+    A signal can come in the middle of a line, as a test acts on the part that it has read.
+    """
+    os.write(1, f"{text}\r\n".encode())
 
 
 def line() -> str:

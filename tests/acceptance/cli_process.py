@@ -3,17 +3,13 @@
 import os
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import orjson
 import pexpect
-
-from callboard.cli.main import run_command
+from tests.in_process import run_here
 
 WORKFLOWS = '''
 """Workflows for the tests of the command line."""
@@ -144,11 +140,6 @@ class Done:
         return [orjson.loads(line) for line in self.out.splitlines()]
 
 
-def _written(stream: TextIOWrapper) -> str:
-    stream.seek(0)
-    return stream.read()
-
-
 class CallboardCommand:
     """Calls `callboard` in a folder that has `flows.py` and, in time, `t.db`."""
 
@@ -179,20 +170,11 @@ class CallboardCommand:
         assert done.code == code, done
         return done
 
-    def here(self, *arguments: str, code: int = 0) -> Done:
+    def here(self, *arguments: str, code: int = 0, **env: str) -> Done:
         """Run a command in this process, which is quicker, and check how it ended."""
-        out, err = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
-        with (
-            chdir(self.folder),
-            patch.dict(os.environ, self.env, clear=True),
-            patch.object(sys, "path", [*sys.path]),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            ended = run_command(arguments)
+        done = Done(*run_here(arguments, self.folder, {**self.env, **env}))
         for name in ("flows", "callboard_file_flows", "moved"):
             sys.modules.pop(name, None)
-        done = Done(ended, *(_written(stream) for stream in (out, err)))
         assert done.code == code, done
         return done
 
@@ -207,6 +189,24 @@ class CallboardCommand:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def without_reader(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command whose output nobody reads."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            return subprocess.run(
+                [SCRIPT, *arguments],
+                cwd=self.folder,
+                env=self.env,
+                stdout=writer,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=30,
+            )
+        finally:
+            os.close(writer)
 
     def terminal(self, *arguments: str, **env: str) -> Any:
         """Start a command in a terminal."""

@@ -10,9 +10,11 @@ from typing import Any
 
 import pexpect
 import pytest
+from tests.acceptance.cli_process import CallboardCommand
+from tests.in_process import run_at_terminal
 
 from callboard import Callboard
-from callboard.board.processes import started_at
+from callboard.systems.processes import started_at
 from callboard.vendors.agents import VENDORS
 
 SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000002"
@@ -92,8 +94,7 @@ def response(db: Path, id: str) -> Any:
 
 
 def inbox(db: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "callboard", "inbox", f"--db={db}", *arguments]
-    return run(command, capture_output=True, text=True, check=True).stdout
+    return CallboardCommand(db.parent).here("inbox", f"--db={db}", *arguments).out
 
 
 def at_a_terminal(
@@ -113,6 +114,12 @@ def at_a_terminal(
     child.expect(pexpect.EOF)
     child.wait()
     return child.exitstatus or 0, child.before or ""
+
+
+def here(db: Path, *arguments: str) -> tuple[int, str]:
+    """The same in this process, for a person who is asked nothing."""
+    command = CallboardCommand(db.parent)
+    return run_at_terminal(["answer", f"--db={db}", *arguments], command.folder, command.env)
 
 
 def test_a_program_cannot_answer(db: Path):
@@ -145,7 +152,7 @@ def test_a_program_cannot_answer(db: Path):
 def test_a_person_answers(db: Path, tool: str, arguments: list[str], recorded: Any):
     """Without a server nothing confirms it: the command does not claim that it was delivered."""
     id = ask(db, tool)
-    code, said = at_a_terminal(db, id, *arguments, "--by", "dana")
+    code, said = here(db, id, *arguments, "--by", "dana")
     assert code == 3, said
     assert (
         f"Pending: Claude Code has not confirmed it yet. Check with: callboard inbox {id}" in said
@@ -193,7 +200,7 @@ def test_what_the_inbox_shortens_is_shown_whole_before_a_yes(db: Path):
 @pytest.mark.parametrize("arguments", [["no"], ["no", "--message", "too long"]])
 def test_a_no_needs_no_reading(db: Path, arguments: list[str]):
     id = ask(db, "Bash", given={"command": LONG})
-    assert at_a_terminal(db, id, *arguments)[0] == 3
+    assert here(db, id, *arguments)[0] == 3
 
 
 @pytest.mark.parametrize(
@@ -212,7 +219,7 @@ def test_a_no_needs_no_reading(db: Path, arguments: list[str]):
 )
 def test_what_makes_no_sense_is_told(db: Path, tool: str, arguments: list[str], complaint: str):
     id = ask(db, tool)
-    code, said = at_a_terminal(db, id, *arguments)
+    code, said = here(db, id, *arguments)
     assert code != 0
     assert complaint in said
     assert response(db, id) is None
@@ -243,8 +250,20 @@ def test_an_agent_cannot_answer_itself_at_a_terminal_of_its_own(db: Path, start:
     id = ask(db, "Bash", pid=me, **({"proc_start": started_at(me)} if start else {}))
     code, said = at_a_terminal(db, id, "yes")
     assert code == 2
-    assert "comes from an agent that asks" in said
+    assert "comes from a coding agent" in said
     assert response(db, id) is None
+
+
+def test_an_agent_cannot_answer_a_workflow_at_a_terminal_of_its_own(db: Path):
+    ask(db, "Bash", pid=os.getpid())
+
+    async def put() -> str:
+        async with Callboard.open(db) as board:
+            return (await board.people.ask(type="approval", prompt="Deploy?")).id
+
+    code, said = at_a_terminal(db, asyncio.run(put()), "yes")
+    assert code == 2
+    assert "comes from a coding agent" in said
 
 
 def test_another_process_that_had_the_number_is_not_the_agent(db: Path):

@@ -396,6 +396,7 @@ async def test_a_session_that_cannot_be_resumed_is_a_failure(attend: Attend):
     assert "There is no session 'none-such' here to resume" in str(found.error)
 
 
+@pytest.mark.long
 async def test_an_agent_that_does_not_leave_when_its_time_is_up_is_killed(attend: Attend):
     found = await attend.ends("stubborn", "--grace=0", timeout=300)
     assert found.status == "timeout"
@@ -410,6 +411,23 @@ async def test_a_decision_that_is_read_from_the_conversation_is_always_confirmed
 ):
     id = await attend.ask()
     screen = attend.attend("say:Looks fine.\n\nAPPROVED", "--yes")
+    screen.expect("Record that")
+    screen.send(answer + ENTER)
+    ended(screen)
+    found = await attend.found(id)
+    assert (found.status, found.response) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("y", ("completed", "Two indexes are missing.")), ("", ("cancelled", None))],
+)
+async def test_without_a_schema_the_last_response_is_recorded_once_it_is_confirmed(
+    attend: Attend, answer: str, expected: tuple[str, str | None]
+):
+    id = await attend.ask(outcomeSchema=None)
+    screen = attend.attend("say:Two indexes are missing.", "--yes")
+    screen.expect("The agent's last response: ")
     screen.expect("Record that")
     screen.send(answer + ENTER)
     ended(screen)

@@ -1,6 +1,5 @@
 """Every command, as a process, on a real database."""
 
-import os
 import stat
 import subprocess
 from pathlib import Path
@@ -10,11 +9,6 @@ import pytest
 from tests.acceptance.cli_process import SCRIPT, CallboardCommand
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture
-def callboard(tmp_path: Path) -> CallboardCommand:
-    return CallboardCommand(tmp_path)
 
 
 def first_word(text: str, before: str) -> str:
@@ -46,13 +40,15 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
     )
     assert asked.err == ""
 
-    by_agent = callboard("answer", question, "yes", code=2, CALLBOARD_CLAUDE_RUN="run:1:2")
+    by_agent = callboard.here("answer", question, "yes", code=2, CALLBOARD_CLAUDE_RUN="run:1:2")
     assert "A person has to give it" in by_agent.err
     answered = callboard("answer", question[:5], "YES")
     assert answered.out == (
         f"✓ answered: yes\nLet the session go on: callboard resume {session} --db t.db\n"
     )
-    assert callboard("why", session).out.startswith("It could go on, but no process drives it.")
+    assert callboard.here("why", session).out.startswith(
+        "It could go on, but no process drives it."
+    )
 
     resumed = callboard("resume", session[:4], code=3)
     assert resumed.out.startswith(f"trip  session {session}\n▸ book\n  · teller works\n")
@@ -80,7 +76,7 @@ def test_a_run_for_programs_prints_events_and_nothing_else(callboard: CallboardC
     assert events[-1]["payload"]["finalState"]["plan"] == ["see Rome", "eat"]
     assert done.err == "the planner prints\n"
 
-    waiting = callboard("run", "flows.py:trip", "--input", "Rome", "--json", code=3)
+    waiting = callboard.here("run", "flows.py:trip", "--input", "Rome", "--json", code=3)
     assert waiting.json[-1]["name"] == "input:requested"
     assert "callboard answer" in waiting.err
 
@@ -88,16 +84,14 @@ def test_a_run_for_programs_prints_events_and_nothing_else(callboard: CallboardC
 def test_what_reads_reads_the_same_for_people_and_for_programs(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "Rome", "--auto-approve", code=0)
 
-    (listed,) = callboard("sessions", "--json").json
+    (listed,) = callboard.here("sessions", "--json").json
     assert listed["sessionId"] == session
     assert (listed["status"], listed["workflow"], listed["phase"]) == ("completed", "trip", "end")
     assert callboard.here("sessions", "--status", "failed", "--json").json == []
     assert f"{session}  ✓ completed  trip" in callboard.here("sessions", "--workflow", "trip").out
-    assert callboard.here("sessions", "--status", "waiting").out.startswith(
-        "There is no session that"
-    )
+    assert callboard.here("sessions", "--status", "waiting").out.startswith("No matching sessions.")
 
-    events = callboard("events", session, "--json").json
+    events = callboard.here("events", session, "--json").json
     assert events[-1]["payload"]["finalState"]["city"] == "Rome"
     assert callboard.here("events", session, "--after", "2", "--limit", "1", "--json").json == [
         events[2]
@@ -110,13 +104,13 @@ def test_what_reads_reads_the_same_for_people_and_for_programs(callboard: Callbo
     assert "phase:entered" in shown[2]
     assert "phase=plan visit=1" in shown[2]
 
-    (state,) = callboard("state", session, "--json").json
+    (state,) = callboard.here("state", session, "--json").json
     assert (state["sessionId"], state["position"]) == (session, len(events))
     assert state["state"]["city"] == "Rome"
     assert orjson.loads(callboard.here("state", session, "--at", "0").out)["city"] == ""
     assert "positions 0 to" in callboard.here("state", session, "--at", "999", code=2).err
 
-    (diff,) = callboard("diff", session, "0", "2", "--json").json
+    (diff,) = callboard.here("diff", session, "0", "2", "--json").json
     assert diff == {
         "sessionId": session,
         "from": 0,
@@ -134,7 +128,7 @@ def test_what_reads_reads_the_same_for_people_and_for_programs(callboard: Callbo
 def test_show_draws_the_path_and_tells_what_is_open(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "Rome", code=3)
     callboard.here("answer", session, "no", "--resume", code=3)
-    shown = callboard("show", session).out
+    shown = callboard.here("show", session).out
     assert "│◄┓\n" in shown or "┃◄┓\n" in shown
     assert "● plan" in shown
     assert "2× ┃" in shown
@@ -168,7 +162,7 @@ def test_show_draws_the_path_and_tells_what_is_open(callboard: CallboardCommand)
 
 def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: CallboardCommand):
     session = callboard.run("flows.py:both", code=3)
-    inbox = callboard("inbox", "--json").json
+    inbox = callboard.here("inbox", "--json").json
     assert [one["prompt"] for one in inbox] == ["Sure?", "How?"]
     assert {one["sessionId"] for one in inbox} == {session}
     sure, how = (one["id"] for one in inbox)
@@ -181,7 +175,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
 
     refused = callboard.here("answer", how, "Medium", code=2)
     assert "'Medium' was not offered" in refused.err
-    (answer,) = callboard("answer", how, "2", "--by", "bob", "--json").json
+    (answer,) = callboard.here("answer", how, "2", "--by", "bob", "--json").json
     assert answer["response"]["value"] == "Slow"
     assert (answer["answeredBy"], answer["via"]) == ("bob", "cli")
     late = callboard.here("answer", how, "Fast", "--json", code=2)
@@ -199,7 +193,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
 
 def test_ids_may_be_short_but_not_ambiguous(callboard: CallboardCommand):
     callboard.run("flows.py:trip", "--input", "x", code=3)
-    nobody = callboard("show", "zzzzzz", code=2)
+    nobody = callboard.here("show", "zzzzzz", code=2)
     assert nobody.err == (
         "error: There is no session 'zzzzzz'. List them with: callboard sessions --db t.db\n"
     )
@@ -229,7 +223,7 @@ def test_ids_may_be_short_but_not_ambiguous(callboard: CallboardCommand):
 
 
 def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
-    failed = callboard("run", "flows.py:broken", code=1)
+    failed = callboard.here("run", "flows.py:broken", code=1)
     session = first_word(failed.out, "session ")
     assert failed.out.endswith("  ✗ ValueError: boom \\x1b[31m\n✗ failed\n")
     assert "in phase 'second': ValueError: boom \\x1b[31m\n" in failed.err
@@ -244,7 +238,7 @@ def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
     assert error["retry"] == f"callboard retry {error['sessionId']} --db t.db"
 
     (callboard.folder / "mended").touch()
-    retried = callboard("retry", session)
+    retried = callboard.here("retry", session)
     child = first_word(retried.out, "session ")
     assert f"forked from {session} at position" in retried.out
     assert "▸ first" not in retried.out
@@ -260,7 +254,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     edit = '[{"op": "replace", "path": "/city", "value": "Oslo"}]'
     (callboard.folder / "edit.json").write_text(edit, encoding="utf-8")
 
-    (forked,) = callboard("fork", session, "--phase", "book", "--no-run", "--json").json
+    (forked,) = callboard.here("fork", session, "--phase", "book", "--no-run", "--json").json
     assert forked["originalSessionId"] == session
     assert forked["position"] == forked["eventsCopied"] + 1
     made = callboard.here("fork", session, "--at", "2", "--no-run").out
@@ -269,7 +263,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     assert f"\nforked from {session} at position 2\n" in callboard.here("show", child).out
     assert f"Forked at position 2: {child}  " in callboard.here("show", session).out
 
-    run = callboard(
+    run = callboard.here(
         "fork", session, "--phase", "plan", "--occurrence", "1", "--edit", "@edit.json",
         "--auto-approve", "--json",
     )  # fmt: skip
@@ -294,7 +288,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
 
 def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "Rome", code=3)
-    paused = callboard("pause", session, "--reason", "lunch").out
+    paused = callboard.here("pause", session, "--reason", "lunch").out
     assert paused.startswith("It is paused by ann, just now")
     assert ": lunch. 1 question can be answered meanwhile" in paused
     assert callboard.here("pause", session, "--json").json == [
@@ -304,7 +298,7 @@ def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):
     assert "paused" in callboard.here("sessions").out
     assert "▸ resumed\n▸ book\n" in callboard.here("resume", session, code=3).out
 
-    assert callboard("cancel", session, "--reason", "rain").out == (
+    assert callboard.here("cancel", session, "--reason", "rain").out == (
         f"Session {session} is cancelled.\n"
     )
     assert callboard.here("cancel", session, "--json").json == [
@@ -319,7 +313,7 @@ def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):
 def test_views_are_made_again_from_the_log(callboard: CallboardCommand):
     callboard.run("flows.py:both", code=3)
     before = callboard.here("inbox", "--json").out
-    (done,) = callboard("rebuild", "--json").json
+    (done,) = callboard.here("rebuild", "--json").json
     assert done["ok"]
     assert done["events"] > 3
     assert callboard.here("rebuild").out == f"Rebuilt from {done['events']} events.\n"
@@ -329,7 +323,7 @@ def test_views_are_made_again_from_the_log(callboard: CallboardCommand):
 def test_the_workflow_is_found_again_or_asked_for(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "Rome", code=3)
     moved = callboard.flows.rename(callboard.folder / "moved.py")
-    gone = callboard("resume", session, code=2).err
+    gone = callboard.here("resume", session, code=2).err
     assert "which is gone" in gone
     assert "--file FILE[:NAME]" in gone
     assert "which is gone" in callboard.here("fork", session, code=2).err
@@ -346,7 +340,7 @@ def test_a_session_whose_phase_is_gone_is_held_not_failed(callboard: CallboardCo
     as_it_was = callboard.flows.read_text(encoding="utf-8")
     renamed = as_it_was.replace('"plan"', '"planning"')
     callboard.flows.write_text(renamed, encoding="utf-8")
-    held = callboard("resume", session, code=1).out
+    held = callboard.here("resume", session, code=1).out
     assert "It is held: Workflow 'trip' no longer has the phase 'plan'" in held
     assert callboard.here("why", session, "--json").json[0]["kind"] == "held"
     callboard.flows.write_text(as_it_was, encoding="utf-8")
@@ -357,14 +351,14 @@ def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
     callboard.run("flows.py:both", code=3)
     (folder,) = [callboard.folder / "share" / "callboard"]
     assert not folder.exists()
-    before = callboard("--db", "sqlite:///t.db", "sessions", "--json", CALLBOARD_DB="x.db")
+    before = callboard.here("--db", "sqlite:///t.db", "sessions", "--json", CALLBOARD_DB="x.db")
     assert before.json == callboard.here("sessions", "--json").json
     assert "There is no database" in callboard.here("sessions", "--db", "typo.db", code=2).err
     assert not (callboard.folder / "typo.db").exists()
 
     del callboard.env["CALLBOARD_DB"]
-    assert "There is no session yet." in callboard("sessions").out
-    run = callboard("run", "flows.py:both", code=3)
+    assert "No sessions yet." in callboard.here("sessions").out
+    run = callboard.here("run", "flows.py:both", code=3)
     assert "--db" not in run.out
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "callboard.db").stat().st_mode) == 0o600
@@ -379,18 +373,7 @@ def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
 def test_whoever_reads_may_leave_early(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "x", "--auto-approve", code=0)
     for command in ("events", "show", "state"):
-        reader, writer = os.pipe()
-        os.close(reader)
-        process = subprocess.run(
-            [SCRIPT, command, session],
-            cwd=callboard.folder,
-            env=callboard.env,
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        os.close(writer)
+        process = callboard.without_reader(command, session)
         assert (process.returncode, process.stderr) == (0, "")
 
 

@@ -2,9 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pexpect
@@ -14,14 +12,6 @@ from tests.acceptance.cli_process import CallboardCommand
 pytestmark = pytest.mark.timeout(120)
 
 DAY = 86_400_000
-
-
-@pytest.fixture
-def callboard(tmp_path: Path) -> Iterator[CallboardCommand]:
-    command = CallboardCommand(tmp_path)
-    yield command
-    for child in command.children:
-        child.close(force=True)
 
 
 def completed(callboard: CallboardCommand, days_ago: int = 0) -> str:

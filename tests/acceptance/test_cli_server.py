@@ -330,7 +330,7 @@ def test_the_token_beside_the_database_is_found_without_being_told(tmp_path: Pat
     assert process.stdout is not None
     url = orjson.loads(process.stdout.readline())["url"]
     try:
-        assert "no session yet" in command.here("sessions", "--server", url).out
+        assert "No sessions yet" in command.here("sessions", "--server", url).out
     finally:
         os.kill(process.pid, signal.SIGTERM)
         process.communicate(timeout=30)

@@ -1,19 +1,12 @@
 """The command line when its process is stopped, killed, or left alone."""
 
-import os
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
-from tests.acceptance.cli_process import SCRIPT, CallboardCommand
+from tests.acceptance.cli_process import CallboardCommand
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture
-def callboard(tmp_path: Path) -> CallboardCommand:
-    return CallboardCommand(tmp_path)
 
 
 def running(callboard: CallboardCommand, workflow: str) -> "tuple[subprocess.Popen[str], str]":
@@ -117,19 +110,7 @@ def test_a_wait_before_the_next_attempt_can_be_looked_at(callboard: CallboardCom
 def test_when_nobody_reads_its_events_any_more_a_run_stops_and_says_so(
     callboard: CallboardCommand,
 ):
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [SCRIPT, "run", "flows.py:nap", "--json"],
-        cwd=callboard.folder,
-        env=callboard.env,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=30,
-    )
-    os.close(writer)
+    done = callboard.without_reader("run", "flows.py:nap", "--json")
     assert done.returncode == 130
     (session,) = callboard.here("sessions", "--json").json
     assert f"let it go on: callboard resume {session['sessionId']} --db t.db\n" in done.stderr

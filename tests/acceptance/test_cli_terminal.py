@@ -1,8 +1,5 @@
 """The command line at a terminal: keys that are pressed, and what the screen shows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pexpect
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
@@ -11,14 +8,6 @@ DOWN, ENTER, CTRL_C = "\x1b[B", "\r", "\x03"
 GREEN = "\x1b[32m"
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture
-def callboard(tmp_path: Path) -> Iterator[CallboardCommand]:
-    command = CallboardCommand(tmp_path)
-    yield command
-    for child in command.children:
-        child.close(force=True)
 
 
 def test_questions_are_asked_with_keys_and_the_screen_shows_the_way(callboard: CallboardCommand):

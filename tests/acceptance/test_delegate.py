@@ -21,7 +21,7 @@ def callboard(tmp_path: Path) -> CallboardCommand:
 def test_without_a_task(callboard: CallboardCommand):
     for words in ((), ("  ",)):
         said = callboard.here("delegate", *words, code=2).err
-        assert 'Say what is to be done: callboard delegate "TASK"' in said
+        assert "Say what to do: callboard delegate TASK" in said
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,13 @@ def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: C
     assert "✗ phase_0  Plan the work  planner" in done.out
     [listed] = callboard.here("sessions", "--json").json
     assert listed["status"] == "failed"
+
+
+@pytest.mark.long
+def test_a_client_that_still_cannot_run_fails_it_again(callboard: CallboardCommand):
+    install(callboard, "echo no such option >&2; exit 1")
+    callboard("delegate", "Build it", code=1)
+    [listed] = callboard.here("sessions", "--json").json
     again = callboard("retry", listed["sessionId"], code=1)
     assert "no such option" in again.err
     told = callboard("delegate", "Build it", "--json", code=1)

@@ -11,8 +11,7 @@ import httpx
 import pytest
 from tests.acceptance.cli_process import SCRIPT
 
-from callboard.board.demo.playing import PATIENCE, Player
-from callboard.board.demo.scripts import Line, Script, scripts
+from callboard.board.demo.playing import PATIENCE, DemoHook, Player, Script, scripts
 from callboard.events.plates import HOOK_HEARD
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.agents import VENDORS
@@ -27,7 +26,7 @@ def test_every_agent_and_every_kind_of_question_is_there():
     found = scripts()
     assert {script.agent for script in found} == {"claude", "codex", "gemini", "opencode"}
     asked = [line.payload["tool_name"] for script in found for line in script.lines if line.asks]
-    assert sorted(asked) == ["AskUserQuestion", "Bash", "ExitPlanMode"]
+    assert sorted(map(str, asked)) == ["AskUserQuestion", "Bash", "ExitPlanMode"]
 
 
 def test_every_line_is_understood():
@@ -36,7 +35,7 @@ def test_every_line_is_understood():
             report = VENDORS[script.agent].translate(line.payload)
             assert report is not None
             told = {signal.name for signal in report.signals}
-            assert told != {HOOK_HEARD} or report.signals[0].details.get("todos"), line.payload
+            assert told != {HOOK_HEARD} or report.signals[0].payload.get("todos"), line.payload
             assert line.asks == (report.request is not None)
 
 
@@ -60,14 +59,14 @@ ASKING = Script(
     "claude",
     "x",
     (
-        Line(1, {"n": 1, "callboard": {}}),
-        Line(1, {"n": 2, "callboard": {}}, say="look", asks=True),
-        Line(
+        DemoHook(1, {"n": 1, "callboard": {}}),
+        DemoHook(1, {"n": 2, "callboard": {}}, say="look", asks=True),
+        DemoHook(
             1,
             {"n": 3, "callboard": {}, "tool_input": {"answers": 0}, "tool_response": {}},
             only_if="allow",
         ),
-        Line(1, {"n": 4, "callboard": {}}, only_if="deny"),
+        DemoHook(1, {"n": 4, "callboard": {}}, only_if="deny"),
     ),
 )
 

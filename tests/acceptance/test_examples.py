@@ -17,6 +17,7 @@ import pytest
 
 from callboard import Callboard, Workflow, run
 from callboard.drivers.execution import Result
+from callboard.events import names
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
@@ -82,11 +83,11 @@ Play = Callable[..., Any]
 
 def way(result: Result) -> list[str]:
     """The phases in the order in which they were entered."""
-    return [e.payload["phase"] for e in result.events if e.name == "phase:entered"]
+    return [one["phase"] for one in names.PHASE_ENTERED.among(result.events)]
 
 
 def said(result: Result) -> str:
-    return "".join(e.payload["delta"] for e in result.events if e.name == "text:delta")
+    return "".join(one["delta"] for one in names.TEXT_DELTA.among(result.events))
 
 
 class TestTrip:
@@ -109,6 +110,39 @@ class TestTrip:
 
         assert way(result).count("plan") == 4
         assert len(result.state.plan) == 3
+
+
+class TestRelease:
+    async def test_rejected_notes_come_back_shorter(self, example: Load, play: Play):
+        person = Person(False, True, "10% of customers")
+
+        result = await play(example("release").release, person, "2.4.0")
+
+        assert way(result) == ["write-notes", "write-notes", "choose-rollout", "publish"]
+        assert (result.state.rollout, len(result.state.notes.splitlines())) == (10, 2)
+        assert result.state.url.endswith("/v2.4.0")
+        assert len(person.asked[1]) < len(person.asked[0])
+
+
+class TestRefund:
+    @pytest.mark.parametrize(
+        ("amount", "answers", "exit"),
+        [(24, [], "pay"), (480, [True], "pay"), (480, [False], "decline")],
+    )
+    async def test_only_large_ones_need_approval(
+        self,
+        example: Load,
+        play: Play,
+        amount: int,
+        answers: list[bool],
+        exit: str,  # noqa: A002
+    ):
+        given = f"Lindqvist AB, {amount}, Our card was charged twice."
+
+        result = await play(example("refund").refund, Person(*answers), given)
+
+        assert result.exit_phase == exit
+        assert result.state.reference == (f"RF-{amount * 100}" if exit == "pay" else "")
 
 
 class TestStatusFiles:
@@ -305,7 +339,7 @@ class TestParallelReviews:
 
         waiting = await run(workflow, input=FILES, db=tmp_path / "reviews.db")
 
-        done = [e.payload["run"] for e in waiting.events if e.name == "agent:completed"]
+        done = [one["run"] for one in names.AGENT_COMPLETED.among(waiting.events)]
         assert waiting.status == "waiting"
         assert sorted(done) == ["review#1/0", "review#1/2"]
 

@@ -13,8 +13,8 @@ from tests.acceptance.cli_process import SCRIPT
 from tests.hook_calls import Client, HandServer, quiet_end, spooled
 from tests.servers import serving
 
-from callboard.board.places import hooks_folder, make_folders
-from callboard.cli.hook import named
+from callboard.board.hook_folders import hooks_folder, make_folders
+from callboard.cli.commands.hook import named
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -78,6 +78,88 @@ def test_it_takes_the_payload_to_the_server(client: Client, server: HandServer, 
     assert call.head.startswith("POST /hooks/claude ")
     assert call.json["hook_event_name"] == "SessionStart"
     assert call.json["callboard"]["pid"] == os.getpid()
+
+
+CONTEXT = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Read"}}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        CONTEXT,
+        {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {}}},
+        {"hookSpecificOutput": {"additionalContext": "x", "hookEventName": "y", "decision": {}}},
+        {"hookSpecificOutput": ["additionalContext"]},
+        ["hookSpecificOutput"],
+    ],
+)
+def test_it_prints_what_the_agent_is_to_read_and_no_decision(
+    client: Client, server: HandServer, tmp_path: Path, told: Any
+):
+    for start in (lambda: hook(client, tmp_path, "session-start"), lambda: client.start(PAYLOAD)):
+        printed = b""
+        # The client waits for a second, which a busy machine may not have.
+        for _ in range(5 if told is CONTEXT else 1):
+            process = start()
+            server.call().answer(told)
+            if printed := quiet_end(process):
+                break
+        assert printed == (json.dumps(told).encode() if told is CONTEXT else b"")
+
+
+PLAN = "# Plan\n1. do it"
+
+
+def payload(name: str, session: str, **more: Any) -> bytes:
+    told = {"session_id": session, "cwd": "/home/ada/project", "hook_event_name": name}
+    return json.dumps(told | more).encode()
+
+
+def approved(session: str) -> bytes:
+    return payload(
+        "PostToolUse",
+        session,
+        tool_name="ExitPlanMode",
+        tool_input={},
+        tool_response={"plan": f"{PLAN}\n", "isAgent": False},
+    )
+
+
+async def test_an_approved_plan_is_given_back_once_after_the_context_was_cleared(
+    tmp_path: Path, client: Client
+):
+    async def tell(told: bytes) -> bytes:
+        return await asyncio.to_thread(lambda: quiet_end(client.start(told)))
+
+    async def clear(before: str, after: str) -> str:
+        assert await tell(payload("SessionEnd", before, reason="clear")) == b""
+        printed = await tell(payload("SessionStart", after, source="clear"))
+        output = json.loads(printed or "{}").get("hookSpecificOutput", {})
+        assert output.get("hookEventName", "SessionStart") == "SessionStart"
+        return output.get("additionalContext", "")
+
+    async with serving(tmp_path / "t.db"):
+        await tell(payload("SessionStart", "a", source="startup"))
+        await tell(payload("UserPromptSubmit", "a", prompt="Plan it"))
+        assert await clear("a", "b0") == "", "nothing was approved"
+        context, session = "", "b0"
+        # The client waits for a second, which a busy machine may not have.
+        while not context and session != "b9":
+            asks = {"tool_name": "ExitPlanMode", "tool_input": {"plan": PLAN}}
+            await tell(payload("PreToolUse", session, **asks))
+            await tell(approved(session))
+            await tell(payload("Stop", session))
+            before, session = session, f"b{int(session[1]) + 1}"
+            context = await clear(before, session)
+        assert context.endswith(f"\n\n{PLAN}")
+        assert context.startswith("Before the context was cleared, a person approved this plan.")
+        assert await clear(session, "d") == "", "it is given back once"
+        await tell(approved("d"))
+        await tell(payload("PreToolUse", "d", tool_name="Bash", tool_input={"command": "ls"}))
+        assert await clear("d", "e") == "", "the agent has gone on with it"
+        await tell(approved("e"))
+        assert await tell(payload("SessionStart", "e", source="compact")) == b""
+        assert await tell(payload("SessionStart", "f", source="startup")) == b""
 
 
 def test_without_a_server_it_goes_into_the_spool(client: Client, folder: Path, tmp_path: Path):

@@ -13,8 +13,8 @@ import pytest
 from tests.hook_calls import Client, quiet_end
 from tests.servers import Server, serving
 
-from callboard.board.places import hooks_folder, spool_folder
-from callboard.vendors.spooling import spool_command
+from callboard.board.hook_folders import hooks_folder, spool_folder
+from callboard.vendors.settings.commands import spool_command
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -57,18 +57,32 @@ async def asked(server: Server, status: str) -> dict[str, Any]:
             found = (await http.get(f"/interactions?status={status}")).json()["interactions"]
             if found:
                 return found[0]
+            await asyncio.sleep(0.02)
+
+
+async def plates(server: Server) -> list[dict[str, Any]]:
+    async with server.client() as http:
+        return (await http.get("/plates")).json()["plates"]
 
 
 async def plate(server: Server) -> dict[str, Any]:
+    (found,) = await plates(server)
+    return found
+
+
+async def hooks_heard(server: Server) -> list[str]:
+    """The hooks of all plates, in the order in which they were heard."""
     async with server.client() as http:
-        (found,) = (await http.get("/plates")).json()["plates"]
-        return found
+        ids = [one["plateId"] for one in await plates(server)]
+        pages = [(await http.get(f"/plates/{id}/events")).json() for id in ids]
+    payloads = [event["payload"] for page in pages for event in page["events"]]
+    return [payload["raw"]["hook_event_name"] for payload in payloads if "raw" in payload]
 
 
 async def until(server: Server, status: str) -> dict[str, Any]:
-    while (found := await plate(server))["status"] != status:
-        pass
-    return found
+    while [one["status"] for one in await plates(server)] != [status]:
+        await asyncio.sleep(0.02)
+    return await plate(server)
 
 
 async def answer(server: Server, id: str, value: Any) -> None:
@@ -81,7 +95,9 @@ async def end(process: "subprocess.Popen[bytes]") -> bytes:
     return await asyncio.to_thread(quiet_end, process)
 
 
-@pytest.mark.parametrize(("value", "behavior"), [("yes", "allow"), ("no", "deny")])
+@pytest.mark.parametrize(
+    ("value", "behavior"), [("yes", "allow"), pytest.param("no", "deny", marks=pytest.mark.long)]
+)
 async def test_an_answer_reaches_the_agent(
     server: Server, client: Client, value: str, behavior: str
 ):
@@ -106,6 +122,7 @@ async def test_an_agent_cannot_answer_itself(server: Server, client: Client):
     assert (await asked(server, "pending"))["id"] == question["id"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 async def test_an_answer_reaches_the_agent_over_restarts(
     server: Server, client: Client, how: signal.Signals
@@ -131,6 +148,7 @@ async def test_esc_resolves_the_question(server: Server, client: Client):
     assert (found["status"], found["interrupted"]) == ("idle", True)
 
 
+@pytest.mark.long
 async def test_esc_while_the_server_is_down_resolves_it_later(server: Server, client: Client):
     process = client.start(ASKS, "--hold")
     question = await asked(server, "pending")
@@ -174,10 +192,10 @@ async def test_what_happens_while_the_server_is_down_is_heard_in_order(
         env = {**os.environ, "CLAUDE_PID": str(agent)}
         subprocess.run(["sh", "-c", line], input=body, env=env, check=True)
     await server.restart()
+    # An agent that has just started is idle, too.
+    while (heard := await hooks_heard(server))[-1:] != ["Stop"]:
+        await asyncio.sleep(0.02)
+    assert heard == told
     found = await until(server, "idle")
     assert found["pid"] == agent
-    async with server.client() as http:
-        events = (await http.get(f"/plates/{found['plateId']}/events")).json()["events"]
-    heard = [one["payload"]["raw"]["hook_event_name"] for one in events if "raw" in one["payload"]]
-    assert heard == told
     assert list(spool_folder(client.folder).rglob("*.json")) == []

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-from callboard.board.places import full_marker, hooks_folder, spool_folder, write_counters
+from callboard.board.hook_folders import Counting, full_marker, hooks_folder, spool_folder
 from callboard.clock import SystemClock
 from callboard.server.access.tokens import Tokens
-from callboard.vendors.documents import parse
+from callboard.vendors.settings.jsonc import parse
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -68,7 +68,8 @@ def folder(callboard) -> Path:
 
 
 def command_of(path: Path, event: str) -> str:
-    groups = parse(path.read_text(encoding="utf-8")).value["hooks"][event]
+    settings: Any = parse(path.read_text(encoding="utf-8")).value
+    groups = settings["hooks"][event]
     return groups[-1]["hooks"][-1]["command"]
 
 
@@ -211,7 +212,7 @@ def test_http_by_force_has_a_token_that_only_reports(callboard, claude):
     claude.chmod(0o644)
     port = ("--port", "4711")
     callboard.here("hooks", "install", "--transport", "http", "--force", *port)
-    settings = parse(claude.read_text(encoding="utf-8")).value
+    settings: Any = parse(claude.read_text(encoding="utf-8")).value
     token = settings["env"]["CALLBOARD_HOOK_TOKEN"]
     tokens = Tokens(callboard.folder / "t.db", SystemClock())
     assert tokens.identify(token) == ("hooks", "hook")
@@ -231,11 +232,16 @@ def test_status_tells_of_the_spool(callboard, claude, folder):
     fire(command_of(claude, "Stop"), {"session_id": "s", "hook_event_name": "Stop"})
     (spool_folder(folder) / "rejected").mkdir()
     (spool_folder(folder) / "rejected" / "x").touch()
-    write_counters(
-        folder, {"heard": 7, "garbage": 2, "failed": 0, "last_at": 1, "last_agent": "cl\x1baude"}
-    )
+    counted: dict[str, object] = {
+        "heard": 7,
+        "garbage": 2,
+        "failed": 0,
+        "last_at": 1,
+        "last_agent": "cl\x1baude",
+    }
+    Counting(folder, lambda: counted).write(1.0)
     status = callboard.here("hooks", "status").out
-    assert "1 payload waiting, 1 put aside" in status
+    assert "1 payload waiting, the oldest from just now, 1 put aside" in status
     assert "7 hooks, 2 were no payloads" in status
     assert "\x1b" not in status
     full_marker(folder).touch()

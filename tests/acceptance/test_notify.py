@@ -15,6 +15,20 @@ from tests.servers import serving
 
 pytestmark = pytest.mark.timeout(120)
 FLOWS = Path(__file__).parent.parent / "server_flows.py"
+PROGRAM = """
+import sys
+from functools import partial
+from callboard.__main__ import main
+from callboard.server import notifications as notices
+
+notices.Notifications = partial(notices.Notifications, patience=0.5)
+sys.exit(main())
+"""
+EARLY = {"program": ["-c", PROGRAM]}
+"""A server that calls after half a second, not after ten."""
+WAITS = pytest.mark.parametrize(
+    "how", [EARLY, pytest.param({}, marks=pytest.mark.long)], ids=["early", "in time"]
+)
 
 
 class Receiver:
@@ -48,10 +62,11 @@ def receiver() -> Iterator[Receiver]:
     thread.join()
 
 
+@WAITS
 async def test_a_server_calls_when_a_workflow_and_an_agent_need_somebody(
-    tmp_path: Path, receiver: Receiver
+    tmp_path: Path, receiver: Receiver, how: dict[str, Any]
 ):
-    more: Any = {"env": {"CALLBOARD_NOTIFY": receiver.url}}
+    more: Any = {"env": {"CALLBOARD_NOTIFY": receiver.url}, **how}
     async with serving(tmp_path / "t.db", FLOWS, **more) as server, server.client() as client:
         await client.post("/sessions", json={"workflowId": "trip", "input": "Rome"})
         hook = {"session_id": "s", "cwd": "/home/ann/shop", "tool_name": "Bash"}
@@ -77,11 +92,14 @@ def _needs(message: dict[str, Any]) -> int:
     return int(first) if first.isdecimal() else 1
 
 
-async def test_a_receiver_that_is_away_disturbs_nobody(tmp_path: Path, receiver: Receiver):
+@WAITS
+async def test_a_receiver_that_is_away_disturbs_nobody(
+    tmp_path: Path, receiver: Receiver, how: dict[str, Any]
+):
     away = f"json://ann:sesame@127.0.0.1:{receiver.server.server_port}"
     receiver.server.shutdown()
     receiver.server.server_close()
-    more: Any = {"options": ["--notify", away]}
+    more: Any = {"options": ["--notify", away], **how}
     async with serving(tmp_path / "t.db", FLOWS, **more) as server, server.client() as client:
         await client.post("/sessions", json={"workflowId": "trip", "input": "Rome"})
         async with asyncio.timeout(60):
@@ -96,14 +114,18 @@ def test_it_can_be_tried(tmp_path: Path, receiver: Receiver):
     command = CallboardCommand(tmp_path)
     assert "It was sent." in command("notify", receiver.url).out
     assert receiver.taken.get(timeout=10)["title"] == "Callboard"
-    assert command("notify", "--json", CALLBOARD_NOTIFY=receiver.url).json == [{"reached": True}]
-    failed = command("notify", "json://127.0.0.1:9/sesame", code=1)
+    assert command.here("notify", "--json", CALLBOARD_NOTIFY=receiver.url).json == [
+        {"reached": True}
+    ]
+    failed = command.here("notify", "json://127.0.0.1:9/sesame", code=1)
     assert "sesame" not in failed.out + failed.err
 
 
 def test_an_address_that_nobody_knows_is_refused(tmp_path: Path):
     command = CallboardCommand(tmp_path)
-    for words in (["notify", "sesame://x"], ["serve", "--notify", "x://sesame", "--port", "0"]):
-        refused = command(*words, code=2)
+    for refused in (
+        command.here("notify", "sesame://x", code=2),
+        command("serve", "--notify", "x://sesame", "--port", "0", code=2),
+    ):
         assert "none that Apprise understands" in refused.err
         assert "Traceback" not in refused.err

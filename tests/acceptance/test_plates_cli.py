@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,10 @@ import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
 from callboard import Callboard
+from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
+from callboard.board.spool.claims import SpoolTurn
+from callboard.log.sqlite.setup import live_folder
+from callboard.log.write_lock import Turnstile
 from callboard.vendors.agents import VENDORS
 
 pytestmark = pytest.mark.timeout(120)
@@ -56,13 +62,13 @@ def working_day(folder: Path) -> None:
 def test_an_empty_board_says_what_to_do(command: CallboardCommand):
     report(command.folder)
     assert "callboard hooks install" in command("plates").out
-    assert command("plates", "--json").out == ""
-    assert command("plates", "--line").out == ""
+    assert command.here("plates", "--json").out == ""
+    assert command.here("plates", "--line").out == ""
 
 
 def test_a_table_with_who_needs_a_person_first(command: CallboardCommand):
     working_day(command.folder)
-    lines = command("plates").out.splitlines()
+    lines = command.here("plates").out.splitlines()
     assert lines[0].split()[:3] == ["plate", "status", "project"]
     assert "! approve" in lines[1]
     assert "shop" in lines[1]
@@ -70,19 +76,21 @@ def test_a_table_with_who_needs_a_person_first(command: CallboardCommand):
     assert "✓ done" in lines[2]
     assert "● running" in lines[3]
     assert "Read" in lines[3]
-    assert len(lines) == 4
-    assert "× closed" in command("plates", "--all").out
+    (note,) = lines[4:]
+    assert note.startswith("No server is running")
+    assert note.endswith("callboard serve --db t.db")
+    assert "× closed" in command.here("plates", "--all").out
 
 
 def test_when_all_are_closed_it_says_so(command: CallboardCommand):
     report(command.folder, payload("SessionStart", "a", source="startup"))
     report(command.folder, payload("SessionEnd", "a", reason="other"))
-    assert "callboard plates --all" in command("plates").out
+    assert "callboard plates --all" in command.here("plates").out
 
 
 def test_json_is_the_wire_shape(command: CallboardCommand):
     working_day(command.folder)
-    found = command("plates", "--json", "--all").json
+    found = command.here("plates", "--json", "--all").json
     assert [one["status"] for one in found] == ["awaiting_approval", "idle", "running", "closed"]
     first = found[0]
     assert first["waitingFor"] == "Run: make \x1b[31mclean"
@@ -95,14 +103,56 @@ def test_one_line_for_a_status_bar(command: CallboardCommand):
     working_day(command.folder)
     assert command("plates", "--line").out == "2 need you · 1 running\n"
     command.run("flows.py:trip", "--input", "Rome", code=3)
-    assert command("plates", "--line").out == "3 need you · 1 running\n"
+    assert command.here("plates", "--line").out == "3 need you · 1 running\n"
 
 
 def test_a_server_that_is_not_there_leaves_the_status_bar_empty(command: CallboardCommand):
     away = ["--server", "http://127.0.0.1:9"]
-    assert command("plates", "--line", *away).out == ""
-    refused = command("plates", *away, code=1)
+    assert command.here("plates", "--line", *away).out == ""
+    refused = command.here("plates", *away, code=1)
     assert "No server answers" in refused.err
+
+
+def spool(folder: Path, *payloads: dict[str, Any]) -> None:
+    """What hooks left behind while no server ran."""
+    hooks = hooks_folder(folder / "t.db")
+    make_folders(hooks)
+    for number, one in enumerate(payloads):
+        left = spool_folder(hooks) / f"claude.0.{number}.0.json"
+        left.write_bytes(orjson.dumps(one))
+        os.utime(left, ns=(number * 1_000_000, number * 1_000_000))
+
+
+def test_without_a_server_what_hooks_left_is_read(command: CallboardCommand):
+    report(command.folder, payload("SessionStart", "shop", source="startup"))
+    bash = {"tool_name": "Bash", "tool_input": {"command": "make clean"}}
+    spool(
+        command.folder,
+        payload("UserPromptSubmit", "shop", prompt="tidy up"),
+        payload("PermissionRequest", "shop", **bash),
+    )
+    waiting = command.here("inbox").out
+    assert "Run: make clean" in waiting
+    assert "claude in /home/ann/shop. Answer in its terminal." in waiting
+    assert "callboard serve --db t.db" in waiting
+    assert "! approve" in command.here("plates").out
+    spool(command.folder, payload("Stop", "shop"))
+    assert "✓ done" in command.here("plates").out
+    assert "No open questions." in command.here("inbox").out
+
+
+def test_what_cannot_be_read_is_said(command: CallboardCommand):
+    report(command.folder, payload("SessionStart", "shop", source="startup"))
+    spool(command.folder, payload("Stop", "shop"), payload("Stop", "shop"))
+    # Another process reads the spool, and has not come to its end.
+    claimed = spool_folder(hooks_folder(command.folder / "t.db")) / "claimed"
+    claimed.mkdir(mode=0o700)
+    turn = SpoolTurn(claimed)
+    assert turn.take()
+    said = command.here("plates").out
+    turn.give()
+    assert "2 reports from coding agents not shown yet; the oldest arrived" in said
+    assert "2 reports" not in command.here("plates").out
 
 
 @pytest.fixture
@@ -123,10 +173,10 @@ def _stop(server: "subprocess.Popen[str]") -> None:
 
 def test_a_server_tells_the_same_as_its_database(served: CallboardCommand):
     there = served("plates", "--json", "--all").json
-    here = served("plates", "--json", "--all", "--db", "t.db").json
+    here = served.here("plates", "--json", "--all", "--db", "t.db").json
     assert there == here
     assert len(there) == 4
-    assert served("plates", "--line").out == "2 need you · 1 running\n"
+    assert served.here("plates", "--line").out == "2 need you · 1 running\n"
 
 
 def test_a_board_without_a_server_says_how_to_start_one(command: CallboardCommand):
@@ -166,7 +216,7 @@ def test_a_board_can_start_its_own_server(command: CallboardCommand, tmp_path: P
         child.send("q")
         child.wait()
         assert child.exitstatus == 0
-        assert command("plates", "--server", f"http://127.0.0.1:{port}").code == 0
+        assert command.here("plates", "--server", f"http://127.0.0.1:{port}").code == 0
         assert (tmp_path / "t.db.server.log").stat().st_mode & 0o077 == 0
     finally:
         pid = _listener(port)
@@ -194,3 +244,25 @@ def _listener(port: int) -> int | None:
             if b"serve" in words and str(port).encode() in words:
                 return int(entry.name)
     return None
+
+
+def test_a_process_that_holds_the_write_lock_keeps_nobody_from_looking(command: CallboardCommand):
+    working_day(command.folder)
+    turnstile = Turnstile(live_folder(command.folder / "t.db"))
+    turnstile.enter(5)
+    try:
+        assert "! approve" in command.here("plates").out
+        assert command.here("inbox").code == 0
+    finally:
+        turnstile.close()
+
+
+def test_a_program_that_locked_the_whole_file_is_named_as_the_reason(command: CallboardCommand):
+    working_day(command.folder)
+    with closing(sqlite3.connect(command.folder / "t.db", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        other.execute("CREATE TABLE held (x)")
+        for words in (["plates"], ["plates", "--json"], ["inbox"]):
+            assert "locked by another program" in command.here(*words, code=1).err
+        other.execute("ROLLBACK")

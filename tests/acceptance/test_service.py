@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
-from callboard.cli.service_units import Served, launchd_agent, launchd_port, systemd_units
+from callboard.cli.supervisors import ServiceCommand, launchd_agent, launchd_port, systemd_units
 from callboard.errors import CallboardError
 from callboard.server import activation
 
@@ -168,13 +168,15 @@ def test_hooks_over_http_keep_the_service(callboard, units):
 
 
 def test_the_agent_of_launchd_has_the_socket(tmp_path):
-    agent = launchd_agent(Served(("/bin/python", "-m", "callboard", "serve"), 4711, tmp_path / "l"))
+    agent = launchd_agent(
+        ServiceCommand(("/bin/python", "-m", "callboard", "serve"), 4711, tmp_path / "l")
+    )
     read: dict[str, Any] = plistlib.loads(agent)
     assert read["Sockets"][activation.NAME]["SockServiceName"] == "4711"
     assert read["KeepAlive"] == {"SuccessfulExit": False}
     assert launchd_port(agent) == 4711
     assert launchd_port(b"<plist>") is None
-    assert set(systemd_units(Served(("x",), 1, tmp_path))) == {
+    assert set(systemd_units(ServiceCommand(("x",), 1, tmp_path))) == {
         "callboard.service",
         "callboard.socket",
     }

@@ -39,7 +39,11 @@ def test_a_workflow_from_its_beginning_to_its_end(callboard: CallboardCommand):
     again = callboard.here("task", "start", "phase_1").out
     assert "attempt 2" in again
     done = callboard.here("task", "done").out
-    assert "3 of 3 phases" in done
+    assert "3 of 3 phases, 100 %" in done
+    changes = callboard.here("task", "history").out
+    assert "Create it  active → completed; made it.py; left a context for the next phase" in changes
+    assert "Test  active → failed; no disk" in changes
+    assert len(callboard.here("task", "history", "--json").json) == 8
     report = (callboard.folder / ".claude/workflow_state_system.md").read_text()
     assert "Status: completed | Current Phase: none" in report
     assert "- [x] Phase 0: Create it → it.py" in report

@@ -15,7 +15,7 @@ import pytest
 from tests.acceptance.cli_process import SCRIPT
 from tests.servers import Server, serving
 
-from callboard.board.places import hooks_folder, write_connection
+from callboard.board.hook_folders import hooks_folder, write_connection
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -111,7 +111,13 @@ def test_a_program_that_is_none(watch: Watch, tmp_path: Path):
     assert "Permission denied" in err
 
 
-def test_signals_are_for_it_as_if_nobody_had_touched_them(watch: Watch):
+@pytest.mark.parametrize("interrupt", [signal.SIG_DFL, signal.SIG_IGN])
+def test_signals_are_for_it_as_if_nobody_had_touched_them(
+    watch: Watch, interrupt: signal.Handlers, request: pytest.FixtureRequest
+):
+    """Ignored, as for what a script starts in the background, or not."""
+    before = signal.signal(signal.SIGINT, interrupt)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     shown = "import pathlib; print(pathlib.Path('/proc/self/status').read_text())"
     plain = subprocess.run(
         [sys.executable, "-S", "-c", shown], env=watch.env, capture_output=True, text=True
@@ -159,7 +165,7 @@ def test_a_folder_that_is_gone_keeps_nobody_from_running(watch: Watch, tmp_path:
 
 def test_a_callboard_that_is_broken_keeps_nobody_from_running(watch: Watch, tmp_path: Path):
     """As while it is being updated: the agent has started, and the rest cannot be loaded."""
-    code = "import sys; sys.modules['callboard.cli.notices'] = None; "
+    code = "import sys; sys.modules['callboard.courier.wire'] = None; "
     code += "from callboard.__main__ import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", code, "watch", "--", "sh", "-c", "exit 5"],

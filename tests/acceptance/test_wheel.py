@@ -92,10 +92,10 @@ def serving(commands: Path, home: Path) -> Generator[str]:
 
 def test_it_carries_the_types_and_every_migration(wheel: Path):
     names = set(zipfile.ZipFile(wheel).namelist())
-    migrations = sorted((ROOT / "src" / "callboard" / "log" / "migrations").glob("*.sql"))
+    migrations = sorted((ROOT / "src/callboard/log/sqlite/migrations").glob("*.sql"))
     assert migrations
     assert "callboard/py.typed" in names
-    assert {f"callboard/log/migrations/{path.name}" for path in migrations} <= names
+    assert {f"callboard/log/sqlite/migrations/{path.name}" for path in migrations} <= names
 
 
 def test_it_carries_nothing_but_the_package(wheel: Path):

@@ -56,14 +56,14 @@ class Shown(NamedTuple):
 
 
 PAGES = {
-    "inbox": Shown("inbox", "The whole state"),
+    "inbox": Shown("inbox", "Full state"),
     "sessions": Shown("sessions", "crossroads"),
     "session": Shown("sessions/spring", "Cost and time"),
     "waiting": Shown("sessions/autumn", "Cost and time"),
     "failed": Shown("sessions/repair", "notes.md cannot be read"),
     "family": Shown("sessions/spring/family", "spring-for-all"),
     "compare": Shown("compare/spring/spring-for-all", "Spring release, for all"),
-    "board": Shown("board", "Wants a yes"),
+    "board": Shown("board", "Needs approval"),
     "plate": Shown("board/{plate}", "A session began"),
     "permission": Shown("inbox/{permission}", "Allow Bash?"),
     "question": Shown("inbox/{question}", "Which database?"),

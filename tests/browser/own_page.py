@@ -41,7 +41,10 @@ def served(folder: Path) -> Generator[str]:
         thread.join()
 
 
-def address(origin: str, example: str, server: Server, **more: str) -> str:
+def address(
+    origin: str, example: str, server: Server, *, token: str | None = TOKEN, **more: str
+) -> str:
     """Where an example is; the fragment tells it the server, and goes nowhere else."""
-    told = urlencode({"example": example, "server": server.url, "token": TOKEN, **more})
+    shown = {} if token is None else {"token": token}
+    told = urlencode({"example": example, "server": server.url, **shown, **more})
     return f"{origin}/index.html#{told}"

@@ -1,15 +1,22 @@
 """The board: coding agents tell what they do, ask, and get their answers from a browser."""
 
 import asyncio
+import json
+import os
 import re
 import subprocess
 import sys
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Locator, Route, expect
 from tests.browser.agents import Agent, decided
+from tests.browser.looks import sideways
 from tests.browser.people import Person, at_a_browser
 from tests.servers import Server
+
+from callboard.board.hook_folders import hooks_folder, spool_folder
+from callboard.board.spool.claims import SpoolTurn
 
 COMMAND = "touch /home/u/proj/zz && python3 -c 'print(1)'"
 WITHIN = 30
@@ -46,15 +53,56 @@ async def test_an_empty_board_says_how_to_fill_it_and_then_moves(person: Person,
     await expect(person.page.get_by_role("link", name="Board 1 in need of you")).to_be_visible()
     await agent.say("SessionEnd")
     await expect(card(person)).to_be_hidden()
-    await person.page.get_by_text("One that is closed").click()
+    await person.page.get_by_text("1 closed").click()
     await expect(card(person)).to_contain_text("Closed")
+
+
+async def test_a_backlog_is_announced_until_it_is_read(person: Person, server: Server):
+    hooks = hooks_folder(server.db)
+    # Another process has its turn to read the spool, and does not come to its end.
+    turn = SpoolTurn(spool_folder(hooks) / "claimed")
+    while not turn.take():
+        await asyncio.sleep(0.01)
+    report = {"session_id": "s1", "cwd": "/home/u/proj", "hook_event_name": "Stop"}
+    for number in range(2):
+        left = spool_folder(hooks) / f"claude.0.{number}.0.json"
+        left.write_text(json.dumps(report))
+        os.utime(left, (1, 1))
+    await person.visit("board")
+    await person.sees("Catching up. 2 reports from agents not shown yet")
+    turn.give()
+    await expect(card(person)).to_be_visible()
+    await expect(person.page.get_by_text("Catching up.")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1024, 1440])
+async def test_long_names_fit_every_width(person: Person, server: Server, width: int):
+    long = "x" * 300
+    branch = {"git_branch": f"feature/{'a-long-branch-name-' * 4}{long}"}
+    for number, name in enumerate(("shop", f"customers-{long}")):
+        told = {"session_id": f"s{number}", "cwd": f"/home/ada/{'work/' * 30}{name}"}
+        asks = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": long}]}}
+        async with server.client() as http:
+            for hook in ("SessionStart", "UserPromptSubmit", "PreToolUse"):
+                body = {**told, **asks, "prompt": long, "source": "startup", "callboard": branch}
+                await http.post("/hooks/claude", json={**body, "hook_event_name": hook})
+    await person.page.set_viewport_size({"width": width, "height": 800})
+    await person.visit("board")
+    await expect(person.page.get_by_role("article")).to_have_count(2)
+    assert await sideways(person.page) <= 0
+    dismiss = person.page.get_by_role("button", name="Dismiss")
+    await expect(dismiss).to_have_count(2)
+    for button in await dismiss.all():
+        box = await button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
 
 
 async def test_a_permission_is_allowed_on_the_board(person: Person, server: Server):
     agent = Agent(server, "permission")
     await person.visit("board")
     async with agent.asking() as held:
-        await expect(card(person)).to_contain_text("Wants a yes")
+        await expect(card(person)).to_contain_text("Needs approval")
         await expect(card(person).get_by_label("The command")).to_have_text(COMMAND)
         await card(person).get_by_role("button", name="Allow", exact=True).click()
         assert decided(await printed(held)) == {"behavior": "allow"}
@@ -142,7 +190,7 @@ async def test_questions_have_options_several_of_them_and_own_words(person: Pers
     ]
     await person.visit("board")
     async with agent.asking(tool_input={"questions": questions}) as held:
-        await expect(card(person)).to_contain_text("Asks you")
+        await expect(card(person)).to_contain_text("Has a question")
         await expect(card(person)).to_contain_text("embedded")
         form = card(person).get_by_role("form", name="Answer")
         await form.get_by_label("Postgres").check()
@@ -215,12 +263,12 @@ async def test_the_server_is_killed_while_a_hook_is_held(person: Person, server:
     agent = Agent(server, "permission")
     await person.visit("board")
     async with agent.asking() as held:
-        await expect(card(person)).to_contain_text("Wants a yes")
+        await expect(card(person)).to_contain_text("Needs approval")
         await server.kill()
-        await person.sees("The server does not answer")
-        await expect(card(person)).to_contain_text("Wants a yes")
+        await person.sees("Can’t reach the server")
+        await expect(card(person)).to_contain_text("Needs approval")
         await server.restart()
-        await expect(person.page.get_by_text("The server does not answer")).to_have_count(0)
+        await expect(person.page.get_by_text("Can’t reach the server")).to_have_count(0)
         await card(person).get_by_role("button", name="Allow", exact=True).click()
         assert decided(await printed(held)) == {"behavior": "allow"}
     await agent.say("Stop")
@@ -270,12 +318,14 @@ async def test_keys_answer_only_the_plate_that_was_chosen(person: Person, server
     first, second = Agent(server, "permission", "one"), Agent(server, "permission", "two")
     await person.visit("board")
     async with first.asking() as one, second.asking() as two:
-        await expect(card(person, "one")).to_contain_text("Wants a yes")
-        await expect(card(person, "two")).to_contain_text("Wants a yes")
+        for name in ("one", "two"):
+            await expect(card(person, name).get_by_role("button", name="Allow")).to_be_enabled()
         await person.page.keyboard.press("y")
         await person.page.keyboard.press("j")
+        await expect(person.page.locator("[aria-current=true]")).to_have_count(1)
         await person.page.keyboard.press("j")
         await expect(card(person, "two")).to_have_attribute("aria-current", "true")
+        await expect(card(person, "two").locator(".key", has_text="n")).to_be_visible()
         await person.page.keyboard.press("n")
         assert decided(await printed(two))["behavior"] == "deny"
         assert not one.done()
@@ -297,7 +347,7 @@ async def test_a_plate_tells_what_happened_readable_first(person: Person, server
     await expect(timeline).to_contain_text("The session ended")
     # Whoever looks at a plate has seen it.
     await person.visit("board")
-    await person.page.get_by_text("One that is closed").click()
+    await person.page.get_by_text("1 closed").click()
     await expect(card(person)).not_to_contain_text("not seen yet")
 
 
@@ -311,4 +361,4 @@ async def test_the_board_is_searched(person: Person, server: Server):
     await expect(card(person, "engine")).to_have_count(0)
     await expect(card(person, "website")).to_be_visible()
     await person.page.keyboard.type("nothing")
-    await person.sees("No plate fits")
+    await person.sees("No matching agents")

@@ -225,10 +225,10 @@ async def test_whoever_writes_holds_it_and_whoever_holds_it_is_named(
     async with at_a_browser(browser, server) as other:
         await opens(other, question)
         await opens(person, question)
-        await person.page.get_by_label("You are").fill("grace")
+        await person.page.get_by_label("Answering as").fill("grace")
         await person.page.get_by_label("Your decision").fill("I think")
-        await person.sees("You see")
-        await other.sees(re.compile("grace.* sees to this"))
+        await person.sees("You are on this")
+        await other.sees(re.compile("grace.* is on this"))
     held = await ask(server, "And now?")
     async with server.client() as http:
         body = {"by": "ada (attend 12.34@laptop)", "ttlMs": 600_000}

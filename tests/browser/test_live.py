@@ -45,14 +45,14 @@ async def test_text_appears_while_it_is_written(person: Person, server: Server, 
     gate = tmp_path / "gate"
     session = await begin(server, "tale", str(gate))
     await person.visit(f"sessions/{session}")
-    speech = person.page.get_by_role("region", name="What the agent says")
+    speech = person.page.get_by_role("region", name="Agent output")
     said = ""
     for number, word in enumerate(["Once ", "upon ", "a time."]):
         gate.with_name(f"gate-{number}").touch()
         said += word
         await expect(speech.locator("pre")).to_have_text(said)
         if number < 2:
-            await expect(speech).to_contain_text("speaking")
+            await expect(speech).to_contain_text("Streaming")
     await person.sees("Completed")
 
 

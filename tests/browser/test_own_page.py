@@ -95,8 +95,34 @@ async def test_a_component_sees_the_answer_over_the_death_of_the_server(meeting:
     await page.get_by_role("button", name="Ask").click()
     await expect(person.heading("Which way?")).to_be_visible()
     await server.kill()
-    await person.sees("The server does not answer")
+    await person.sees("Can’t reach the server")
     await server.restart()
-    await expect(person.page.get_by_text("The server does not answer")).to_have_count(0)
+    await expect(person.page.get_by_text("Can’t reach the server")).to_have_count(0)
     await person.page.keyboard.press("1")
     await expect(page.get_by_text("They said left.")).to_be_visible()
+
+
+async def test_the_address_of_the_server_is_enough_while_a_page_is_written(
+    browser: Browser, examples: Path, tmp_path: Path
+):
+    """`--dev`: the provider has `baseUrl` alone, and a query of one's own follows the session."""
+    with served(examples) as origin, served(examples) as other:
+        options = ["--dev", f"--cors-origin={origin}"]
+        async with (
+            serving(tmp_path / "x.db", *FLOWS, options=options) as server,
+            server.client() as http,
+            await browser.new_context() as context,
+        ):
+            body = {"workflowId": "trip", "input": "Lisbon"}
+            id = (await http.post("/sessions", json=body)).json()["sessionId"]
+            page = await context.new_page()
+            await page.goto(address(origin, "Simple", server, token=None, id=id))
+            await expect(page.get_by_text("Go to Lisbon?")).to_be_visible()
+            await expect(page.get_by_text("events, running")).to_be_visible()
+            await page.get_by_role("button", name="Approve").click()
+            await expect(page.get_by_text("events, stopped")).to_be_visible()
+            await expect(page.get_by_role("status")).to_have_text("completed")
+            # The same page from anywhere else shows nothing.
+            await page.goto(address(other, "Simple", server, token=None, id=id))
+            await expect(page.get_by_text("0 events, stopped")).to_be_visible()
+            await expect(page.get_by_role("status")).to_have_text("")

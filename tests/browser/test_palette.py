@@ -10,7 +10,7 @@ from tests.servers import Server
 async def opened(person: Person) -> Locator:
     """Open it; gives its field."""
     await person.page.keyboard.press("Control+k")
-    field = person.page.get_by_role("combobox", name="Go to, or do")
+    field = person.page.get_by_role("combobox", name="Command menu")
     await expect(field).to_be_focused()
     return field
 
@@ -49,7 +49,7 @@ async def test_it_does_what_the_page_can_do(person: Person, server: Server):
     await expect(person.page.get_by_role("dialog", name="Fork at")).to_be_visible()
     # A dialog has the keys to itself.
     await person.page.keyboard.press("Control+k")
-    await expect(person.page.get_by_role("combobox", name="Go to, or do")).to_have_count(0)
+    await expect(person.page.get_by_role("combobox", name="Command menu")).to_have_count(0)
 
 
 async def test_arrows_choose_and_escape_closes(person: Person):
@@ -61,7 +61,7 @@ async def test_arrows_choose_and_escape_closes(person: Person):
     await person.page.keyboard.press("ArrowUp")
     await expect(await chosen(person)).to_contain_text(first.split("\n")[0])
     await person.page.keyboard.type("nothing is called like this")
-    await person.sees("Nothing fits.")
+    await person.sees("No matches.")
     await person.page.keyboard.press("Enter")
     await person.page.keyboard.press("Escape")
     await expect(person.page.get_by_role("dialog")).to_have_count(0)

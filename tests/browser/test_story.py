@@ -56,9 +56,9 @@ async def test_start_approve_go_back_fork_and_see_both_ends(person: Person, serv
     await person.sees("Who should hear of it?")
 
     await server.kill()
-    await person.sees("The server does not answer")
+    await person.sees("Can’t reach the server")
     await server.restart()
-    await expect(person.page.get_by_text("The server does not answer")).to_have_count(0)
+    await expect(person.page.get_by_text("Can’t reach the server")).to_have_count(0)
 
     await person.page.get_by_role("button", name="everyone").click()
     await person.sees("Completed")
@@ -81,11 +81,11 @@ async def test_start_approve_go_back_fork_and_see_both_ends(person: Person, serv
     assert (await state_of(server, second))["published"] == "Autumn is out"
     assert (await state_of(server, first))["published"] == "Spring is out"
 
-    await person.page.get_by_role("link", name="Family").click()
+    await person.page.get_by_role("link", name="Forks").click()
     await person.page.get_by_label(f"Compare {first}").check()
     await person.page.get_by_label(f"Compare {second}").check()
     await person.button("Compare").click()
-    await expect(person.heading("Side by side")).to_be_visible()
+    await expect(person.heading("Compare sessions")).to_be_visible()
     await person.sees(f"The first {asked} events are shared")
     difference = person.page.get_by_role("region", name="Difference of the states")
     await expect(difference).to_contain_text("Spring is out")
@@ -117,7 +117,7 @@ async def test_pause_resume_and_cancel(person: Person, server: Server):
     await person.button("Pause").click()
     await person.sees("Paused")
     await person.button("Resume").click()
-    await person.sees("Waits for you")
+    await person.sees("Needs you")
     await person.button("Cancel").click()
     await person.button("Cancel the session").click()
     await person.sees("Cancelled")

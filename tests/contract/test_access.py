@@ -12,7 +12,10 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from tests.in_process import run_here
 from tests.servers import TOKEN, Server, serving
+
+from callboard.server.dashboard import BUILT
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -53,14 +56,18 @@ async def stranger(server: Server) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def callboard(server: Server, *arguments: str, **env: str) -> tuple[int, str, str]:
-    """Run a command on the server's database; what it said, and how it ended."""
+    """Run a command on the server's database, or on the server that it names; what came of it."""
+    place = () if "--server" in arguments else (f"--db={server.db}",)
+    words, settings = (*arguments, *place), {"CALLBOARD_TOKEN": TOKEN, **env}
+    if arguments[0] == "token":
+        here = {**os.environ, **settings}
+        return await asyncio.to_thread(run_here, words, server.db.parent, here)
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "callboard",
-        *arguments,
-        f"--db={server.db}",
-        env={**os.environ, "CALLBOARD_TOKEN": TOKEN, **env},
+        *words,
+        env={**os.environ, **settings},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -146,7 +153,7 @@ async def test_scopes_reach_as_far_as_they_say(server: Server):
             assert tuple(answer.status_code for answer in got) == statuses, scope
             for answer in got:
                 if answer.status_code == 403:
-                    assert "callboard token create --scope" in answer.json()["error"]["message"]
+                    assert "callboard token create --name" in answer.json()["error"]["message"]
 
 
 async def test_a_revoked_token_is_wrong_at_once(server: Server):
@@ -187,6 +194,42 @@ async def test_a_link_becomes_a_cookie_once(http: httpx.AsyncClient, stranger: h
         in error(await stranger.get("/login", params={"code": code}), 403, "FORBIDDEN")["message"]
     )
     assert error(await stranger.get("/login"), 403, "FORBIDDEN")["field"] == "code"
+
+
+async def test_a_spent_link_is_a_page_for_people_and_an_error_for_programs(
+    stranger: httpx.AsyncClient,
+):
+    asks = {"Accept": "text/html,*/*;q=0.8"}
+    spent = await stranger.get("/login", params={"code": "spent"}, headers=asks)
+    assert spent.status_code == 403
+    if BUILT.joinpath("index.html").exists():
+        assert spent.headers["content-type"].startswith("text/html")
+        assert spent.headers["cache-control"] == "no-store"
+    error(await stranger.get("/login", params={"code": "spent"}), 403, "FORBIDDEN")
+
+
+async def test_the_command_that_signs_in_is_told_to_the_servers_own_user(tmp_path: Path):
+    db = tmp_path / "x.db"
+    async with (
+        serving(db, options=["--allowed-host", "board.example.com"]) as server,
+        server.client(token=None) as client,
+    ):
+        here = error(await client.get("/sessions"), 401, "UNAUTHENTICATED")
+        assert here["signIn"] == f"callboard open --db {db}"
+        proxied = await client.get("/sessions", headers={"Host": "board.example.com"})
+        assert "signIn" not in error(proxied, 401, "UNAUTHENTICATED")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+async def test_other_users_learn_no_path_from_a_refusal(server: Server):
+    asks = "GET /sessions HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n"
+    script = f"exec 3<>/dev/tcp/127.0.0.1/{server.port}; printf '{asks}' >&3; cat <&3"
+    told = await asyncio.create_subprocess_exec(
+        "bash", "-c", script, stdout=asyncio.subprocess.PIPE, user=65534, cwd="/"
+    )
+    out, _ = await told.communicate()
+    assert b"UNAUTHENTICATED" in out
+    assert b"signIn" not in out
 
 
 async def test_behind_tls_the_cookie_is_for_tls_alone(tmp_path: Path):

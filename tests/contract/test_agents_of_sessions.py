@@ -10,7 +10,7 @@ import httpx
 from tests.agents_that_answer import Job, request, sending
 from tests.servers import TOKEN, serving
 
-from callboard.agents.claude_code.leftovers import MARK
+from callboard.vendors.claude.launching import MARK
 
 FLOW = """
 from callboard import Context, Phase, State, Workflow
@@ -55,6 +55,27 @@ async def _answered_by_the_agent(job: Job, *before: str) -> str:
     )
     told, _ = await process.communicate()
     return told.decode().strip()
+
+
+async def test_it_cannot_approve_what_its_workflow_asks(tmp_path: Path):
+    async with serving(tmp_path / "db") as server, server.client() as http:
+        body = {"type": "approval", "prompt": "Deploy?"}
+        asked = (await http.post("/interactions", json=body)).json()
+        session = {"prompt": "Which?", "outcomeSchema": {"type": "approval"}}
+        talk = {"type": "interactive_session", "prompt": "Which?", "config": session}
+        attended = (await http.post("/interactions", json=talk)).json()
+        requests = [
+            (f"/interactions/{asked['id']}/answer", {"value": "yes"}),
+            (
+                f"/interactions/{attended['id']}/complete",
+                {"outcome": "completed", "response": "approved"},
+            ),
+        ]
+        for path, value in requests:
+            job = Job(server.port, request(path, value, TOKEN))
+            assert await _answered_by_the_agent(job) == "403"
+            assert await _answered_by_the_agent(job, "env", "-u", MARK) == "403"
+            assert (await http.post(path, json=value)).status_code == 200
 
 
 async def test_it_cannot_answer_itself_and_a_person_can(tmp_path: Path):

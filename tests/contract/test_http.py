@@ -101,8 +101,14 @@ async def test_workflows_with_phases_and_edges(http: httpx.AsyncClient):
     [trip] = [one for one in listed if one["id"] == "trip"]
     assert trip["inputSchema"] == {"type": "string"}
     assert trip["phases"] == [
-        {"name": "plan", "agent": "planner", "human": True, "terminal": False},
-        {"name": "book", "agent": "booker", "human": False, "terminal": True},
+        {
+            "name": "plan",
+            "agent": "planner",
+            "human": True,
+            "terminal": False,
+            "leadsTo": ["book", "plan"],
+        },
+        {"name": "book", "agent": "booker", "human": False, "terminal": True, "leadsTo": []},
     ]
     assert trip["edges"] == [
         {"from": "plan", "to": "book", "taken": "sometimes"},
@@ -197,6 +203,7 @@ async def test_bad_filters_are_named(http: httpx.AsyncClient):
         ("POST", "/resume"),
         ("POST", "/cancel"),
         ("POST", "/fork"),
+        ("POST", "/retry"),
     ],
 )
 async def test_an_unknown_session_is_not_found(http: httpx.AsyncClient, method: str, path: str):
@@ -384,6 +391,43 @@ async def test_a_bad_fork_is_named(http: httpx.AsyncClient):
         assert answer.json()["error"]["message"]
 
 
+async def test_a_failed_session_is_retried_from_its_failed_phase(http: httpx.AsyncClient):
+    session = await begun(http, "delivery")
+    failed = await until(http, session, "failed")
+    answer = await http.post(f"/sessions/{session}/retry")
+    assert answer.status_code == 201, answer.text
+    again = answer.json()
+    assert answer.headers["Location"] == f"/sessions/{again['sessionId']}"
+    assert again["originalSessionId"] == session
+    assert again["eventsCopied"] < failed["position"]
+    child = await until(http, again["sessionId"], "failed")
+    assert (child["parent"], child["phase"]) == (session, "deliver")
+    shared = (await http.get(f"/sessions/{again['sessionId']}/state")).json()["state"]
+    assert shared["packed"] == 1
+
+
+async def test_a_failed_session_is_retried_from_any_point_with_edits(http: httpx.AsyncClient):
+    session = await begun(http, "delivery")
+    await until(http, session, "failed")
+    edits = [{"op": "replace", "path": "/road", "value": "open"}]
+    for at in ({}, {"at": {}}, {"at": {"phase": "pack"}}, {"at": {"position": 1}}):
+        answer = await http.post(f"/sessions/{session}/retry", json={**at, "edits": edits})
+        assert answer.status_code == 201, answer.text
+        await until(http, answer.json()["sessionId"], "completed")
+
+
+async def test_only_a_failed_session_is_retried(http: httpx.AsyncClient):
+    waiting = await begun(http, "trip", input="Bern")
+    await until(http, waiting, "waiting")
+    answer = await http.post(f"/sessions/{waiting}/retry", json={"at": {"position": 1}})
+    assert "only a failed one" in error(answer, 409, "CONFLICT")["message"]
+    failed = await begun(http, "delivery")
+    await until(http, failed, "failed")
+    for body in ({"at": {"phase": "nope"}}, {"at": {"position": 10_000}}):
+        answer = await http.post(f"/sessions/{failed}/retry", json=body)
+        error(answer, 400, "VALIDATION_ERROR")
+
+
 async def test_delete_forgets_a_session(http: httpx.AsyncClient):
     session = await begun(http, "trip", input="Kiel")
     await until(http, session, "waiting")
@@ -411,6 +455,16 @@ async def test_input_in_its_three_forms(http: httpx.AsyncClient):
         answer = await http.post(f"/sessions/{session}/input", json=body(question["id"]))
         assert answer.status_code == 200, answer.text
         await until(http, session, "completed")
+
+
+async def test_input_for_the_only_question_counts_large_ones_too(http: httpx.AsyncClient):
+    session = await begun(http, "choice")
+    await until(http, session, "waiting")
+    large = {"sessionId": session, "type": "approval", "prompt": "x" * 2_000_000}
+    assert (await http.post("/interactions", json=large)).status_code == 201
+    answer = await http.post(f"/sessions/{session}/input", json={"input": "left"})
+    error(answer, 409, "CONFLICT")
+    assert "asks 2 questions" in answer.json()["error"]["message"]
 
 
 async def test_input_where_nothing_is_asked(http: httpx.AsyncClient):

@@ -1,10 +1,6 @@
 """The human module and its callers, on a database and on a server: one suite for both."""
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from tests.servers import TOKEN
+from tests.servers import TOKEN, served
 
 from callboard import (
     Approval,
@@ -54,19 +50,8 @@ decided = Workflow("decided", state=State, phases=[Phase("a", human=review, term
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One for all tests here: each looks at its own questions only."""
-    folder = tmp_path_factory.mktemp("server")
-    (folder / "flow.py").write_text(FLOW, encoding="utf-8")
-    command = [sys.executable, "-m", "callboard", "serve", "flow.py"]
-    with subprocess.Popen(
-        [*command, "--db=t.db", "--port=0", "--json"],
-        cwd=folder,
-        env={**os.environ, "CALLBOARD_TOKEN": TOKEN},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())["url"]
-        process.terminate()
+    with served(tmp_path_factory.mktemp("server"), FLOW) as url:
+        yield url
 
 
 @pytest.fixture(params=["memory", "sqlite", "server"])
@@ -208,6 +193,24 @@ class TestTheModule:
         assert await board.human.list_pending("nowhere") == []
         assert await board.human.list_pending() == []  # No execution is current here.
 
+    async def test_one_that_does_not_block_outlives_its_workflow(self, board: Board):
+        session = await begin(board)
+        [own] = await board.human.list_pending(session)
+        interactive = HumanInteractive[str](board, session)
+        ended = interactive.request_async("Tell us later", block_orchestration=False)
+        id = await recorded(interactive)
+        await board.answer(own.id, "yes")
+        assert (await board.drive(session)).status == "completed"
+        events = [event.name for event in await board.events(session)]
+        assert events[-2:] == ["input:detached", "workflow:completed"]
+        assert [one.id for one in await board.human.list_pending(session)] == [id]
+        assert interactive.status == "pending"
+        await board.people.claim(id, by="ann")
+        done = await board.human.complete_interactive(id, "completed", "fine", by="ann")
+        assert (done.status, done.session_id) == ("completed", session)
+        assert (await ended).response == "fine"
+        assert len(await board.events(session)) == len(events)
+
     async def test_outside_an_execution_it_has_to_be_said_where(self, board: Board):
         with pytest.raises(NoExecution, match=r"^No active execution"):
             await board.human.request_interactive("Review")
@@ -283,7 +286,8 @@ class TestTheModule:
         interactive = HumanInteractive[Any](board, standalone=True)
         ended = interactive.request_async("Review the logs.", context=context)
         id = await recorded(interactive)
-        assert (await board.human.get(id)).config == {"context": context, "cwd": str(Path.cwd())}
+        told = {"context": context, "cwd": str(Path.cwd()), "blockOrchestration": True}
+        assert (await board.human.get(id)).config == told
         await board.human.complete_interactive(id, "completed", "seen")
         assert (await ended).response == "seen"
 
@@ -401,6 +405,13 @@ class TestCallers:
         interactive.request("Again")
         assert (interactive.status, interactive.error) == ("pending", None)
         await interactive.cancel()
+
+    async def test_a_failure_without_a_reason_says_just_that(self, board: Board):
+        interactive = HumanInteractive[Any](board, standalone=True)
+        waiting = interactive.request_async("Review")
+        await board.human.complete_interactive(await recorded(interactive), "failed")
+        with pytest.raises(InteractiveFailed, match=r"^Session failed$"):
+            await waiting
 
     async def test_one_session_at_a_time(self, board: Board):
         interactive = HumanInteractive[Any](board, standalone=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from callboard.events.rows import Projection
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.log.protocol import EventLog, no_views
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite import LogContract
 from callboard.testing.log_suite_material import OpenLog
 
@@ -16,7 +16,7 @@ from callboard.testing.log_suite_material import OpenLog
 class TestMemoryLog(LogContract):
     @pytest.fixture
     async def open_log(self) -> AsyncIterator[OpenLog]:
-        memory = Memory()
+        memory = SharedMemory()
         opened: list[MemoryLog] = []
 
         def open_log(project: Projection = no_views) -> EventLog:

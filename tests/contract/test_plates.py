@@ -8,14 +8,16 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
 import pytest_asyncio
+from tests.agents_that_answer import Job, agent, request
 from tests.servers import TOKEN, Server, serving
 
 from callboard import Client
-from callboard.board.processes import started_at
+from callboard.systems.processes import started_at
 
 PATIENCE = 20
 
@@ -93,6 +95,28 @@ async def resolved(http: httpx.AsyncClient, id: str) -> dict[str, Any]:
 
 def held(http: httpx.AsyncClient, payload: dict[str, Any]) -> asyncio.Task[httpx.Response]:
     return asyncio.create_task(send(http, payload))
+
+
+async def held_permission(
+    http: httpx.AsyncClient, session: str
+) -> tuple[asyncio.Task[httpx.Response], dict[str, Any]]:
+    """A session that asks for a permission: the hook that waits, and the question."""
+    await send(http, hook(session, "SessionStart", source="startup"))
+    holding = held(http, bash(session, "PermissionRequest"))
+    return holding, await asked(http, session)
+
+
+async def test_the_branch_follows_git_while_nothing_is_reported(
+    http: httpx.AsyncClient, session: str, tmp_path: Path
+):
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "main")
+    await send(http, hook(session, "SessionStart", source="startup", cwd=str(tmp_path)))
+    await until(http, session, gitBranch="main", status="idle")
+    git("checkout", "-q", "-b", "fix/cart")
+    await until(http, session, gitBranch="fix/cart", status="idle")
 
 
 async def test_a_session_from_its_start_to_its_end(http: httpx.AsyncClient, session: str):
@@ -185,9 +209,7 @@ async def test_a_permission_is_granted_from_the_board(http: httpx.AsyncClient, s
 async def test_an_answer_is_accepted_before_its_outcome_is_known(
     http: httpx.AsyncClient, session: str
 ):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     path = f"/interactions/{question['id']}/answer"
     answer = await http.post(path, json={"approved": True})
     await holding
@@ -200,9 +222,7 @@ async def test_an_answer_is_accepted_before_its_outcome_is_known(
 async def test_a_call_that_ran_overrules_a_refusal_that_was_accepted(
     http: httpx.AsyncClient, session: str
 ):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     path = f"/interactions/{question['id']}/answer"
     answering = asyncio.create_task(http.post(path, json={"approved": False}))
     assert (await holding).json()["hookSpecificOutput"]["decision"]["behavior"] == "deny"
@@ -217,9 +237,7 @@ async def test_a_call_that_ran_overrules_a_refusal_that_was_accepted(
 async def test_an_answer_to_a_client_that_ends_before_it_acts_is_lost(
     http: httpx.AsyncClient, session: str
 ):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     path = f"/interactions/{question['id']}/answer"
     answering = asyncio.create_task(http.post(path, json={"approved": True}))
     await holding
@@ -244,9 +262,7 @@ async def test_a_client_gets_the_receipt_of_an_answer(
     server: Server, http: httpx.AsyncClient, session: str
 ):
     """202 says that the agent has not confirmed it; for a client that is no error."""
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     async with Client(server.url, token=TOKEN) as client:
         done = await client.answer(question["id"], {"approved": True}, by="dana")
         assert (done.status, done.receipt, done.accepted) == (
@@ -276,9 +292,7 @@ async def test_a_question_is_declined_with_a_message(http: httpx.AsyncClient, se
 
 
 async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: str):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     lost = {"value": {"approved": True, "message": "use make clean"}}
     refused = await http.post(f"/interactions/{question['id']}/answer", json=lost)
     assert (refused.status_code, refused.json()["error"]["field"]) == (400, "value.message")
@@ -289,9 +303,7 @@ async def test_a_refusal_tells_the_agent_why(http: httpx.AsyncClient, session: s
 
 
 async def test_an_answer_in_the_terminal_closes_the_question(http: httpx.AsyncClient, session: str):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     await send(http, bash(session, "PostToolUse"))
     assert (await holding).json() == {}
     closed = await resolved(http, question["id"])
@@ -378,32 +390,20 @@ async def test_a_rule_needs_more_than_an_answer(server: Server, session: str):
 
 
 async def test_an_agent_cannot_answer_itself(server: Server, session: str):
-    """The plate's process is this one, so that whoever it starts is a descendant."""
-    async with server.client() as http:
-        mine = {"pid": os.getpid(), "hold": f"h-{os.getpid()}"}
-        await send(http, hook(session, "SessionStart", source="startup", callboard=mine))
-        holding = held(http, bash(session, "PermissionRequest", callboard=mine))
-        question = await asked(http, session)
-        refused = await http.post(f"/interactions/{question['id']}/answer", json={"approved": True})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
-        assert (await asked(http, session))["status"] == "pending"
-        holding.cancel()
-
-
-async def test_nor_can_it_through_the_session(server: Server, session: str):
     """Every way to answer asks who answers."""
-    async with server.client() as http:
-        mine = {"pid": os.getpid(), "hold": f"s-{os.getpid()}"}
+    async with server.client() as http, agent() as asker:
+        mine = {"pid": asker.pid, "hold": f"h-{asker.pid}"}
         await send(http, hook(session, "SessionStart", source="startup", callboard=mine))
         holding = held(http, bash(session, "PermissionRequest", callboard=mine))
         question = await asked(http, session)
+        by_session = f"/sessions/{quote(session)}/input"
         for path, body in [
-            (f"/sessions/{session}/input", {"id": question["id"], "approved": True}),
-            (f"/sessions/{session}/input", {"event": {"payload": {"id": question["id"]}}}),
+            (f"/interactions/{question['id']}/answer", {"approved": True}),
             (f"/interactions/{question['id']}/complete", {"outcome": "completed"}),
+            (by_session, {"id": question["id"], "approved": True}),
+            (by_session, {"event": {"payload": {"id": question["id"]}}}),
         ]:
-            refused = await http.post(path, json=body)
-            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
+            assert await asker.send(Job(server.port, request(path, body, TOKEN))) == "403"
         assert (await asked(http, session))["status"] == "pending"
         holding.cancel()
 
@@ -452,9 +452,7 @@ async def test_a_question_that_no_agent_asked_is_none_of_a_hooks_business(
 async def test_an_answer_that_says_it_came_from_the_terminal_is_delivered(
     http: httpx.AsyncClient, session: str
 ):
-    await send(http, hook(session, "SessionStart", source="startup"))
-    holding = held(http, bash(session, "PermissionRequest"))
-    question = await asked(http, session)
+    holding, question = await held_permission(http, session)
     await http.post(
         f"/interactions/{question['id']}/answer",
         json={"approved": True},
@@ -553,16 +551,18 @@ async def test_a_wrong_event_names_its_field(
 
 async def test_a_wrapper_registers_and_tells_the_end(http: httpx.AsyncClient):
     # Processes that live: the server looks for those that do not.
-    mine, parent = os.getpid(), os.getppid()
-    process = {"project_path": "/home/ada/z", "pid": mine, "proc_start": started_at(mine)}
-    plate = (await http.post("/plates/register", json=process)).json()
-    assert (plate["status"], plate["projectPath"]) == ("starting", "/home/ada/z")
-    other = {"project_path": "/home/ada/z", "pid": parent, "proc_start": started_at(parent)}
-    await http.post("/plates/register", json=other)
-    told = (await http.post("/plates/stopped", json=process)).json()
-    assert told == {"status": "ok", "count": 1}
-    assert (await http.get(f"/plates/{plate['plateId']}")).json()["status"] == "closed"
-    assert (await http.post("/plates/stopped", json=process)).json()["count"] == 0
+    async with agent() as one, agent() as another:
+        start = started_at(one.pid)
+        process = {"project_path": "/home/ada/z", "pid": one.pid, "proc_start": start}
+        plate = (await http.post("/plates/register", json=process)).json()
+        assert (plate["status"], plate["projectPath"]) == ("starting", "/home/ada/z")
+        start = started_at(another.pid)
+        other = {"project_path": "/home/ada/z", "pid": another.pid, "proc_start": start}
+        await http.post("/plates/register", json=other)
+        told = (await http.post("/plates/stopped", json=process)).json()
+        assert told == {"status": "ok", "count": 1}
+        assert (await http.get(f"/plates/{plate['plateId']}")).json()["status"] == "closed"
+        assert (await http.post("/plates/stopped", json=process)).json()["count"] == 0
 
 
 async def test_an_announced_client_takes_its_plate(http: httpx.AsyncClient, session: str):

@@ -13,7 +13,7 @@ from tests.servers import TOKEN, Server, serving
 
 from callboard.server.access import hook_bodies
 from callboard.server.access.hook_bodies import read_beginning
-from callboard.server.memory import Memory
+from callboard.server.memory import MemoryBudget
 
 QUESTION = json.dumps({"type": "approval", "prompt": "Go on?"}).encode()
 KEY = f"Authorization: Bearer {TOKEN}\r\n"
@@ -134,5 +134,5 @@ async def test_a_hook_without_end_is_answered(monkeypatch: pytest.MonkeyPatch):
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"four", "more_body": True}
 
-    holding = Memory(1_000_000).holding("127.0.0.1", lambda: None)
+    holding = MemoryBudget(1_000_000).holding("127.0.0.1", lambda: None)
     assert await read_beginning(receive, 6, holding) == b"fourfo"

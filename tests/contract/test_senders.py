@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,34 @@ async def test_an_agent_that_is_gone_before_it_is_accepted_is_refused(server: Se
         assert await asked.status() == ("pending", None)
 
 
+@needs_users
+@pytest.mark.parametrize("form", FORMS)
+async def test_an_agent_that_is_gone_is_not_taken_for_a_process_that_hides(
+    server: Server, form: str
+):
+    """Somebody is logged in by ssh: a process of the same user, whose files nobody can list."""
+    async with (
+        agent(*users.as_user()) as attacker,
+        asking(server, attacker.pid, f"beside-sshd-{form}") as asked,
+        forwarder(server.port, become=users.USER),
+    ):
+        for _ in range(5):
+            await attacker.send(yes(server, asked.path, how=form))
+        assert await told(server, asked.path, 5) <= REFUSED
+        assert await asked.status() == ("pending", None)
+
+
+@needs_users
+async def test_an_agent_cannot_hide_behind_a_process_that_hides(server: Server):
+    async with (
+        agent(*users.as_user()) as attacker,
+        asking(server, attacker.pid, "behind-sshd") as asked,
+        forwarder(server.port, become=users.USER),
+    ):
+        assert await attacker.send(yes(server, asked.path, how="hide")) == "403"
+        assert await asked.status() == ("pending", None)
+
+
 async def ways(server: Server, asked: Asked) -> dict[str, Job]:
     """Other ways in which an agent may send an answer."""
     session = (await asked.http.get(f"/interactions/{asked.id}")).json()["sessionId"]
@@ -175,6 +203,43 @@ async def test_an_agent_that_answers_as_another_user_is_refused(server: Server):
         before = (*users.as_user(users.OTHER), *through_shell)
         assert await attacker.send(yes(server, asked.path), before) == "403"
         assert await asked.status() == ("pending", None)
+
+
+async def ask_for_approval(http: httpx.AsyncClient) -> str:
+    """An approval that no hook asks for: as `callboard mcp` and workflows ask. Its path."""
+    body = {"type": "approval", "prompt": "Deploy?"}
+    asked = (await http.post("/interactions", json=body)).json()
+    return f"/interactions/{asked['id']}/answer"
+
+
+async def test_an_agent_on_the_board_cannot_approve_what_a_workflow_asks(server: Server):
+    async with agent(*users.as_user()) as attacker, asking(server, attacker.pid, "flow") as asked:
+        path = await ask_for_approval(asked.http)
+        job = yes(server, path, {"value": "yes"})
+        assert await attacker.send(job) == "403"
+        for form in FORMS:
+            await attacker.send(replace(job, how=form))
+        assert await told(server, path, 4) <= REFUSED
+
+        # It cannot leave the board to get past that: its process still runs.
+        ended = {"session_id": f"session {asked.id}", "reason": "exit", "cwd": "/home/ada/x"}
+        await asked.http.post("/hooks/claude", json=ended | {"hook_event_name": "SessionEnd"})
+        assert await attacker.send(job) == "403"
+
+        assert await send(job, users.as_user()) == "200"
+
+
+async def test_an_agent_that_claims_to_be_another_process_is_known(server: Server):
+    """A hook with another start or another process, once the agent has reported its own."""
+    assert server.process is not None
+    async with agent(*users.as_user()) as attacker, asking(server, attacker.pid, "forge") as asked:
+        base = {"session_id": f"session {asked.id}", "cwd": "/home/ada/x"}
+        path = await ask_for_approval(asked.http)
+        for process in ({"pid": attacker.pid, "proc_start": 1}, {"pid": server.process.pid}):
+            for hook in ("SessionEnd", "SessionStart"):
+                forged = base | {"hook_event_name": hook, "source": "startup", "callboard": process}
+                await asked.http.post("/hooks/claude", json=forged)
+            assert await attacker.send(yes(server, path, {"value": "yes"})) == "403"
 
 
 def answer_at(port: int, asked: Asked) -> Job:

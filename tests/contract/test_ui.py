@@ -11,8 +11,8 @@ import pytest
 
 from callboard import Callboard
 from callboard.server.running import Address, bind, serve
-from callboard.server.settings import Settings
-from callboard.server.starting import prepare
+from callboard.server.settings import ServerSettings
+from callboard.server.wiring import prepare
 
 PERSON = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 PAGE = b"<!doctype html><title>Callboard</title>"
@@ -22,22 +22,13 @@ SCRIPT = b"export const answer = 42;\n"
 @asynccontextmanager
 async def serving_files(tmp_path: Path, folder: Path) -> AsyncGenerator[httpx.AsyncClient]:
     """A server in this process, which shows one folder, asked by a stranger."""
-    settings = Settings(port=0, ui=folder)
+    settings = ServerSettings(port=0, ui=folder)
     listening = bind(settings)
     ready: asyncio.Queue[Address] = asyncio.Queue()
     stopping = asyncio.Event()
     async with Callboard.open(tmp_path / "x.db") as board:
-        prepared = prepare(board, board.driver, settings, tmp_path / "x.db")
-        served = asyncio.create_task(
-            serve(
-                prepared.app,
-                prepared.service,
-                prepared.driver,
-                listening,
-                ready.put_nowait,
-                stopping,
-            )
-        )
+        app, service = prepare(board, settings, tmp_path / "x.db")
+        served = asyncio.create_task(serve(app, service, listening, ready.put_nowait, stopping))
         async with httpx.AsyncClient(base_url=(await ready.get()).url, trust_env=False) as client:
             yield client
         stopping.set()
@@ -200,4 +191,6 @@ async def test_the_policy_lets_a_build_run_and_nothing_else(http: httpx.AsyncCli
     told = dict(part.strip().split(" ", 1) for part in policy.split(";"))
     assert told["default-src"] == "'self'"
     assert told["frame-ancestors"] == "'none'"
+    # Prompts show images that are attached to them, and nothing from elsewhere.
+    assert told["img-src"] == "'self' data:"
     assert "unsafe" not in policy

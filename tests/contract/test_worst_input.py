@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 from tests import server_flows
 from tests.servers import serving
@@ -21,8 +22,15 @@ from callboard.server.application import ROUTERS
 from callboard.testing.log_suite_material import happened
 
 MB = 1_048_576
-LONGEST = "0.5"
-"""Seconds for which the loop may compute without coming round, as a bucket of the histogram."""
+LONGEST = "0.075"
+"""Seconds for which the loop may compute without coming round, as a bucket of the histogram.
+
+Everything is meant to take at most 50 ms. The rest is for machines whose cores and caches others
+use as well: there the same work needs more computing time.
+"""
+
+TRIES = 5
+"""The same work needs the same time whenever the machine gives it: the quickest of these counts."""
 
 LISTS = b"[" + b"[]," * 49_000 + b"[]]"
 FIELDS = json.dumps({f"k{n}": 1 for n in range(49_000)}).encode()
@@ -30,6 +38,21 @@ DEEP = b"[" * 49_000 + b"]" * 49_000
 MANY = b"[" + b"[]," * 300_000 + b"[]]"
 BIG_NUMBERS = b"[" + (b"1" * 4000 + b",") * 200 + b"1e400]"
 RANDOM = os.urandom(4 * MB).hex().encode()
+LARGEST = 4 * MB - 1000
+"""Bytes of text that still fit into an answer."""
+LARGEST_QUESTION = 10 * MB - 1000
+"""Bytes of text that still fit into a question."""
+ESCAPED = b'\\"' * (LARGEST // 2)
+WIDE = (b"a" * 1000 + "\N{GRINNING FACE}".encode()) * (LARGEST // 1004)
+MIXED = b',\\"' * (LARGEST // 3)
+HARDEST = (ESCAPED, WIDE)
+"""Text that takes long to write, and text that takes long to read."""
+TEXTS = (*HARDEST, RANDOM[:LARGEST], MIXED)
+
+
+def as_long_as_questions(texts: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The same texts, as long as a question may be."""
+    return tuple((one * 3)[: LARGEST_QUESTION // 3012 * 3012] for one in texts)
 
 
 def bomb(length: int) -> dict[str, Any]:
@@ -47,9 +70,14 @@ class Sent:
     path: str
     content: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
+    reads: int = 0
+    """How many bytes of a stream are read; of any other answer, all."""
 
 
+EVENTS = "text/event-stream"
 Place = tuple[str, str]
+Asked = tuple[str, str, list[str], str]
+Texts = tuple[bytes, ...]
 
 
 def get(path: str, **headers: str) -> Sent:
@@ -71,6 +99,17 @@ def questions(count: int) -> bytes:
     return json.dumps({"questions": [{"question": f"q{n}", **one} for n in range(count)]}).encode()
 
 
+def in_config(text: bytes, session: bytes = b"") -> bytes:
+    """An interactive session with so much context."""
+    within = b'"sessionId":"%b",' % session if session else b""
+    config = b'"config":{"captureTranscript":true,"context":{"text":"%b"}}' % text
+    return b'{"type":"interactive_session",%b"prompt":"?",%b}' % (within, config)
+
+
+def by(text: bytes) -> bytes:
+    return b'{"by":"%b"}' % text[: MB // 24 * 24 - 1200]
+
+
 def copying(times: int) -> dict[str, Any]:
     return {"run": False, "edits": [{"op": "copy", "from": "/city", "path": "/plan/-"}] * times}
 
@@ -79,16 +118,22 @@ MANY_PARAMETERS = "&".join(f"a{n}=b" for n in range(7000))
 NO_ID = "x" * 8000
 
 
-def special(asked: list[str]) -> dict[Place, list[Sent]]:
+def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
     """What is worst for a route beside what is bad for all; a new route has to say."""
-    text = b'"' + RANDOM[: 7 * MB] + b'"'
-    open_question, with_schema = asked
+    text = b'"' + RANDOM[:LARGEST] + b'"'
+    long = as_long_as_questions(texts)
+    open_question, with_schema, heavy, gone = asked
     schema = {"type": "interactive_session", "prompt": "?", "config": {"outcomeSchema": bomb(30)}}
     return {
         ("POST", "/hooks/{agent}"): [
             hook("Write", b'{"content":%b}' % text),
             hook("Write", b'{"content":"\\ud800%b"}' % (b"x" * 3 * MB)),
-            hook("AskUserQuestion", questions(9000)),
+            hook("Write", b'{"content":"%b"}' % WIDE),
+            hook("Write", b'{"content":"%b"}' % ESCAPED),
+            hook("Write", b'{"content":["\\ud800%b"]}' % WIDE),
+            hook("AskUserQuestion", questions(5000)),
+            hook("AskUserQuestion", b'{"questions":[{"question":"?","options":["%b"]}]}' % WIDE),
+            post("/hooks/claude", b'""' * 2 * MB),
             hook("Bash", BIG_NUMBERS, b"PreToolUse"),
             post("/hooks/claude", b"[" * 4 * MB),
             post("/hooks/codex", b'{"session_id":"s","tool_input":%b}' % LISTS),
@@ -97,7 +142,12 @@ def special(asked: list[str]) -> dict[Place, list[Sent]]:
         ],
         ("GET", "/workflows"): [],
         ("POST", "/sessions"): [
-            post("/sessions", b'{"workflowId":"trip","input":"%b"}' % RANDOM[: MB - 100]),
+            *(
+                post(
+                    "/sessions", b'{"workflowId":"trip","input":"%b"}' % one[: MB // 24 * 24 - 1200]
+                )
+                for one in texts
+            ),
             post("/sessions", b'{"workflowId":"trip","input":%b}' % LISTS),
         ],
         ("GET", "/sessions"): [
@@ -123,12 +173,17 @@ def special(asked: list[str]) -> dict[Place, list[Sent]]:
             ),
             post("/sessions/large/fork", b'{"run":false}'),
         ],
+        ("POST", "/sessions/{session_id}/retry"): [
+            post("/sessions/large/retry", copying(1000)),
+        ],
         ("GET", "/sessions/{session_id}/events"): [
             get("/sessions/large/events"),
-            get("/sessions/large/events?after=6"),
+            get("/sessions/large/events?after=5"),
+            get("/sessions/large/events?after=9"),
+            Sent("GET", "/sessions/large/events", headers={"Accept": EVENTS}, reads=4 * LARGEST),
             get(
                 "/sessions/large/events",
-                Accept="text/event-stream",
+                Accept=EVENTS,
                 **{"Last-Event-ID": "9" * 5000},
             ),
         ],
@@ -139,21 +194,31 @@ def special(asked: list[str]) -> dict[Place, list[Sent]]:
             get("/interactions?cursor=" + "A" * 40_000),
         ],
         ("POST", "/interactions"): [
-            post("/interactions", b'{"type":"approval","prompt":%b}' % text),
-            post("/interactions", b'{"type":"approval","prompt":"%b"}' % (b',\\"' * 5 * MB)),
+            *(post("/interactions", b'{"type":"approval","prompt":"%b"}' % one) for one in long),
+            *(post("/interactions", in_config(one)) for one in long),
+            *(post("/interactions", in_config(one, b"large")) for one in long),
             post(
                 "/interactions",
-                {"type": "choice", "prompt": "?", "options": [f"o{n}" for n in range(90_000)]},
+                {"type": "choice", "prompt": "?", "options": [f"o{n}" for n in range(49_000)]},
             ),
             post("/interactions", schema),
         ],
-        ("GET", "/interactions/{interaction_id}"): [],
-        ("POST", "/interactions/{interaction_id}/claim"): [
-            post(f"/interactions/{open_question}/claim", {"by": "x" * MB * 4})
+        ("GET", "/interactions/{interaction_id}"): [
+            get(f"/interactions/{one}") for one in (*heavy, gone)
         ],
-        ("POST", "/interactions/{interaction_id}/release"): [],
+        ("POST", "/interactions/{interaction_id}/claim"): [
+            post(f"/interactions/{open_question}/claim", {"by": "x" * LARGEST}),
+            *(post(f"/interactions/{one}/claim", {"by": "x"}) for one in heavy),
+        ],
+        ("POST", "/interactions/{interaction_id}/release"): [
+            post(f"/interactions/{one}/release", {"by": "x"}) for one in heavy
+        ],
         ("POST", "/interactions/{interaction_id}/answer"): [
-            post(f"/interactions/{open_question}/answer", b'{"value":%b}' % LISTS)
+            post(f"/interactions/{open_question}/answer", b'{"value":%b}' % LISTS),
+            *(
+                post(f"/interactions/{open_question}/answer", b'{"value":"%b"}' % one)
+                for one in texts
+            ),
         ],
         ("POST", "/interactions/{interaction_id}/complete"): [
             post(
@@ -163,9 +228,20 @@ def special(asked: list[str]) -> dict[Place, list[Sent]]:
                 f"/interactions/{with_schema}/complete",
                 b'{"outcome":"completed","response":%b}' % text,
             ),
+            *(
+                post(
+                    f"/interactions/{asked}/complete",
+                    b'{"outcome":"completed","response":"%b","transcript":"%b"}'
+                    % (one[: LARGEST // 4 // 24 * 24], one[: LARGEST // 4 * 3 // 24 * 24]),
+                )
+                for asked, one in zip(heavy, texts, strict=False)
+            ),
         ],
-        ("POST", "/interactions/{interaction_id}/cancel"): [],
+        ("POST", "/interactions/{interaction_id}/cancel"): [
+            post(f"/interactions/{gone}/cancel", b"")
+        ],
         ("GET", "/plates"): [get("/plates?dismissed=true")],
+        ("GET", "/plates/backlog"): [],
         ("GET", "/plates/{plate_id}"): [],
         ("GET", "/plates/{plate_id}/events"): [],
         ("PATCH", "/plates/{plate_id}"): [],
@@ -186,7 +262,6 @@ def special(asked: list[str]) -> dict[Place, list[Sent]]:
         ("GET", "/health"): [],
         ("GET", "/metrics"): [],
         ("GET", "/docs"): [],
-        ("GET", "/docs/style.css"): [],
         ("GET", "/"): [],
         ("GET", "/app"): [],
         ("GET", "/app/{path:path}"): [
@@ -203,10 +278,13 @@ def anywhere(method: str, path: str, *, everything: bool) -> Iterator[Sent]:
         there = there.replace(f"{{{name}}}", NO_ID)
     if method == "GET":
         yield get(f"{there}?{MANY_PARAMETERS}", Cookie="; ".join(["a=b"] * 3000))
+        if everything:
+            for query in ("a&" * 30_000, "%" * 60_000, "a&" * 8000, "%" * 16_000):
+                yield get(f"{there[:200]}?{query}")
         return
     yield Sent(method, there, FIELDS)
     if everything:
-        for body in (LISTS, DEEP, MANY, BIG_NUMBERS, b'{"by":"%b"}' % RANDOM[: MB - 100]):
+        for body in (LISTS, DEEP, MANY, BIG_NUMBERS, b'""' * (MB // 2), *map(by, TEXTS)):
             yield Sent(method, there, body)
 
 
@@ -219,20 +297,32 @@ def routes() -> set[Place]:
     }
 
 
-async def large_things(db: Path) -> list[str]:
+async def large_things(db: Path, texts: Texts = TEXTS) -> Asked:
     """Sessions and questions that are large; returns the questions to be answered."""
     async with Callboard.open(db, [server_flows.trip]) as board:
         await board.start("trip", "x" * 900_000, session_id="large")
-        await board.log.append("large", [happened("agent:note", {"text": RANDOM.decode()})])
+        for text in texts:
+            note = {"text": orjson.loads(b'"%b"' % text)}
+            await board.log.append("large", [happened("agent:note", note)])
         await board.log.append("large", [happened("agent:note", {"list": [[]] * 90_000})])
         await board.log.append("large", [happened("agent:note", {"n": n}) for n in range(1500)])
-        for _ in range(3):
-            config = {"context": {"text": RANDOM[: 4 * MB].decode()}}
-            await board.people.ask(type="interactive_session", prompt="?", config=config)
+        for session in ("large", *(f"other{n}" for n in range(8))):
+            if session != "large":
+                await board.start("trip", "x", session_id=session)
+            for _ in range(8 if session == "large" else 1):
+                config = {"context": {"text": "x" * LARGEST}}
+                await board.people.ask(
+                    type="interactive_session", prompt="?", config=config, session_id=session
+                )
+        heavy: list[str] = []
+        for text in as_long_as_questions((*texts, RANDOM[:LARGEST])):
+            config = {"context": {"text": orjson.loads(b'"%b"' % text)}, "captureTranscript": True}
+            made = await board.people.ask(type="interactive_session", prompt="?", config=config)
+            heavy.append(made.id)
         asked = await board.people.ask(type="approval", prompt="?")
         config = {"outcomeSchema": bomb(30)}
         checked = await board.people.ask(type="interactive_session", prompt="?", config=config)
-        return [asked.id, checked.id]
+        return asked.id, checked.id, heavy[:-1], heavy[-1]
 
 
 async def overlong(http: httpx.AsyncClient) -> float:
@@ -245,33 +335,59 @@ async def overlong(http: httpx.AsyncClient) -> float:
     return found[f"{name}_count"] - found[f'{name}_bucket{{le="{LONGEST}"}}']
 
 
+async def read(answer: httpx.Response, reads: int) -> None:
+    if answer.headers.get("content-type", "").startswith(EVENTS):
+        parts = answer.aiter_bytes()
+        while reads > 0:
+            reads -= len(await anext(parts))
+    else:
+        await answer.aread()
+
+
+async def is_slow(http: httpx.AsyncClient, given: list[Sent]) -> bool:
+    """Whether these kept the event loop busy for too long."""
+    before = await overlong(http)
+    for one in given:
+        headers = {"Content-Type": "application/json", **one.headers}
+        async with http.stream(
+            one.method, one.path, content=one.content, headers=headers
+        ) as answer:
+            assert answer.status_code < 500, f"{one.method} {one.path[:80]}: {answer.status_code}"
+            await read(answer, one.reads)
+    return await overlong(http) > before
+
+
+async def is_always_slow(http: httpx.AsyncClient, given: list[Sent]) -> bool:
+    """Whether they do so each time: where others use the cores too, even little takes long once."""
+    for _ in range(TRIES):
+        if not await is_slow(http, given):
+            return False
+    return True
+
+
 async def drive(tmp_path: Path, *, everything: bool) -> None:
     db = tmp_path / "x.db"
-    asked = await large_things(db)
-    cases = special(asked)
+    texts = TEXTS if everything else HARDEST
+    cases = special(await large_things(db, texts), texts)
     assert set(cases) == routes(), "say what is worst for each route"
     slow: list[str] = []
     async with serving(db, server_flows.__file__) as server, server.client() as http:
-        await http.get("/docs")  # What is made once is made before.
-        before = await overlong(http)
-        for (method, path), worst in sorted(cases.items()):
-            for one in [*worst, *anywhere(method, path, everything=everything)]:
-                headers = {"Content-Type": "application/json", **one.headers}
-                async with http.stream(
-                    one.method, one.path, content=one.content, headers=headers
-                ) as answer:
-                    assert answer.status_code < 500, f"{method} {path}: {answer.status_code}"
-            after = await overlong(http)
-            slow += [f"{method} {path}"] * (after > before)
-            before = after
+        await http.get("/openapi.json")  # What is made once is made before.
+        # What is asked for comes last, so that all that was sent is in it.
+        for (method, path), worst in sorted(cases.items(), key=lambda one: one[0][0] == "GET"):
+            given = [*worst, *anywhere(method, path, everything=everything)]
+            if await is_always_slow(http, given):
+                slow.append(f"{method} {path}")
         assert slow == []
         assert not [line for line in server.log if '"level":"error"' in line]
 
 
+@pytest.mark.timeout(240)  # It sends some 200 MB, which a busy machine takes a while for.
 async def test_no_input_keeps_the_others_waiting(tmp_path: Path):
     await drive(tmp_path, everything=False)
 
 
 @pytest.mark.long
+@pytest.mark.timeout(300)
 async def test_nothing_that_is_bad_anywhere_keeps_the_others_waiting(tmp_path: Path):
     await drive(tmp_path, everything=True)

@@ -27,8 +27,9 @@ from callboard import (
     Workflow,
     agent,
 )
+from callboard.board.human import Human
 from callboard.clock import Clock
-from callboard.engine.human import Human
+from callboard.engine.context import PhaseContext
 from callboard.engine.phase import Uncertain
 from callboard.testing.faults import Crashed
 
@@ -55,8 +56,8 @@ class World:
     calls: Counter[str] = field(default_factory=Counter[str])
     effects: Counter[str] = field(default_factory=Counter[str])
 
-    def call(self, ctx: Context) -> int:
-        """An agent begins to work; which time that is."""
+    def call(self, ctx: Context | PhaseContext) -> int:
+        """An agent begins to work, or a function of a phase; which time that is."""
         self._check()
         self.calls[ctx.key] += 1
         return self.calls[ctx.key]
@@ -336,6 +337,87 @@ def deciding(world: World) -> Workflow:
     )
 
 
+def leaving(world: World) -> Workflow:
+    """An interactive session that nobody waits for: it outlives the workflow."""
+
+    async def work(state: Notes, ctx: Context) -> str:
+        world.call(ctx)
+        assert world.human is not None
+        await world.human.request_interactive(
+            f"And {ctx.phase}?", key=ctx.key, block_orchestration=False
+        )
+        return "left"
+
+    return flow(
+        world,
+        "leaving",
+        Phase("one", agent=agent(work), update=note, next="two"),
+        Phase("two", agent=agent(work), update=note, terminal=True),
+    )
+
+
+def around(world: World) -> Workflow:
+    """Functions before and after the work of a phase, of which some change nothing."""
+
+    def before(state: Notes, ctx: PhaseContext) -> None:
+        world.call(ctx)
+        state.seen.append(f"before {ctx.phase} {ctx.visit}")
+
+    def after(state: Notes, output: Any, ctx: PhaseContext) -> None:
+        world.call(ctx)
+        state.seen.append([f"after {ctx.phase} {ctx.visit}", output, state.approved])
+
+    def look(state: Notes, ctx: PhaseContext) -> None:
+        world.call(ctx)
+
+    return flow(
+        world,
+        "around",
+        Phase(
+            "work",
+            agent=worker(world),
+            update=note,
+            before=before,
+            after=after,
+            human=lambda state: Approval(f"Enough at {state.count}?"),
+            until=lambda state: state.approved,
+            next="each",
+        ),
+        Phase(
+            "each",
+            agent=worker(world),
+            before=before,
+            for_each=lambda state: state.seen[-1:],
+            after=after,
+            next="alone",
+        ),
+        Phase("alone", before=look, after=after, next="end"),
+        Phase("end", human=Approval("Done?"), before=look, terminal=True),
+    )
+
+
+def failing(world: World) -> Workflow:
+    """Agents that never work: a person has them tried again, and then goes on without them."""
+
+    async def work(state: Notes, ctx: Context) -> str:
+        world.call(ctx)
+        if ctx.item == "fine":
+            return "fine"
+        raise ConnectionError(f"{ctx.item} is out")
+
+    def phase(name: str, **options: Any) -> Phase:
+        options |= {"update": note, "on_error": "ask"}
+        return Phase(name, agent=agent(name="work")(work), **options)
+
+    return flow(
+        world,
+        "failing",
+        phase("one", before=lambda state: None, after=lambda state: None, next="each"),
+        phase("each", for_each=lambda state: ["a", "fine", "b"], parallel=2, next="end"),
+        Phase("end", agent=worker(world), update=note, terminal=True),
+    )
+
+
 SCENARIOS = [
     Scenario("approval loop", approval_loop, {"Send draft 1?": "no", "Send draft 2?": "yes"}),
     Scenario("choice", choice, {"Which way?": "right"}),
@@ -355,6 +437,27 @@ SCENARIOS = [
             "Review it": Ending("cancelled"),
             "All of you": Ending("completed", "fine"),
             "And later?": Ending("failed"),
+        },
+    ),
+    Scenario(
+        "leaving",
+        leaving,
+        {"And one?": Ending("completed", "fine"), "And two?": Ending("failed")},
+    ),
+    Scenario(
+        "around",
+        around,
+        {"Enough at 1?": "no", "Enough at 2?": "yes", "Done?": "yes"},
+    ),
+    Scenario(
+        "failing",
+        failing,
+        {
+            "'work' failed once in phase 'one': None is out": "Retry",
+            "'work' failed 2 times in phase 'one': None is out": "Skip",
+            "'work' failed once on item 1 of 3 in phase 'each': a is out": "Skip",
+            "'work' failed once on item 3 of 3 in phase 'each': b is out": "Retry",
+            "'work' failed 2 times on item 3 of 3 in phase 'each': b is out": "Skip",
         },
     ),
     Scenario("pausing", pausing, {"Sure of one?": "yes", "Sure of two?": "no", "Done?": "yes"}),

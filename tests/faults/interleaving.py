@@ -37,9 +37,9 @@ from callboard.events import names
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import KEYS, Query
 from callboard.interactions.records import Interaction
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.log.protocol import ANYHOW, Appended, Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.fold import fold
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
@@ -117,7 +117,7 @@ class Interleavings(RuleBasedStateMachine):
         self.violations: list[str] = []
 
     def _store(self) -> Callable[[], Mortal]:
-        memory = Memory()
+        memory = SharedMemory()
         return lambda: MemoryLog(project, self.clock, memory)
 
     def _process(self) -> Process:
@@ -422,7 +422,7 @@ class Interleavings(RuleBasedStateMachine):
         asked: dict[str, Mapping[str, Any]] = {}
         said: dict[tuple[str | None, str], Any] = {}
         for event in events:
-            payload = event.payload
+            payload: Mapping[str, Any] = event.payload
             if event.name == names.REQUESTED:
                 asked[payload["id"]] = payload
             elif event.name in (names.RECEIVED, names.EXPIRED):

@@ -30,7 +30,7 @@ from callboard import (
 from callboard.engine.ports import Request
 from callboard.events.envelope import NewEvent
 from callboard.log.protocol import ANYHOW, Appended, Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.testing.faults import FaultyLog
 

@@ -24,6 +24,7 @@ def check_laws(events: Sequence[Event]) -> None:
     _ends(events)
     _pauses(events)
     _Phases().read(events)
+    _Around().read(events)
     _Questions().read(events)
     _Runs().read(events)
     _Tasks().read(events)
@@ -70,6 +71,26 @@ class _Phases(_Ledger):
     def phase_exited(self, payload: Any) -> None:
         assert self.open == (payload["phase"], payload["visit"])
         self.open = None
+
+
+class _Around(_Ledger):
+    """`before` and `after` run once in a visit: first of all, and last of all."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def phase_entered(self, payload: Any) -> None:
+        self.done = []
+
+    def agent_started(self, payload: Any) -> None:
+        self.done.append("agent")
+
+    def state_intent(self, payload: Any) -> None:
+        reason = payload["reason"]
+        assert reason != "before" or not self.done, f"before follows {self.done}"
+        assert "after" not in self.done or reason == "start", f"{reason} follows after"
+        if reason in ("before", "after"):
+            self.done.append(reason)
 
 
 class _Questions(_Ledger):
@@ -123,6 +144,10 @@ class _Questions(_Ledger):
         self._close(payload)
         if "outcome" not in payload:
             self.asked.pop(self.known[payload["id"]], None)
+
+    def input_detached(self, payload: Any) -> None:
+        """From here on another stream tells of it."""
+        self._close(payload)
 
     def session_forked(self, payload: Any) -> None:
         """What was open in the parent stays the parent's, and lost runs begin anew."""
@@ -191,6 +216,10 @@ class _Tasks(_Ledger):
     def task_completed(self, payload: Any) -> None:
         assert payload["taskId"] in self.open, f"{payload['taskId']} closed twice"
         self.open.discard(payload["taskId"])
+
+    def input_detached(self, payload: Any) -> None:
+        assert payload["id"] in self.asked
+        assert payload["id"] not in self.open, "left behind, though the workflow waits for it"
 
     def workflow_completed(self, payload: Any) -> None:
         assert not self.open, "completed with open tasks"

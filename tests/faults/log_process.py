@@ -11,7 +11,7 @@ from callboard.errors import CallboardError
 from callboard.events.envelope import Event
 from callboard.events.rows import Change, Put, RowChange
 from callboard.log.protocol import EventLog, Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import happened
 
 

@@ -15,10 +15,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from callboard.log import sqlite_backup, sqlite_setup
-from callboard.log.migrate import known_migrations, migrate
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import connect, create_private, prepare
+from callboard.log.sqlite import backup as sqlite_backup
+from callboard.log.sqlite import setup as sqlite_setup
+from callboard.log.sqlite.file import connect, create_private, prepare
+from callboard.log.sqlite.log import SqliteLog
+from callboard.log.sqlite.migrate import known_migrations, migrate
 
 NEWEST = len(known_migrations())
 _OPS = 40

@@ -16,7 +16,7 @@ from callboard import Callboard, Context, Phase, State, Workflow, agent
 from callboard.drivers.local import Manner
 from callboard.engine.operations import begin
 from callboard.errors import OwnershipLost, SessionOwned
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 
 SESSION = "s"

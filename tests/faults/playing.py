@@ -17,9 +17,10 @@ from callboard.errors import SessionNotFound, StoreError
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
+from callboard.events.json_values import as_text
 from callboard.interactions.records import Interaction
-from callboard.log.memory import Memory, MemoryLog
-from callboard.log.sqlite import SqliteLog
+from callboard.log.memory import MemoryLog, SharedMemory
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.testing.faults import Crashed, FaultyLog, Mortal
@@ -40,7 +41,7 @@ class Store(Protocol):
 
 class MemoryStore:
     def __init__(self) -> None:
-        self.memory = Memory()
+        self.memory = SharedMemory()
 
     def open(self, clock: FakeClock) -> Mortal:
         return MemoryLog(project, clock, self.memory)
@@ -145,6 +146,8 @@ class Player:
         """What people do meanwhile; whether the session has ended."""
         info = await self.outside.session(SESSION)
         if info.status in ("completed", "failed", "cancelled"):
+            for left_behind in await self.outside.inbox(SESSION):
+                assert await self._answer(left_behind)
             return True
         if info.status == "paused":
             await self.outside.resume(SESSION)
@@ -180,9 +183,11 @@ class Player:
         events = await self.outside.log.read(SESSION)
         check_laws(events)
         assert await self.outside.inbox() == []
-        ending = Ending(
-            view.status, view.state, view.exit_phase, _answers(events), _completed(events)
+        left = [one["stream"] for one in names.DETACHED.among(events)]
+        answers = _answers(
+            [*events, *[e for own in left for e in await self.outside.log.read(own)]]
         )
+        ending = Ending(view.status, view.state, view.exit_phase, answers, _completed(events))
         return Played(ending, events, self.world, self.crashes, appends)
 
 
@@ -193,11 +198,11 @@ def _as_given(answers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _answers(events: Sequence[Event]) -> dict[Place, Any]:
-    asked = {e.payload["id"]: e.payload for e in events if e.name == names.REQUESTED}
+    asked = {one["id"]: one for one in names.REQUESTED.among(events)}
     found: dict[Place, Any] = {}
     for event in events:
         if event.name in (names.RECEIVED, names.EXPIRED, names.INPUT_FAILED):
-            question = asked[event.payload["id"]]
+            question = asked[as_text(event.payload["id"])]
             if not question["prompt"].startswith(UNCERTAIN):
                 place = (question.get("run"), question["prompt"], question.get("nth", 1))
                 found[*place, question.get("key")] = event.payload.get("value")
@@ -206,7 +211,5 @@ def _answers(events: Sequence[Event]) -> dict[Place, Any]:
 
 def _completed(events: Sequence[Event]) -> Counter[tuple[str, bytes]]:
     return Counter(
-        (e.payload["run"], dump_json(e.payload["output"]))
-        for e in events
-        if e.name == names.AGENT_COMPLETED
+        (one["run"], dump_json(one.get("output"))) for one in names.AGENT_COMPLETED.among(events)
     )

@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from callboard.board.holding import Holding
+from callboard.board.held_hooks import HeldHooks
 from callboard.board.plates import Plates
-from callboard.board.processes import started_at
-from callboard.board.rounds import Rounds
+from callboard.board.watchdog import Rounds
 from callboard.engine.inbox import Inbox
 from callboard.engine.operations import Operations
 from callboard.errors import AlreadyAnswered, InteractionClosed, InteractionNotFound
@@ -28,9 +27,9 @@ from callboard.events.rows import Query
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
+from callboard.systems.processes import started_at
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.claude.payloads import translate
-from callboard.vendors.reports import Signal
 
 SESSION: Final = "s1"
 _PATIENCE: Final = (0.25, 0.5, 1.0, 1.0, 2.0, 3.0, 5.0, 10.0, 10.0, 15.0)
@@ -54,6 +53,7 @@ class Call:
     in_flight: dict[str, Any] | None = None
     """What the hook is about to give to the agent."""
     is_held: bool = False
+    request: dict[str, Any] = field(default_factory=dict[str, Any])
     runs_until: float | None = None
     is_over: bool = False
 
@@ -105,6 +105,51 @@ class World:
             if self.is_killed:
                 break
         await self._end()
+
+    async def play_twins(self) -> None:
+        """The same call twice at once: nothing but its outcome tells whose request is whose.
+
+        The board answers both, or one of them, and then the terminal the other. Of two that the
+        terminal decides, nobody else can say which is which.
+        """
+        await self._hear(self._hook("SessionStart", source="startup"))
+        await self._hear(self._hook("UserPromptSubmit", prompt="go"))
+        self.calls = [Call(0, "touch made"), Call(1, "touch made")]
+        for call in self.calls:
+            self._begin(call)
+            self.clock.skip(self.chance.choice((0.0, 0.001)))
+        for call in self.chance.sample(self.calls, 2):
+            self.clock.skip(self.chance.choice((0.0, 0.001)))
+            self._open(call)
+        for call in self.chance.sample(self.calls, 2):
+            await self._hear(call.request)
+        by_terminal = self.chance.choice((*self.calls, None))
+        for _ in range(60):
+            await self._step_of_twins(self.chance.choice(self.calls), by_terminal)
+        for call in self.calls:
+            if call.in_flight is not None:
+                self._hook_prints(call)
+            if call.is_open:
+                self._decide(call, True, "terminal")
+        await self._end()
+
+    async def _step_of_twins(self, call: Call, by_terminal: Call | None) -> None:
+        can: list[Callable[[Call], Any]] = [self._round, self._serve_hold, self._finish]
+        if call is by_terminal:
+            others_are_over = all(one is call or one.via for one in self.calls)
+            can += [self._press_yes, self._press_no] if call.is_open and others_are_over else []
+        elif call.in_flight is not None:
+            can.append(self._hook_prints)
+        else:
+            can.append(self._answer)
+        if self.hooks:
+            can.append(self._deliver_hook)
+        act = self.chance.choice(can)
+        self.told.append(f"{act.__name__} {call.number}")
+        done = act(call)
+        if done is not None:
+            await done
+        self.clock.skip(self.chance.choice((0.001, 0.02, 0.1, 0.3)))
 
     async def _play(self, call: Call) -> None:
         self._ask(call)
@@ -167,16 +212,20 @@ class World:
     # ------------------------------------------------------------------ the agent
 
     def _ask(self, call: Call) -> None:
+        self._begin(call)
+        self.clock.skip(0.05)
+        self._open(call)
+
+    def _begin(self, call: Call) -> None:
         tool = {"type": "tool_use", "id": call.use, "name": "Bash", "input": self._input(call)}
         self._write({"type": "assistant", "message": {"content": [tool]}})
         self.hooks.append(self._hook("PreToolUse", call, tool_use_id=call.use))
-        call.is_open = True
-        self.clock.skip(0.05)
+
+    def _open(self, call: Call) -> None:
+        call.is_open = call.is_held = True
         self._register("waiting")
-        call.is_held = True
-        asking = self._hook("PermissionRequest", call)
-        asking["callboard"]["hold"] = call.hold
-        self._request = asking
+        call.request = self._hook("PermissionRequest", call)
+        call.request["callboard"]["hold"] = call.hold
 
     def _decide(
         self, call: Call, allowed: bool | None, via: str, message: str | None = None
@@ -250,7 +299,7 @@ class World:
         rows = await self.log.rows(Query("human_interactions", {"id": call.hold}))
         if not rows:
             if call.is_held and call.is_open:
-                await self._hear(self._request)
+                await self._hear(call.request)
             return
         asked = interaction(rows[0], self.clock.now_ms())
         if not call.is_held:
@@ -258,7 +307,7 @@ class World:
                 await self.plates.let_go(call.hold)
             return
         if asked.for_agent is not None and call.in_flight is None:
-            await self.plates.hand_over(call.hold)
+            await self.plates.hand_over(call.hold, asked.for_agent)
             call.in_flight = dict(asked.for_agent)
         elif asked.status != "pending":
             call.is_held = False
@@ -283,14 +332,15 @@ class World:
     def _start_server(self) -> None:
         self.server_is_up = True
         self.plates = Plates(self.log, self.clock)
-        holding = Holding(self.log, Inbox(self.log, self.clock))
+        holding = HeldHooks(self.log, Inbox(self.log, self.clock), self.folder)
         self.rounds = Rounds(self.plates, holding, self.clock, self._notice_death)
 
-    async def _notice_death(self) -> None:
+    async def _notice_death(self) -> bool:
         """What a round finds out about processes; here, the agent's is played by the test's own."""
         if self.is_killed:
             for plate in await self.plates.living():
-                await self.plates.tell(plate.plate_id, lambda now: Signal(events.PROCESS_EXIT))
+                await self.plates.tell(plate.plate_id, lambda now: events.PROCESS_EXIT({}))
+        return True
 
     # ------------------------------------------------------------------ files and payloads
 

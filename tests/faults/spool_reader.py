@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from callboard.board.spool import Spool
+from callboard.board.spool.files import Spool
 from callboard.clock import SystemClock
 
 
@@ -27,7 +27,7 @@ def main(folder: str, record: str, wanted: str | None = None) -> None:
         for number, one in enumerate(taken):
             if number == len(taken) // 2:
                 reach("taken", wanted)
-            os.write(written, one.payload + b"\n")
+            os.write(written, one.hook.body + b"\n")
             if number == len(taken) // 2:
                 reach("recorded", wanted)
             one.done()

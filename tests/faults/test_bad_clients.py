@@ -14,8 +14,9 @@ from tests.servers import TOKEN
 from callboard import Callboard
 from callboard.server import connection
 from callboard.server.running import Address, bind, serve
-from callboard.server.settings import Settings
-from callboard.server.starting import Prepared, prepare
+from callboard.server.service import Service
+from callboard.server.settings import ServerSettings
+from callboard.server.wiring import prepare
 from callboard.testing.log_suite_material import happened
 
 PATIENCE = 20
@@ -25,24 +26,15 @@ REQUEST = (
 
 
 @asynccontextmanager
-async def running(db: Path, settings: Settings) -> AsyncGenerator[tuple[Address, Prepared]]:
+async def running(db: Path, settings: ServerSettings) -> AsyncGenerator[tuple[Address, Service]]:
     """A server in this process, on a real port, with settings that a test can wait for."""
     ready, stopping = asyncio.get_running_loop().create_future(), asyncio.Event()
     listening = bind(settings)
     async with Callboard.open(db, [server_flows.count, server_flows.trip]) as board:
-        prepared = prepare(board, board.driver, settings, db)
-        task = asyncio.create_task(
-            serve(
-                prepared.app,
-                prepared.service,
-                prepared.driver,
-                listening,
-                ready.set_result,
-                stopping,
-            )
-        )
+        app, service = prepare(board, settings, db)
+        task = asyncio.create_task(serve(app, service, listening, ready.set_result, stopping))
         try:
-            yield await ready, prepared
+            yield await ready, service
         finally:
             stopping.set()
             await task
@@ -79,7 +71,7 @@ async def test_half_a_request_is_dropped(
     tmp_path: Path, sent: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(connection, "_HEAD_WITHIN", 0.3)
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         clients = [await asyncio.open_connection(address.host, address.port) for _ in range(50)]
         for _, writer in clients:
             writer.write(sent)
@@ -93,7 +85,7 @@ async def test_a_second_request_is_waited_for_no_longer_than_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(connection, "_HEAD_WITHIN", 0.3)
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(REQUEST.format(path="/health", more="").encode())
         assert b"200" in await reader.readline()
@@ -104,7 +96,7 @@ async def test_a_second_request_is_waited_for_no_longer_than_the_first(
 
 @pytest.mark.parametrize("part", [b"a" * 6, b"a: b\r\nX"], ids=["one", "many"])
 async def test_a_head_that_is_too_large_is_refused(tmp_path: Path, part: bytes):
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX" + part * 12_000)
         assert b" 431 " in await reader.readline()
@@ -115,7 +107,7 @@ async def test_a_head_that_is_too_large_is_refused(tmp_path: Path, part: bytes):
 
 @pytest.mark.parametrize("part", [b"a" * 6, b"a: b\r\nX"], ids=["one", "many"])
 async def test_a_head_without_end_is_dropped(tmp_path: Path, part: bytes):
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         _, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX")
 
@@ -133,7 +125,7 @@ async def test_a_head_without_end_is_dropped(tmp_path: Path, part: bytes):
 
 @pytest.mark.parametrize("sent", [b"\x16\x03\x01\x02\x00", b"\x00" * 500, b"NONSENSE\r\n\r\n"])
 async def test_what_is_no_http_is_dropped(tmp_path: Path, sent: bytes):
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(sent)
         assert await dropped(reader)
@@ -143,7 +135,7 @@ async def test_what_is_no_http_is_dropped(tmp_path: Path, sent: bytes):
 
 async def test_half_a_body_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connection, "_BODY_WITHIN", 0.3)
-    async with running(tmp_path / "x.db", Settings(port=0)) as (address, _):
+    async with running(tmp_path / "x.db", ServerSettings(port=0)) as (address, _):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         head = REQUEST.format(path="/sessions", more="Content-Length: 100\r\n")
         writer.write(head.replace("GET", "POST").encode() + b'{"workflowId": "cou')
@@ -153,9 +145,9 @@ async def test_half_a_body_is_dropped(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 async def test_a_reader_that_never_reads_is_cut_off(tmp_path: Path):
-    settings = Settings(port=0, patience=0.5, write_every=0.0)
-    async with running(tmp_path / "x.db", settings) as (address, prepared):
-        board, streams = prepared.service.board, prepared.service.streams
+    settings = ServerSettings(port=0, patience=0.5, write_every=0.0)
+    async with running(tmp_path / "x.db", settings) as (address, service):
+        board, streams = service.board, service.streams
         session = await board.start("count", 1)
         path = f"/sessions/{session}/events"
         with socket.socket() as idle:

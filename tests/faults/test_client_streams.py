@@ -26,7 +26,12 @@ async def talker(state, ctx):
         await ctx.emit(Text(f"word {number} ☕ " * 20))
         await asyncio.sleep(0.06)
 
+async def greeter(state, ctx):
+    for number in range(10):
+        await ctx.emit(Text(f"word {number} ☕ " * 20))
+
 talk = Workflow("talk", state=dict, phases=[Phase("talk", agent=talker, terminal=True)])
+greet = Workflow("greet", state=dict, phases=[Phase("greet", agent=greeter, terminal=True)])
 """
 
 
@@ -47,7 +52,8 @@ async def heard_at_least(heard: list[Any], count: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_a_reader_outlives_its_server_again_and_again(server: Server):
+@pytest.mark.parametrize("kills", [1, pytest.param(3, marks=pytest.mark.long)])
+async def test_a_reader_outlives_its_server_again_and_again(server: Server, kills: int):
     async with Client(server.url, TOKEN) as client, asyncio.timeout(PATIENCE):
         session = await client.start("talk")
         heard: list[Any] = []
@@ -59,7 +65,7 @@ async def test_a_reader_outlives_its_server_again_and_again(server: Server):
 
         reading = asyncio.create_task(follow(client, session, heard))
         listening = asyncio.create_task(all_of_it())
-        for _ in range(3):
+        for _ in range(kills):
             await heard_at_least(heard, len(heard) + 5)
             await server.kill()
             await server.restart()
@@ -99,7 +105,7 @@ async def test_who_listens_from_now_on_misses_nothing_though_it_is_cut_off_at_on
             one.close()
 
     async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
-        await direct.run("talk")
+        await direct.run("greet")
         heard: list[Any] = []
 
         async def listen(url: str) -> None:
@@ -203,7 +209,7 @@ async def test_silence_counts_as_a_lost_connection(server: Server, monkeypatch: 
             one.close()
 
     async with Client(server.url, TOKEN) as direct, asyncio.timeout(PATIENCE):
-        session = await direct.start("talk")
+        session = await direct.start("greet")
         await direct.drive(session)
         history = await direct.events(session)
         async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:

@@ -12,13 +12,14 @@ import httpx
 import pytest
 from tests.servers import serving
 
-from callboard.board import memory
-from callboard.board.memory import Kept, Memory
-from callboard.board.places import hooks_folder, make_folders
-from callboard.board.spool import Spool
-from callboard.cli.hook_findings import spool, unrecorded
+from callboard.board.hook_folders import hooks_folder, make_folders
+from callboard.board.intake import LateHook
+from callboard.board.spool import drain as memory
+from callboard.board.spool.drain import UnwrittenHooks
+from callboard.board.spool.files import Spool
+from callboard.cli.doctor.hooks import spool, unrecorded
 from callboard.testing.fake_clock import FakeClock
-from callboard.vendors.spooling import spool_command
+from callboard.vendors.settings.commands import spool_command
 
 CLIENT = Path(__file__).parents[2] / "src/callboard/hookclient.py"
 
@@ -132,10 +133,10 @@ async def test_a_hook_without_room_leaves_its_name_and_no_half_payload(
 def test_memory_has_bounds_and_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(memory, "MOST_BYTES", 100)
     monkeypatch.setattr(memory, "MOST", 3)
-    kept = Memory()
+    kept = UnwrittenHooks()
     for size in (60, 60, 40, 0, 0):
-        kept.keep(Kept("claude", b"x" * size, 1))
+        kept.keep(LateHook("claude", b"x" * size, 1))
     assert ([len(one.body) for one in kept.kept], kept.lost) == ([60, 40, 0], 2)
     kept.forget_first()
-    kept.keep(Kept("claude", b"x" * 60, 2))
+    kept.keep(LateHook("claude", b"x" * 60, 2))
     assert ([len(one.body) for one in kept.kept], kept.lost) == ([40, 0, 60], 2)

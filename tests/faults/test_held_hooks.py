@@ -17,12 +17,21 @@ from tests.servers import Server, serving
 
 import callboard.hookclient
 from callboard import Callboard
-from callboard.board.places import hooks_folder, spool_folder
-from callboard.board.rounds import UNHELD_SECS
-from callboard.vendors.spooling import spool_command
+from callboard.board.hook_folders import hooks_folder, spool_folder
+from callboard.board.watchdog import UNHELD_SECS
+from callboard.vendors.settings.commands import spool_command
 
 PATIENCE = 30
 SESSION = "5d1f2c66-aaaa-bbbb-cccc-000000000001"
+HASTY = """
+import sys
+from callboard.__main__ import main
+from callboard.board import watchdog as rounds
+
+rounds.UNHELD_SECS = 0
+sys.exit(main())
+"""
+"""A server that gives up at once what was held before it began."""
 
 
 @pytest_asyncio.fixture
@@ -161,7 +170,9 @@ async def test_a_server_that_stops_in_order_leaves_the_question_open(server: Ser
         assert behavior(await held.printed()) == "allow"
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "how", [signal.SIGTERM, signal.SIGKILL, pytest.param(signal.SIGHUP, marks=pytest.mark.long)]
+)
 async def test_a_hook_that_is_ended_takes_its_question_along(server: Server, how: signal.Signals):
     async with holding(server, bash("PermissionRequest")) as held:
         asked = await question(server)
@@ -182,12 +193,19 @@ async def test_a_hook_that_ended_while_no_server_ran_is_missed(server: Server):
     assert (await closed(server, asked["id"]))["status"] == "cancelled"
 
 
-async def test_a_second_server_leaves_what_the_first_one_holds(server: Server):
+@pytest.mark.parametrize(
+    ("how", "waits"),
+    [({"program": ["-c", HASTY]}, 0), pytest.param({}, UNHELD_SECS, marks=pytest.mark.long)],
+    ids=["hasty", "in time"],
+)
+async def test_a_second_server_leaves_what_the_first_one_holds(
+    server: Server, how: dict[str, Any], waits: float
+):
     async with holding(server, bash("PermissionRequest")) as held:
         asked = await question(server)
-        async with serving(server.db) as second:
+        async with serving(server.db, **how) as second:
             # Longer than a server waits for hooks that were held before it began.
-            await asyncio.sleep(UNHELD_SECS + 2)
+            await asyncio.sleep(waits + 2)
             assert (await question(second))["id"] == asked["id"]
             await answered(second, asked["id"])
         assert behavior(await held.printed()) == "allow"
@@ -243,11 +261,12 @@ async def test_what_was_decided_while_no_server_ran_is_not_asked(server: Server)
         assert (await http.get("/interactions")).json()["interactions"] == []
 
 
-async def test_nothing_that_was_taken_is_lost_and_nothing_comes_twice(server: Server):
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.long)])
+async def test_nothing_that_was_taken_is_lost_and_nothing_comes_twice(server: Server, kills: int):
     """Hooks come through the spool and over HTTP while the server is killed again and again."""
     await spooled(server, hook("SessionStart", source="startup"))
     acknowledged: list[str] = []
-    killing = asyncio.create_task(_kill_often(server, 4))
+    killing = asyncio.create_task(_kill_often(server, kills))
     number = 0
     while not killing.done():
         number += 1

@@ -2,38 +2,19 @@
 
 import asyncio
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from asyncio.subprocess import Process
 from pathlib import Path
 
 import pytest
 from tests.faults.caller_process import SESSION, flow
 from tests.faults.laws import check_laws
+from tests.faults.processes import living
 from tests.servers import TOKEN, serving
 
 from callboard import Callboard, Client, HumanInteractive
-from callboard.engine.human import Human
+from callboard.board.human import Human
 
-ROOT = Path(__file__).parents[2]
 ANSWER_WITHIN = 30
-
-
-@asynccontextmanager
-async def living(place: str | Path, *options: str) -> AsyncGenerator[Process]:
-    """A caller that is dead at the end, whatever happens."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.faults.caller_process", str(place), *options),
-        stdout=PIPE,
-        cwd=ROOT,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def line(process: Process, word: str) -> str:
@@ -49,7 +30,7 @@ async def line(process: Process, word: str) -> str:
 
 async def killed_while_waiting(place: str | Path, *options: str) -> str:
     """The id of what a caller asked for, which was killed while it waited."""
-    async with living(place, *options) as process:
+    async with living("caller_process", place, *options) as process:
         asked = await line(process, "asked")
         process.send_signal(signal.SIGKILL)
         assert await process.wait() == -signal.SIGKILL
@@ -70,7 +51,7 @@ async def test_a_caller_that_comes_back_finds_the_answer(tmp_path: Path, when: s
         if when == "while it is dead":
             await end(board.human, asked)
         options = ["--attach", asked] if how == "by its id" else []
-        async with living(path, *options) as process:
+        async with living("caller_process", path, *options) as process:
             assert await line(process, "asked") == asked
             if when == "when it is back":
                 await end(board.human, asked)
@@ -86,7 +67,7 @@ async def test_killed_again_and_again_it_asks_once(tmp_path: Path):
         asked = {await killed_while_waiting(path) for _ in range(3)}
         assert len(asked) == 1
         await board.human.cancel_interactive(*asked)
-        async with living(path) as process:
+        async with living("caller_process", path) as process:
             assert await line(process, "ended") == "cancelled None"
 
 
@@ -96,7 +77,7 @@ async def test_an_agent_that_was_killed_finds_it_too(tmp_path: Path):
         asked = await killed_while_waiting(path, "--session")
         [pending] = await board.human.list_pending(SESSION)
         assert pending.id == asked
-        async with living(path, "--session") as process:
+        async with living("caller_process", path, "--session") as process:
             # The question that was asked is found: the second attempt asks nothing.
             assert await line(process, "attempt") == "2"
             await end(board.human, asked)
@@ -112,7 +93,7 @@ async def test_the_server_may_die_and_come_back_under_its_callers(tmp_path: Path
     async with serving(tmp_path / "cb.db") as server, Client(server.url, TOKEN) as client:
         interactive = HumanInteractive[str](client, standalone=True)
         waiting = interactive.request_async("Review", key="k")
-        async with living(server.url) as process:
+        async with living("caller_process", server.url) as process:
             asked = await line(process, "asked")
             [own] = [one.id for one in await client.inbox() if one.id != asked]
             await server.kill()

@@ -1,9 +1,7 @@
 """kill -9 of real processes: log and effects agree, nothing acknowledged is lost or repeated."""
 
-import asyncio
 import random
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncGenerator
@@ -13,16 +11,16 @@ from pathlib import Path
 
 import pytest
 from tests.faults.laws import check_laws
+from tests.faults.processes import living
 
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.fold import fold
 from callboard.state.rows import project
 
 pytestmark = pytest.mark.timeout(300)
 
-ROOT = Path(__file__).parents[2]
 SEEN = ["draft#1:charge True", "item 0", "item 2", "b"]
 HALTS = 40
 """More than a run has, so that the last tests show that the end was reached."""
@@ -39,19 +37,10 @@ class Lives:
 
     @asynccontextmanager
     async def life(self, *options: str) -> AsyncGenerator[Process]:
-        files = [str(self.folder / "log.db"), str(self.folder / "effects")]
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.faults.killed", *files, str(self.sessions), *options),
-            stdin=PIPE,
-            stdout=PIPE,
-            cwd=ROOT,
-        )
-        try:
+        files = (self.folder / "log.db", self.folder / "effects")
+        sessions = str(self.sessions)
+        async with living("killed", *files, sessions, *options, stdin=PIPE) as process:
             yield process
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
 
     async def until(self, process: Process, word: str, count: int) -> bool:
         """Read on until so many lines began with a word; False when the process ended first."""
@@ -111,7 +100,7 @@ class Lives:
         assert 1 <= effects[f"once {session}:draft#1:charge"] <= 1 + self.kills
 
     def _check_questions(self, events: list[Event], asked: Counter[str]) -> None:
-        requested = [e.payload["id"] for e in events if e.name == names.REQUESTED]
+        requested = [one["id"] for one in names.REQUESTED.among(events)]
         assert len(requested) == 4
         assert all(1 <= asked[question] <= 1 + self.kills for question in requested)
 
@@ -130,7 +119,7 @@ async def check_killed_at(folder: Path, halt: int) -> None:
     await lives.check()
 
 
-@pytest.mark.parametrize("append", range(0, HALTS // 4, 2))
+@pytest.mark.parametrize("append", range(0, HALTS // 4, 4))
 async def test_kill_before_one_append_and_after_the_next(append: int, tmp_path: Path):
     """The long test kills before and after each."""
     for halt in (4 * append + 1, 4 * append + 4):
@@ -144,10 +133,11 @@ async def test_kill_before_and_after_every_append(halt: int, tmp_path: Path):
     await check_killed_at(tmp_path, halt)
 
 
-async def test_kill_one_session_again_and_again(tmp_path: Path):
+@pytest.mark.parametrize("last", [9, pytest.param(13, marks=pytest.mark.long)])
+async def test_kill_one_session_again_and_again(tmp_path: Path, last: int):
     """Each life is killed at a different place; in the end it has all been done once."""
     lives = Lives(tmp_path)
-    for halt in range(3, 13):
+    for halt in range(3, last):
         if not await lives.killed("halt", halt, "--step"):
             break
     await lives.finish()

@@ -12,7 +12,7 @@ from tests.servers import serving
 
 from callboard.errors import StoreError
 from callboard.log.protocol import Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import several
 
 PAYLOAD = {"hook_event_name": "SessionStart", "session_id": "s-1", "cwd": "/", "source": "startup"}

@@ -50,7 +50,7 @@ async def go_over(folder: Path, items: int, kills: int) -> int:
         completed: Counter[str] = Counter()
         for after in range(0, await board.log.head(SESSION), 5_000):
             page = await board.log.read(SESSION, after, limit=5_000)
-            completed.update(e.payload["run"] for e in page if e.name == names.AGENT_COMPLETED)
+            completed.update(one["run"] for one in names.AGENT_COMPLETED.among(page))
     status, memory = told
     assert (status, state.total, state.in_order) == ("completed", items * (items - 1), True)
     assert len(completed) == items

@@ -9,11 +9,14 @@ import pytest
 from tests.faults import migrating
 from tests.faults.migrating import NEWEST, build, contents, copies, version_of
 
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import several
 
 SCRIPT = Path(migrating.__file__)
-OPEN = "import sys; from callboard.log.sqlite import SqliteLog; SqliteLog.open(sys.argv[1]).crash()"
+OPEN = (
+    "import sys; from callboard.log.sqlite.log import SqliteLog; "
+    "SqliteLog.open(sys.argv[1]).crash()"
+)
 
 
 def check(folder: Path, version: int, every: int) -> int:

@@ -1,8 +1,6 @@
 """One session, several processes: one drives it, the others are told, and the dead make way."""
 
-import asyncio
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.faults.laws import check_laws
 from tests.faults.owner import SESSION, STEPS
+from tests.faults.processes import living
 
 from callboard import Callboard
-from callboard.log.sqlite import SqliteLog
+from callboard.events import names
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
-
-ROOT = Path(__file__).parents[2]
 
 
 class Owner:
@@ -52,19 +50,9 @@ class Place:
 
     @asynccontextmanager
     async def owner(self, *options: str) -> AsyncGenerator[Owner]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.faults.owner"),
-            *(str(self.database), str(self.effects), *options),
-            stdin=PIPE,
-            stdout=PIPE,
-            cwd=ROOT,
-        )
-        try:
+        files = (self.database, self.effects)
+        async with living("owner", *files, *options, stdin=PIPE) as process:
             yield Owner(process)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
 
     def steps(self) -> list[tuple[str, int]]:
         """What was done, and by whom."""
@@ -74,8 +62,8 @@ class Place:
     async def asked(self) -> str:
         """Wait for the question; gives its id."""
         async for event in self.board.log.tail(SESSION):
-            if event.name == "input:requested":
-                return event.payload["id"]
+            if asked := names.REQUESTED.of(event):
+                return asked["id"]
         raise AssertionError("nothing was asked")
 
     async def answer(self) -> None:

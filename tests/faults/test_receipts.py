@@ -41,9 +41,9 @@ def lies(call: Call, found: Interaction, is_killed: bool) -> list[str]:
     return [lie for lie, holds in checks.items() if not holds]
 
 
-async def play(seed: int, folder: Path) -> None:
+async def play(seed: int, folder: Path, twins: bool = False) -> None:
     world = World(seed, folder)
-    await world.play()
+    await (world.play_twins() if twins else world.play())
     for call in world.calls:
         found = await world.record(call)
         if found is None:
@@ -65,6 +65,11 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 async def test_the_record_says_what_the_agent_did(folder: Path):
     for seed in range(FEW):
         await play(seed, folder)
+
+
+async def test_equal_calls_at_once_keep_their_own_outcomes(folder: Path):
+    for seed in range(FEW):
+        await play(seed, folder, twins=True)
 
 
 @pytest.mark.long

@@ -167,7 +167,7 @@ async def killed_under_load(tmp_path: Path, *, sessions: int, kills: int, seed: 
 
 @pytest.mark.timeout(180)
 async def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path):
-    load = await killed_under_load(tmp_path, sessions=40, kills=5, seed=1)
+    load = await killed_under_load(tmp_path, sessions=20, kills=3, seed=1)
     assert load.reconnects
 
 

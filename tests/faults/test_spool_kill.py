@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.board.places import hooks_folder, make_folders, spool_folder
-from callboard.board.spool import Spool
+from callboard.board.hook_folders import hooks_folder, make_folders, spool_folder
+from callboard.board.spool.files import Spool
 from callboard.clock import SystemClock
 
 FILES = 50
@@ -55,14 +55,14 @@ def test_a_reader_that_dies_loses_nothing(folder: Path, tmp_path: Path, step: st
 
     survivor = Spool(folder, SystemClock())
     taken = survivor.take(1000)
-    found = [int(one.payload) for one in taken]
+    found = [int(one.hook.body) for one in taken]
 
     assert found == sorted(found)
     assert {*map(int, already), *found} == set(range(FILES))
     # Only what was recorded and not done with comes twice, and it is told apart.
-    twice = {one.payload.decode() for one in taken} & set(already)
+    twice = {one.hook.body.decode() for one in taken} & set(already)
     assert len(twice) == (1 if step == "recorded" else 0)
-    assert all(one.again for one in taken if one.payload.decode() in twice)
+    assert all(one.hook.again for one in taken if one.hook.body.decode() in twice)
     survivor.close()
 
 

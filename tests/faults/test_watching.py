@@ -3,8 +3,7 @@
 import asyncio
 import random
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,15 +12,16 @@ from pathlib import Path
 import pytest
 from tests.faults.killed import Effects
 from tests.faults.laws import check_laws
+from tests.faults.processes import living
 from tests.faults.watcher import workflow
 
 from callboard import Callboard
 from callboard.errors import ConflictError
+from callboard.events import names
 from callboard.events.rows import Query
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 
-ROOT = Path(__file__).parents[2]
 _LOOK_AGAIN = 0.01
 
 
@@ -37,19 +37,9 @@ class Place:
 
     @asynccontextmanager
     async def watcher(self, *options: str) -> AsyncGenerator[Process]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.faults.watcher"),
-            *(str(self.database), str(self.effects), *options),
-            stdout=PIPE,
-            cwd=ROOT,
-        )
-        try:
+        async with living("watcher", self.database, self.effects, *options) as process:
             assert await said(process) == "started"
             yield process
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
 
     async def begin(self, count: int) -> list[str]:
         sessions = [f"s{number}" for number in range(count)]
@@ -67,6 +57,12 @@ class Place:
         async with asyncio.timeout(40):
             while await self.board.log.rows(query) != [{"count": count}]:
                 await asyncio.sleep(_LOOK_AGAIN)
+
+    async def complete(self, count: int) -> None:
+        """Wait for the questions of so many sessions, answer them, and wait for their end."""
+        await self.until("waiting", count)
+        await self.answer_all()
+        await self.until("completed", count)
 
     async def check_all(self, sessions: Sequence[str]) -> None:
         """Beside that, what was to happen once has happened once."""
@@ -94,7 +90,7 @@ class Place:
         found: Counter[str] = Counter()
         for session in sessions:
             events = await self.board.log.read(session)
-            found.update(e.payload["reason"] for e in events if e.name == "agent:interrupted")
+            found.update(one["reason"] for one in names.AGENT_INTERRUPTED.among(events))
         return found
 
 
@@ -120,9 +116,7 @@ async def test_whoever_watches_takes_over_from_one_that_was_killed(place: Place)
             await first.wait()
             await place.ran(40)
             place.hold.unlink()
-            await place.until("waiting", 20)
-            await place.answer_all()
-            await place.until("completed", 20)
+            await place.complete(20)
     await place.check_all(sessions)
     assert await place.reasons(sessions) == {"crashed": 20}
 
@@ -137,9 +131,7 @@ async def test_whoever_comes_takes_up_what_was_killed(place: Place):
     await place.answer_all()
     place.hold.unlink()
     async with place.watcher():
-        await place.until("waiting", 20)
-        await place.answer_all()
-        await place.until("completed", 20)
+        await place.complete(20)
     await place.check_all(sessions)
 
 
@@ -152,9 +144,7 @@ async def test_whoever_watches_takes_over_from_one_that_is_frozen(place: Place):
         async with place.watcher("--frozen-after", "0.5"):
             await place.ran(10)
             place.hold.unlink()
-            await place.until("waiting", 5)
-            await place.answer_all()
-            await place.until("completed", 5)
+            await place.complete(5)
         first.send_signal(signal.SIGCONT)
         first.send_signal(signal.SIGTERM)
         assert await said(first) == "stopped 0 0"
@@ -193,9 +183,7 @@ async def test_one_that_is_told_to_stop_puts_down_what_takes_too_long(place: Pla
     assert await place.reasons(sessions) == {"stopped": 10}
     place.hold.unlink()
     async with place.watcher():
-        await place.until("waiting", 10)
-        await place.answer_all()
-        await place.until("completed", 10)
+        await place.complete(10)
     await place.check_all(sessions)
 
 
@@ -209,13 +197,13 @@ async def test_one_that_watches_goes_on_with_what_another_put_down(place: Place)
             assert await said(first) == "stopped 0 0"
             await place.ran(20)
             place.hold.unlink()
-            await place.until("waiting", 10)
-            await place.answer_all()
-            await place.until("completed", 10)
+            await place.complete(10)
     await place.check_all(sessions)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))]
+)
 async def test_every_session_ends_in_a_storm(place: Place, seed: int):
     """Two that watch, one of them killed again and again, and people in two processes."""
     chance = random.Random(seed)

@@ -17,7 +17,7 @@ from tests.faults.killed import Effects
 from callboard import Approval, Callboard, Context, Phase, State, Workflow, agent
 from callboard.drivers.watching import WatchingDriver
 from callboard.errors import ConflictError
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 
 _LOOK_AGAIN = 0.005

@@ -14,7 +14,7 @@ import pytest
 from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.moments import to_ms
-from callboard.events.upcast import upcast
+from callboard.events.upcast import Upcaster, upcast
 from callboard.state.fold import fold
 
 HISTORIES = sorted(Path(__file__).parent.glob("*.jsonl"))
@@ -60,7 +60,7 @@ def test_there_is_a_history_and_it_is_rich() -> None:
 
 
 def test_upcasters_lift_step_by_step_and_leave_the_unknown_alone() -> None:
-    steps = {
+    steps: dict[tuple[str, int], Upcaster] = {
         ("a:b", 1): lambda payload: {"name": payload["title"]},
         ("a:b", 2): lambda payload: {**payload, "tags": []},
     }

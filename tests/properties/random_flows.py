@@ -22,9 +22,10 @@ from callboard import (
     Workflow,
     agent,
 )
+from callboard.engine.context import PhaseContext
 from callboard.events.envelope import Event
 from callboard.interactions.records import Interaction
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.testing.faults import Crashed, FaultyLog
@@ -57,6 +58,8 @@ class Spec:
     guard: bool | None = None
     rounds: int = 1
     back: bool = False
+    around: str | None = None
+    asks_on_error: bool = False
 
 
 specs = st.builds(
@@ -76,6 +79,8 @@ specs = st.builds(
     guard=st.sampled_from([None, None, True, False]),
     rounds=st.integers(1, 2),
     back=st.booleans(),
+    around=st.sampled_from([None, None, "before", "after", "both", "looking"]),
+    asks_on_error=st.booleans(),
 )
 flows = st.lists(specs, min_size=1, max_size=3)
 moves = st.lists(
@@ -114,6 +119,7 @@ def _phase(number: int, spec: Spec, count: int) -> Phase:
         options |= _working(spec)
     if spec.human:
         options |= {"human": _question(spec), "on_answer": _lap}
+    options |= _around(spec)
     if spec.guard is not None:
         options["guard"] = lambda state: spec.guard
     if spec.rounds > 1 and spec.agent:
@@ -121,9 +127,29 @@ def _phase(number: int, spec: Spec, count: int) -> Phase:
     return Phase(f"p{number}", **options)
 
 
+def _around(spec: Spec) -> dict[str, Any]:
+    """Functions before and after the work; some only look."""
+
+    def before(state: Notes, ctx: PhaseContext) -> None:
+        if spec.around != "looking":
+            state.seen.append(["before", ctx.phase, ctx.visit])
+
+    def after(state: Notes, output: Any, ctx: PhaseContext) -> None:
+        if spec.around != "looking":
+            state.seen.append(["after", ctx.phase, ctx.visit, state.approved])
+
+    wanted = {
+        "before": spec.around in ("before", "both", "looking"),
+        "after": spec.around in ("after", "both", "looking"),
+    }
+    functions: dict[str, Any] = {"before": before, "after": after}
+    return {name: functions[name] for name, is_wanted in wanted.items() if is_wanted}
+
+
 def _working(spec: Spec) -> dict[str, Any]:
     options: dict[str, Any] = {"agent": _agent(spec), "update": note}
     options["retry"] = Retry(attempts=3, backoff=5)
+    options["on_error"] = "ask" if spec.asks_on_error else "fail"
     if spec.items is not None:
         options["for_each"] = lambda state: list(range(spec.items or 0))
         options["parallel"] = spec.parallel
@@ -172,8 +198,8 @@ async def _ask(spec: Spec, ctx: Context) -> list[Any]:
 
 def answer_to(question: Interaction) -> str:
     """What people say: always the same to the same question."""
-    coin = zlib.crc32(question.prompt.encode()) % 2
-    return question.options[coin] if question.options else ("yes", "no")[coin]
+    options = question.options or ["yes", "no"]
+    return options[zlib.crc32(question.prompt.encode()) % len(options)]
 
 
 OUTCOMES = ("completed", "cancelled", "timeout", "failed")
@@ -198,7 +224,7 @@ class Play:
 
     def __post_init__(self) -> None:
         self.clock = FakeClock(autojump=True)
-        self.memory = Memory()
+        self.memory = SharedMemory()
         self.outside = Callboard(self._open(), [self.workflow], self.clock)
 
     def _open(self) -> MemoryLog:

@@ -15,8 +15,10 @@ from tests.unit.vendors.test_recorded import CLAUDE
 from callboard.board.plate import Plate
 from callboard.board.transition import STATUSES
 from callboard.events import plates as events
+from callboard.events.event_name import Entry
+from callboard.events.json_values import as_object
 from callboard.events.rows import Query
-from callboard.vendors.reports import Report, Request, Signal
+from callboard.vendors.reports import HookRequest, Report
 
 # ---------------------------------------------------------------------- any reports
 
@@ -33,7 +35,7 @@ details = st.fixed_dictionaries(
         "background": st.just([{"id": "a1", "kind": "subagent", "description": ""}]),
     },
 )
-signals = st.builds(Signal, st.sampled_from(sorted(events.FROM_AGENTS)), details)
+signals = st.builds(Entry, st.sampled_from(sorted(events.FROM_AGENTS)), details)
 reports = st.builds(
     Report,
     agent=st.just("claude"),
@@ -45,7 +47,7 @@ reports = st.builds(
     git_branch=st.sampled_from([None, "main"]),
     project_path=st.sampled_from([None, "/p"]),
     continues=st.booleans(),
-    request=st.just(Request("permission", "May I?", {})),
+    request=st.just(HookRequest("permission", "May I?", {})),
     hold=st.sampled_from([None, "h1", "h2", "h3"]),
 )
 heard = st.lists(st.tuples(reports, st.integers(-3000, 3000)), max_size=15)
@@ -68,7 +70,7 @@ async def folded(board: Board, plate_id: str) -> Plate:
     """The plate that its events tell, one after the other."""
     told: dict[str, Any] = {}
     for event in await board.log.read(plate_id):
-        told |= event.payload.get("plate", {})
+        told |= as_object(event.payload.get("plate"))
     return Plate.from_json(told)
 
 

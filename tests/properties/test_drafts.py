@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from callboard.drafts.draft import change, view
+from callboard.drafts.model import State
+from callboard.drafts.patch import apply, same
+from callboard.drafts.shape import StateType
 from callboard.errors import StateError
-from callboard.state.draft import change, view
-from callboard.state.model import State
-from callboard.state.patch import apply, same
-from callboard.state.shape import StateType
 
 KEYS = st.sampled_from(["a", "b", "c", "a/b", "~"])
 SCALARS = st.one_of(

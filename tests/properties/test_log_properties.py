@@ -18,10 +18,10 @@ from callboard.events.rows import KEYS, Change, Drop, Put, Query, Row, RowChange
 from callboard.events.status import status_of
 from callboard.ids import event_id
 from callboard.log.coalescing import coalesce
-from callboard.log.memory import Memory, MemoryLog
-from callboard.log.memory_views import MemoryViews
+from callboard.log.memory import MemoryLog, SharedMemory
+from callboard.log.memory_views import MemoryViews, StreamFacts
 from callboard.log.protocol import Base, EventLog, Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import changing, completed, described, intent
 
 T = TypeVar("T")
@@ -150,7 +150,7 @@ def test_decoding_undoes_encoding_with_references(outputs: list[Any], data: st.D
 @given(payloads)
 def test_decoding_undoes_encoding(payload: dict[str, Any]):
     event = NewEvent(event_id(), "any", payload, 0)
-    assert codec.decode(codec.encode(event), lambda _: None) == payload
+    assert codec.decode(codec.encode(event), lambda _: StreamFacts()) == payload
 
 
 @given(st.lists(row_changes, max_size=12))
@@ -161,7 +161,9 @@ def test_joined_changes_do_what_they_did_apart(changes: list[RowChange]):
     joined.apply(coalesce(changes))
     for table in KEYS:
         query = Query(table)
-        assert joined.rows(query, lambda _: None) == apart.rows(query, lambda _: None)
+        assert joined.rows(query, lambda _: StreamFacts()) == apart.rows(
+            query, lambda _: StreamFacts()
+        )
 
 
 @given(st.lists(st.lists(row_changes, max_size=4), max_size=6))
@@ -233,7 +235,7 @@ class LogMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "log.db"
-        self.memory = Memory()
+        self.memory = SharedMemory()
         self.handles = [self.runner.run(self.open()), self.runner.run(self.open())]
         self.epochs: dict[str, int] = {}
 

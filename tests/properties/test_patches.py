@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.state.patch import apply, diff, same
+from callboard.drafts.patch import apply, diff, same
 
 KEYS = st.sampled_from(["a", "b", "c", "a/b", "~", "", "0", "-"])
 SCALARS = st.one_of(

@@ -5,25 +5,25 @@ Beside them, what holds of the fold around it, whatever happens in whatever orde
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from callboard.board.dialogs import Moment
 from callboard.board.fold import apply
 from callboard.board.plate import Pending, Plate, Unsettled
-from callboard.board.recovery import (
+from callboard.board.transition import NEEDY, STATUSES, Happening, Status, transition
+from callboard.board.watchdog import (
     HEALTH_CHECK_INTERVAL_SECS,
     MAX_RECOVERY_TIME_SECS,
     STALENESS_THRESHOLD_SECS,
     Checks,
     is_stale,
 )
-from callboard.board.transition import NEEDY, STATUSES, Happening, Status, transition
 from callboard.events import plates
+from callboard.events.event_name import Entry
 from callboard.interactions.settlement import OutcomeKind
-from callboard.vendors.reports import Signal
 
 TOOLS = ["AskUserQuestion", "ExitPlanMode", "Bash", ""]
 NAMES = [*sorted(plates.ALL), "of_another_version"]
@@ -57,7 +57,7 @@ details = st.fixed_dictionaries(
         "unheld": st.sampled_from(["i1", "i2"]),
     },
 )
-signals = st.builds(Signal, st.sampled_from(NAMES), details)
+signals = st.builds(Entry, st.sampled_from(NAMES), details)
 pendings = st.builds(
     Pending,
     id=st.sampled_from(["i1", "i2", None]),
@@ -134,7 +134,7 @@ class Watch:
     """
 
     def __init__(self, status: Status, stuck_at: int, begins: int, tick: int) -> None:
-        self.plate = Plate("p1", "claude", "s1", 0, 0, status=status, status_at=stuck_at)
+        self.plate = Plate("p1", "claude", "s1", 0, stuck_at, status=status, status_at=stuck_at)
         self.checks = Checks()
         self.now = begins
         self.tick = tick
@@ -143,8 +143,8 @@ class Watch:
     def look(self) -> None:
         due = self.checks.due(self.now / 1000)
         needs = self.plate.status in NEEDY
-        if due and needs and is_stale(self.written / 1000, self.plate.status_at / 1000):
-            signal = Signal(plates.HEALTH_CHECK_RECOVERY)
+        if due and needs and is_stale(self.written / 1000, self.plate.updated_at / 1000):
+            signal = plates.HEALTH_CHECK_RECOVERY({})
             self.plate = apply(self.plate, signal, Moment(self.now, "s1")).plate
         self.now += self.tick
 
@@ -202,14 +202,14 @@ def test_checks_are_never_closer_than_ten_seconds(gaps: list[int]):
         now += gap / 1000
         if checks.due(now):
             made.append(now)
-    assert all(b - a >= HEALTH_CHECK_INTERVAL_SECS for a, b in pairwise(made))
+    assert all(round(b - a, 3) >= HEALTH_CHECK_INTERVAL_SECS for a, b in pairwise(made))
 
 
 # ---------------------------------------------------------------------- the fold around it
 
 
 @given(found_plates, signals, moments)
-def test_the_fold_is_total_and_keeps_a_plate_valid(plate: Plate, signal: Signal, moment: Moment):
+def test_the_fold_is_total_and_keeps_a_plate_valid(plate: Plate, signal: Entry, moment: Moment):
     folded = apply(plate, signal, moment)
     assert folded.plate.status in STATUSES
     assert Plate.from_json(folded.plate.to_json()) == folded.plate
@@ -218,19 +218,19 @@ def test_the_fold_is_total_and_keeps_a_plate_valid(plate: Plate, signal: Signal,
 
 @given(found_plates, signals, moments)
 def test_a_question_is_open_or_waits_for_its_outcome_or_has_its_last_word(
-    plate: Plate, signal: Signal, moment: Moment
+    plate: Plate, signal: Entry, moment: Moment
 ):
     after = apply(plate, signal, moment, asked="i9")
     still = _ids(after.plate.pending) | _ids(after.plate.unsettled)
     said = {one.id for one in after.closed}
     before = _ids(plate.pending) | _ids(plate.unsettled)
-    assert before - still <= (said if signal.details.get("final") else set())
+    assert before - still <= (said if signal.payload.get("final") else set())
     assert said <= before | {"i9"}
 
 
 @given(found_plates, signals, moments)
 def test_a_dialog_that_the_board_cannot_answer_is_open_or_gone(
-    plate: Plate, signal: Signal, moment: Moment
+    plate: Plate, signal: Entry, moment: Moment
 ):
     after = apply(plate, signal, moment, asked="i9").plate
     assert len(after.pending) <= len(plate.pending) + 1
@@ -238,8 +238,8 @@ def test_a_dialog_that_the_board_cannot_answer_is_open_or_gone(
 
 
 @given(found_plates, signals, moments)
-def test_an_answer_that_is_handed_over_is_no_outcome(plate: Plate, signal: Signal, moment: Moment):
-    handing = replace(signal, details={"request": "i1", "handed": True})
+def test_an_answer_that_is_handed_over_is_no_outcome(plate: Plate, signal: Entry, moment: Moment):
+    handing = signal._replace(payload={"request": "i1", "handed": "allowed"})
     assume(moment.session_id == plate.session_id and signal.name != plates.PERMISSION_REQUEST)
     assume(plate.status != "closed" and signal.name != plates.TOOL_START)
     assert apply(plate, handing, moment).closed == ()
@@ -256,7 +256,7 @@ def _ids(asked: tuple[Pending, ...] | tuple[Unsettled, ...]) -> set[str]:
 
 @given(found_plates, signals, moments)
 def test_what_is_closed_stays_closed_but_for_a_session_that_starts(
-    plate: Plate, signal: Signal, moment: Moment
+    plate: Plate, signal: Entry, moment: Moment
 ):
     assume(signal.name != plates.SESSION_START)
     closed = replace(plate, status="closed")
@@ -265,35 +265,52 @@ def test_what_is_closed_stays_closed_but_for_a_session_that_starts(
 
 @given(found_plates, signals, moments, st.sampled_from(["a1", "a9"]))
 def test_a_subagent_never_moves_the_status(
-    plate: Plate, signal: Signal, moment: Moment, subagent: str
+    plate: Plate, signal: Entry, moment: Moment, subagent: str
 ):
-    inside = replace(signal, details={**signal.details, "subagent": subagent})
+    inside = signal._replace(payload={**signal.payload, "subagent": subagent})
     after = apply(plate, inside, moment).plate
     assert (after.status, after.status_at) == (plate.status, plate.status_at)
     assert (after.error, after.interrupted) == (plate.error, plate.interrupted)
 
 
 @given(found_plates, signals, st.integers(1, 10**9))
-def test_what_comes_late_never_moves_the_status(plate: Plate, signal: Signal, by: int):
+def test_what_comes_late_never_moves_the_status(plate: Plate, signal: Entry, by: int):
     moment = Moment(plate.status_at - by, plate.session_id)
     after = apply(plate, signal, moment).plate
     assert (after.status, after.status_at) == (plate.status, plate.status_at)
 
 
+EQUAL: dict[str, Any] = {"tool": "Bash", "call": "c1", "at": 0, "use": "t1"}
+"""What is the same of calls that were made at once."""
+
+
+@example(
+    Plate(
+        plate_id="p1",
+        agent="claude",
+        session_id="s1",
+        created_at=0,
+        updated_at=0,
+        pending=(Pending(id="i1", asks="?", **EQUAL), Pending(id="i2", asks="?", **EQUAL)),
+        unsettled=(Unsettled(id="i3", closed_at=0, **EQUAL),),
+    ),
+    Entry(plates.TOOL_CALL, {"toolName": "Bash", "request": "i1", "toolUseId": "t1"}),
+    0,
+)
 @given(found_plates, signals, st.integers(0, 300_000))
-def test_a_session_that_was_left_behind_changes_nothing(plate: Plate, signal: Signal, at_ms: int):
-    assume(signal.name != plates.SESSION_START or "subagent" in signal.details)
+def test_a_session_that_was_left_behind_changes_nothing(plate: Plate, signal: Entry, at_ms: int):
+    assume(signal.name != plates.SESSION_START or "subagent" in signal.payload)
     moment = Moment(at_ms, "s0", fresh=False)
     assert _moving(apply(plate, signal, moment).plate) == _moving(plate)
 
 
 @given(found_plates, signals, moments)
-def test_without_dialogs_the_status_is_the_tables(plate: Plate, signal: Signal, moment: Moment):
+def test_without_dialogs_the_status_is_the_tables(plate: Plate, signal: Entry, moment: Moment):
     """The law: where nothing is late, left behind or closed, the table alone decides."""
-    asks = signal.details.get("toolName") in ("AskUserQuestion", "ExitPlanMode")
+    asks = signal.payload.get("toolName") in ("AskUserQuestion", "ExitPlanMode")
     plate = replace(plate, pending=(), session_id=moment.session_id, status_at=0)
     assume(plate.status != "closed" and not asks)
-    told = signal.details
+    told = plates.details(signal)
     event = Happening(
         signal.name, told.get("toolName"), bool(told.get("error")), "subagent" in told
     )
@@ -302,7 +319,7 @@ def test_without_dialogs_the_status_is_the_tables(plate: Plate, signal: Signal, 
 
 @given(found_plates, st.lists(st.tuples(signals, moments), max_size=12))
 def test_while_a_dialog_of_its_own_is_open_a_plate_does_not_say_that_it_runs(
-    plate: Plate, events: list[tuple[Signal, Moment]]
+    plate: Plate, events: list[tuple[Entry, Moment]]
 ):
     for signal, moment in events:
         before, plate = plate, apply(plate, signal, moment).plate

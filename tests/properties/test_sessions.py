@@ -15,6 +15,7 @@ from callboard.engine.loading import load
 from callboard.events import names
 from callboard.events.codec import dump_json, load_json
 from callboard.events.envelope import Event, NewEvent
+from callboard.events.json_values import as_object
 from callboard.events.rows import KEYS, Query
 from callboard.ids import event_id
 from callboard.log.memory import MemoryLog
@@ -49,7 +50,9 @@ def as_new(event: Event) -> NewEvent:
 def checkpoint(view: SessionView) -> NewEvent:
     """The view as a checkpoint holds it, through JSON."""
     payload = {"state": view.state, "phase": view.last_phase, "control": control(view)}
-    return NewEvent(event_id(), names.CHECKPOINT, load_json(dump_json(payload)), view.updated_at)
+    return NewEvent(
+        event_id(), names.CHECKPOINT, as_object(load_json(dump_json(payload))), view.updated_at
+    )
 
 
 def check_checkpoints(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
@@ -59,7 +62,7 @@ def check_checkpoints(phases: Sequence[Spec], ahead: Sequence[str]) -> None:
         before = fold(events[:split])
         again = SessionView(before.session_id, before.position, updated_at=before.updated_at)
         saved = checkpoint(before).payload
-        restore(again, saved["state"], saved["control"])
+        restore(again, saved["state"], dict(as_object(saved["control"])))
         assert again == before
         asyncio.run(_loads_alike(events, split, before))
 
@@ -179,9 +182,17 @@ async def _fork_at(play: Play, events: Sequence[Event], positions: Iterable[int]
 
 
 def check_end(own: Sequence[Event], parents: Sequence[Event]) -> None:
-    """People say the same, agents do the same: so a fork ends as its parent did."""
+    """People say the same, agents do the same: so a fork ends as its parent did.
+
+    A fork behind a failed phase visits that phase again, and each visit has its own `before`.
+    """
     mine, theirs = fold(own), fold(parents)
-    assert (mine.status, mine.exit_phase, mine.state) == (
+    state = mine.state
+    if theirs.status == "failed":
+        visits = theirs.visits
+        extra = [["before", one, n] for one, n in mine.visits.items() if n > visits.get(one, 0)]
+        state = state | {"seen": [one for one in state["seen"] if one not in extra]}
+    assert (mine.status, mine.exit_phase, state) == (
         theirs.status,
         theirs.exit_phase,
         theirs.state,

@@ -13,7 +13,7 @@ from tests.faults.laws import check_laws
 from callboard import Approval, Callboard, Interactive, Phase, State, Workflow
 from callboard.errors import ConflictError
 from callboard.events.rows import KEYS, Query
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.testing.faults import Crashed, FaultyLog
@@ -50,7 +50,7 @@ class Play:
     """One session, and what the test knows of it by its own count."""
 
     clock: FakeClock = field(default_factory=FakeClock)
-    memory: Memory = field(default_factory=Memory)
+    memory: SharedMemory = field(default_factory=SharedMemory)
     asides: dict[str, tuple[bool, bool]] = field(default_factory=dict[str, tuple[bool, bool]])
     """What was asked aside and is open: whether it blocks, and whether it halts."""
     answered: int = 0
@@ -83,12 +83,15 @@ class Play:
         if info.status == "paused":
             await self.board.resume(SESSION)
         info = await self.board.drive(SESSION)
-        # What halts holds the routing back too; what does not block is dropped at the end.
+        # What halts holds the routing back too; what does not block is left open at the end.
         halted = any(halts for _, halts in self.asides.values())
         blocked = any(blocks for blocks, _ in self.asides.values())
         done = self.answered == 3 and not halted and not blocked
         assert (info.status == "completed") == done
         if done:
+            for id in self.asides:
+                assert (await self.board.interaction(id)).status == "pending"
+                await self._end(id, "completed")
             self.asides.clear()
         rows = await self.board.log.rows(Query("tasks", {"status": "running"}))
         view = await self.board.view(SESSION)

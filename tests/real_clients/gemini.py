@@ -1,10 +1,11 @@
-"""The real Gemini CLI, headless, in a home of its own, talking to a scripted model."""
+"""The real Gemini CLI in a home of its own, talking to a scripted model."""
 
 import json
 from dataclasses import dataclass
 
 from tests.real_clients.home import Done, Home, installed
 from tests.real_clients.model import Model
+from tests.real_clients.terminal import Terminal
 
 SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
@@ -16,7 +17,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Gemini:
-    """`gemini -p`."""
+    """`gemini`, with or without `-p`."""
 
     home: Home
     model: Model
@@ -29,16 +30,20 @@ class Gemini:
 
     async def run(self, prompt: str, *options: str) -> Done:
         """One prompt, one answer, every tool allowed. Unnamed, its model is chosen by another."""
-        return await self.home.run(
-            installed("gemini"),
-            "--approval-mode=yolo",
-            "--model=gemini-2.5-flash",
-            *options,
-            "-p",
-            prompt,
-            env={
-                "GEMINI_API_KEY": "scripted-key",
-                "GOOGLE_GEMINI_BASE_URL": self.model.url,
-                "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            },
-        )
+        return await self.home.run(*self.command, *options, "-p", prompt, env=self.env)
+
+    def terminal(self) -> Terminal:
+        """In a terminal, every tool allowed."""
+        return Terminal(self.command, self.home.project, {**self.home.env, **self.env})
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (installed("gemini"), "--approval-mode=yolo", "--model=gemini-2.5-flash")
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            "GEMINI_API_KEY": "scripted-key",
+            "GOOGLE_GEMINI_BASE_URL": self.model.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }

@@ -1,8 +1,11 @@
 """Races between a key in the agent's terminal and an answer on the board, one after another."""
 
 import asyncio
+import json
 import random
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,10 +57,15 @@ class Race:
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a race: what really happened, and what the record says."""
+    """What became of a race: what really happened, and what the record says.
+
+    worked: the client was seen at work after its dialog. A call that it began and that Esc ended
+        at once was allowed, whether it came to do something or not.
+    """
 
     race: Race
     ran: bool
+    worked: bool
     model_was_told: bool
     status: int
     record: Wire
@@ -70,7 +78,9 @@ class Ended:
         mine = self.status in (200, 202)
         checks = {
             "it ran, and is not recorded as allowed": not self.ran or response.get("approved"),
-            "it did not run, and is recorded as allowed": self.ran or not response.get("approved"),
+            "it did not run, and is recorded as allowed": self.ran
+            or self.worked
+            or not response.get("approved"),
             "nothing is recorded": found["status"] in ("completed", "cancelled"),
             "the receipt is pending": found["receipt"] != "pending",
             "an accepted answer has no receipt": not mine or found["receipt"] is not None,
@@ -118,15 +128,35 @@ class Track:
         asked = await self.board.asked("permission")
         await self.terminal.shows(PROCEED, f"made-{race.number}")
         await asyncio.sleep(TAKES_KEYS_AFTER)
-        _, status = await asyncio.gather(self._press(race), self._answer(race, asked["id"]))
-        await self._is_over(race)
+        async with self._statuses() as statuses:
+            _, status = await asyncio.gather(self._press(race), self._answer(race, asked["id"]))
+            await self._is_over(race)
         await self.board.plate(status="idle", interactionId=None)
-        return await self.ended(race, status, await self.board.settled(asked["id"]))
+        record = await self.board.settled(asked["id"])
+        ran, told = self._made(race).exists(), self.model.was_told(race.message)
+        return Ended(race, ran, "busy" in statuses, told, status, record)
 
-    async def ended(self, race: Race, status: int, record: Wire) -> Ended:
-        """Compare what happened with the record."""
-        told = self.model.was_told(race.message)
-        return Ended(race, self._made(race).exists(), told, status, record)
+    def again(self, one: Ended, record: Wire) -> Ended:
+        """The same race, looked at later: what Esc kept from the model, it sees next."""
+        return replace(one, record=record, model_was_told=self.model.was_told(one.race.message))
+
+    @asynccontextmanager
+    async def _statuses(self) -> AsyncGenerator[list[str]]:
+        """What the client says about itself meanwhile, read too often to miss anything."""
+        (file,) = (self.claude.home.folder / ".claude" / "sessions").glob("*.json")
+        seen: list[str] = []
+
+        async def look() -> None:
+            while True:
+                with suppress(ValueError):
+                    seen.append(json.loads(file.read_text())["status"])
+                await asyncio.sleep(0.003)
+
+        looking = asyncio.create_task(look())
+        try:
+            yield seen
+        finally:
+            looking.cancel()
 
     async def _press(self, race: Race) -> None:
         await asyncio.sleep(max(0.0, -race.lead))

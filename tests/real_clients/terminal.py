@@ -80,8 +80,8 @@ class Terminal:
 
         return await until(look, f"{texts} on the screen", within)
 
-    async def leaves(self, text: str, key: str) -> float:
-        """Press a key until a dialog with this text is gone; tells when it was pressed last."""
+    async def leaves(self, text: str, *keys: str) -> float:
+        """Press keys until a dialog with this text is gone; tells when they were pressed last."""
         pressed = 0.0
 
         def look() -> bool:
@@ -90,7 +90,7 @@ class Terminal:
                 return True
             if time.time() - pressed > _PRESS_AGAIN:
                 pressed = time.time()
-                self.press(key)
+                self.press(*keys)
             return False
 
         await self.shows(text)

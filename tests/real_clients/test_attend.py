@@ -196,6 +196,7 @@ exec {installed("claude")} --dangerously-skip-permissions "${{words[@]}}"
 # ---------------------------------------------------------------------- no decision
 
 
+@pytest.mark.long
 async def test_the_person_leaves_the_dialog(harness: Attendance, model: Model):
     model.scripts["decide"] = [[Call(TOOL, {"decision": "approved"})], [Say("APPROVED")]]
     id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
@@ -247,6 +248,7 @@ async def test_a_decision_in_the_last_minute_counts(harness: Attendance, model: 
     assert (found["status"], found["response"]) == ("completed", "rejected")
 
 
+@pytest.mark.long
 async def test_a_model_that_cannot_be_reached(harness: Attendance, model: Model):
     model.scripts["fail"] = [[Fail(400, "invalid_request_error")]]
     id = await harness.ask("Review it. play:fail", outcomeSchema=APPROVAL)
@@ -258,6 +260,7 @@ async def test_a_model_that_cannot_be_reached(harness: Attendance, model: Model)
     assert "The model could not be reached: API Error: 400" in json.dumps(found["error"])
 
 
+@pytest.mark.long
 async def test_an_agent_that_is_killed(harness: Attendance, model: Model, board: Board):
     model.scripts["say"] = scenes.SAY
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
@@ -298,6 +301,24 @@ async def test_a_decision_that_was_only_spoken_is_confirmed(
     assert found["response"] == ("approved" if expected == "completed" else None)
 
 
+@pytest.mark.long
+async def test_without_a_schema_the_last_response_is_confirmed(harness: Attendance, model: Model):
+    model.scripts["say"] = [[Say("Two indexes are missing.")]]
+    id = await harness.ask("Look at the schema. play:say")
+    with harness.terminal(asks=True) as terminal:
+        await terminal.shows("Which one?")
+        await terminal.type("1")
+        await terminal.shows("Open it?")
+        terminal.press("Enter")
+        await terminal.shows("indexes are missing", within=PATIENT)
+        await exit_agent(terminal)
+        await terminal.shows("last response: Two indexes are missing.", "Record that?")
+        await terminal.type("y")
+        await terminal.ends()
+    found = await harness.question(id)
+    assert (found["status"], found["response"]) == ("completed", "Two indexes are missing.")
+
+
 # ---------------------------------------------------------------------- crashes
 
 
@@ -323,6 +344,7 @@ async def test_the_harness_is_killed_before_a_decision(
     assert (found["status"], found["response"]) == ("cancelled", None)
 
 
+@pytest.mark.long
 async def test_a_session_that_was_cut_off_goes_on_from_its_checkpoint(
     harness: Attendance, model: Model, board: Board
 ):
@@ -350,6 +372,7 @@ async def test_a_session_that_was_cut_off_goes_on_from_its_checkpoint(
     assert harness.kept() == []
 
 
+@pytest.mark.long
 async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Model, board: Board):
     model.scripts["say"] = scenes.SAY
     first = await harness.ask("Review one. play:say", outcomeSchema=APPROVAL)
@@ -365,6 +388,7 @@ async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Mod
 # ---------------------------------------------------------------------- what a session is given
 
 
+@pytest.mark.long
 async def test_a_transcript_is_kept_where_it_was_asked_for(harness: Attendance, model: Model):
     model.scripts["decide"] = deciding("approved", then="The key sk-ant-REDACTED-example is bad.")
     id = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL, captureTranscript=True)
@@ -435,6 +459,7 @@ async def test_system_prompt_model_and_servers_reach_the_agent(
     assert [one["prompt"] for one in found] == ["Is it safe?"]
 
 
+@pytest.mark.long
 async def test_a_session_is_resumed(harness: Attendance, model: Model):
     model.scripts |= {"decide": deciding("rejected"), "again": deciding("approved", then="Now so.")}
     first = await harness.ask("Review it. play:decide", outcomeSchema=APPROVAL)
@@ -467,6 +492,7 @@ async def test_in_a_window_of_tmux(harness: Attendance, model: Model):
     assert (found["status"], found["response"]) == ("completed", "approved")
 
 
+@pytest.mark.long
 async def test_a_window_of_tmux_needs_nobody(harness: Attendance, model: Model, board: Board):
     harness.by_server = True
     model.scripts["decide"] = deciding("approved")
@@ -487,6 +513,7 @@ async def test_a_window_of_tmux_needs_nobody(harness: Attendance, model: Model, 
     assert (found["status"], found["response"]) == ("completed", "approved")
 
 
+@pytest.mark.long
 async def test_ctrl_z_suspends_both_and_fg_brings_both_back(harness: Attendance, model: Model):
     model.scripts |= {"say": scenes.SAY, "decide": deciding("approved")}
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)

@@ -18,10 +18,10 @@ from tests.real_clients.scenes import ASK, ECHO, PLAN, TOUCH, sent_away
 from tests.real_clients.script import Call, Fail, Hold, Say
 
 from callboard import Callboard, ClaudeCode, Phase, State, Workflow, run
-from callboard.agents.claude_code.leftovers import MARK
 from callboard.engine.ports import NoAnswer, Request
 from callboard.events.envelope import Event
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.claude.launching import MARK
 
 
 class City(BaseModel):

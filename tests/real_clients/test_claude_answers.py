@@ -9,6 +9,7 @@ import pytest
 from tests.real_clients import scenes
 from tests.real_clients.board import Board, Wire
 from tests.real_clients.claude import GO_AHEAD, PROCEED, Claude, ClaudeTerminal
+from tests.real_clients.home import CALLBOARD
 from tests.real_clients.model import Model
 from tests.real_clients.patience import until
 
@@ -93,6 +94,7 @@ async def test_a_command_that_was_allowed_in_the_terminal_and_runs_long(
     assert (still["status"], still["response"]) == ("completed", {"approved": True})
 
 
+@pytest.mark.long
 async def test_an_answer_without_a_server_counts_only_if_the_agent_takes_it(
     claude: Claude, model: Model, board: Board
 ):
@@ -191,6 +193,28 @@ async def test_a_plan_is_sent_back_and_approved_on_the_board(
     assert model.was_told("User has approved your plan.")
 
 
+@pytest.mark.long
+async def test_an_approved_plan_comes_back_once_after_clear(
+    claude: Claude, model: Model, board: Board
+):
+    """The model is sent the plan with the first prompt after `/clear`, and not after another."""
+    model.scripts |= {"it": scenes.PLAN, "say": scenes.SAY}
+    async with asking(claude, board, "plan", "--permission-mode", "plan") as (terminal, asked):
+        await board.answer(asked["id"], "yes")
+        await terminal.shows("manual mode on")
+        before = await board.plate(status="idle", interactionId=None)
+        for comes_back in (True, False):
+            await terminal.type("/clear")
+            await board.heard(before, "session_end", reason="clear")
+            await board.plate(status="idle", prompt=None)
+            first = len(model.heard)
+            await terminal.type("play:say")
+            before = await board.plate(status="idle", prompt="play:say")
+            sent = "".join(model.heard[first:])
+            assert ("a person approved this plan" in sent) is comes_back
+            assert ("1. Do it." in sent) is comes_back
+
+
 # ---------------------------------------------------------------------- Esc, and others
 
 
@@ -198,8 +222,8 @@ async def test_a_plan_is_sent_back_and_approved_on_the_board(
     ("type", "script", "mode", "dialog"),
     [
         ("permission", scenes.TOUCH, "manual", PROCEED),
-        ("question", scenes.ASK, "manual", "Enter to select"),
-        ("plan", scenes.PLAN, "plan", GO_AHEAD),
+        pytest.param("question", scenes.ASK, "manual", "Enter to select", marks=pytest.mark.long),
+        pytest.param("plan", scenes.PLAN, "plan", GO_AHEAD, marks=pytest.mark.long),
     ],
     ids=["permission", "question", "plan"],
 )
@@ -233,7 +257,9 @@ async def test_a_no_with_words_in_the_terminal_ends_the_question(
         found = await board.closed(asked["id"])
         await board.plate(status="idle", interactionId=None)
     assert model.was_told("ask me tomorrow")
-    assert found["response"] in (None, {"approved": False})
+    # Its message is known once the transcript has it.
+    denied = {"approved": False}
+    assert found["response"] in (None, denied, {**denied, "message": "ask me tomorrow"})
 
 
 async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board: Board):
@@ -245,6 +271,7 @@ async def test_a_client_killed_while_it_asks(claude: Claude, model: Model, board
     assert found["status"] == "cancelled"
 
 
+@pytest.mark.long
 async def test_the_server_is_killed_while_a_permission_is_asked(
     claude: Claude, model: Model, board: Board
 ):
@@ -279,13 +306,17 @@ async def test_a_subagent_asks_in_the_terminal(claude: Claude, model: Model, boa
         await terminal.is_ready()
         await terminal.type("play:send")
         await terminal.shows(PROCEED, "from the general-purpose agent")
-        plate = await board.plate(attention=True)
+        # Its turn is over, and yet it waits.
+        plate = await board.plate(status="idle", attention=True, lastMessage="It is on its way.")
         assert "touch made" in plate["waitingFor"]
+        listed = await claude.home.run(CALLBOARD, "plates")
+        assert "! approve" in listed.out
         await terminal.leaves(PROCEED, "1")
         await until(lambda: made(claude).exists(), "the file")
         await board.plate(status="idle", waitingFor=None, background=[])
 
 
+@pytest.mark.long
 async def test_with_answers_off_the_board_only_looks(claude: Claude, model: Model, board: Board):
     await claude.home.install_hooks("claude", "--answers=off")
     model.scripts["make"] = scenes.TOUCH

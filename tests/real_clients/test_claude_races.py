@@ -51,7 +51,7 @@ async def _raced(
         # Once more: nothing that is learnt later may make it wrong again.
         ids = [one.record["id"] for one in ended]
         return [
-            (await track.ended(one.race, one.status, await board.question(id)), id)
+            (track.again(one, await board.question(id)), id)
             for one, id in zip(ended, ids, strict=True)
         ]
 

@@ -11,6 +11,7 @@ from tests.real_clients.board import Board
 from tests.real_clients.claude import Claude
 from tests.real_clients.home import CALLBOARD, Home
 from tests.real_clients.model import Model
+from tests.real_clients.patience import until
 from tests.real_clients.script import Call, Say
 from tests.real_clients.terminal import TELLING
 from tests.servers import serving
@@ -20,7 +21,10 @@ def tools_of(events: list[dict[str, object]], name: str) -> list[object]:
     return [event["payload"]["toolName"] for event in events if event["name"] == name]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("transport", ["spool", "command", "http"])
+@pytest.mark.parametrize(
+    "transport",
+    ["spool", *(pytest.param(one, marks=pytest.mark.long) for one in ("command", "http"))],
+)
 async def test_a_session_from_start_to_end(
     claude: Claude, model: Model, board: Board, transport: str
 ):
@@ -45,6 +49,18 @@ async def test_a_session_from_start_to_end(
     assert plate["lastMessage"] == "I said hello."
 
 
+async def test_the_branch_follows_what_is_checked_out_beside_the_client(
+    claude: Claude, board: Board
+):
+    await claude.home.run("git", "init", "--quiet", "--initial-branch=main")
+    with claude.terminal() as terminal:
+        await terminal.is_ready()
+        await board.plate(status="idle", gitBranch="main")
+        await claude.home.run("git", "checkout", "--quiet", "-b", "coupons")
+        await board.plate(status="idle", gitBranch="coupons")
+
+
+@pytest.mark.long
 async def test_a_tool_that_fails_is_a_tool_that_ended(claude: Claude, model: Model, board: Board):
     call = Call("Bash", {"command": "cat no-such-file", "description": "Fail"})
     model.scripts["fail"] = [[call], [Say("It failed.")]]
@@ -87,6 +103,7 @@ async def until_resumed(board: Board) -> dict[str, object]:
     return (await board.plates())[0]
 
 
+@pytest.mark.long
 async def test_after_clear_it_is_another_session_on_the_same_plate(
     claude: Claude, model: Model, board: Board
 ):
@@ -141,6 +158,39 @@ async def test_esc_while_the_model_thinks_leaves_it_idle(
     assert plate["unseen"] is False
 
 
+async def test_esc_during_a_long_tool_leaves_it_idle(claude: Claude, model: Model, board: Board):
+    model.scripts["long"] = scenes.TOUCH_FOR_LONG
+    with claude.terminal("--allowedTools", "Bash") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:long")
+        await until(lambda: (claude.home.project / "made").exists(), "the tool at work")
+        plate = await board.plate(status="running", lastTool="Bash")
+        terminal.press("Escape")
+        # Seen in the transcript at once: the registry alone is believed after two seconds.
+        told = await board.heard(plate, "turn_idle", interrupted=True)
+        assert told["payload"]["seenIn"] == "transcript"
+        plate = await board.plate(status="idle", interrupted=True)
+    assert plate["unseen"] is False
+
+
+@pytest.mark.long
+async def test_esc_during_a_long_tool_of_a_client_without_a_registry(
+    claude: Claude, model: Model, board: Board
+):
+    model.scripts["long"] = scenes.TOUCH_FOR_LONG
+    with claude.terminal("--allowedTools", "Bash") as terminal:
+        await terminal.is_ready()
+        await terminal.type("play:long")
+        await until(lambda: (claude.home.project / "made").exists(), "the tool at work")
+        plate = await board.plate(status="running", lastTool="Bash")
+        sessions = claude.home.folder / ".claude" / "sessions"
+        sessions.rename(sessions.with_name("hidden"))
+        terminal.press("Escape")
+        plate = await board.plate(status="idle", interrupted=True)
+    assert plate["unseen"] is False
+
+
+@pytest.mark.long
 async def test_a_background_agent_works_on_after_the_turn(
     claude: Claude, model: Model, board: Board
 ):
@@ -157,6 +207,7 @@ async def test_a_background_agent_works_on_after_the_turn(
     assert "subagent_start" in await board.told(plate)
 
 
+@pytest.mark.long
 async def test_watch_closes_the_plate_at_once(claude: Claude, board: Board):
     with claude.terminal(through=(*TELLING, CALLBOARD, "watch", "--")) as terminal:
         await terminal.is_ready()

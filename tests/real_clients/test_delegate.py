@@ -26,6 +26,7 @@ from callboard.delegation.plan import Plan
 from callboard.delegation.state import Order, Terms
 from callboard.delegation.worker import Worker
 from callboard.delegation.workflow import delegating
+from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.testing.scripted import ScriptedAgent
 
@@ -176,11 +177,7 @@ async def asked(board: Board) -> dict[str, Any]:
 
 def started(events: list[Event], phase: str) -> list[str]:
     """The runs of agents in a phase, each as often as it was started."""
-    return [
-        e.payload["run"]
-        for e in events
-        if e.name == "agent:started" and e.payload["phase"] == phase
-    ]
+    return [one["run"] for one in names.AGENT_STARTED.among(events) if one["phase"] == phase]
 
 
 def asked_with(model: Model, cue: str) -> list[dict[str, Any]]:
@@ -193,6 +190,7 @@ def asked_with(model: Model, cue: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 class TestWhole:
     async def test_four_phases_two_at_once_one_fails_once_one_asks_and_a_kill_in_the_middle(
         self, client: Claude, model: Model, board: Board, start: Start
@@ -363,6 +361,7 @@ class TestPlan:
         assert not offered & {"Write", "Glob"}
         assert "You are the tester." in json.dumps(sent["system"])
 
+    @pytest.mark.long
     async def test_is_answered_elsewhere_with_words_and_with_another(
         self, client: Claude, model: Model, start: Start
     ):
@@ -398,6 +397,7 @@ class TestPlan:
         ]
 
 
+@pytest.mark.long
 class TestServers:
     async def test_of_the_person_are_there_only_for_agents_without_a_list_of_tools(
         self, client: Claude, model: Model, start: Start
@@ -446,6 +446,7 @@ class TestStopping:
         assert statuses(client) == ["completed"]
 
 
+@pytest.mark.long
 class TestTrouble:
     async def test_stands_in_the_inbox_and_is_tried_again_in_a_fresh_conversation(
         self, client: Claude, model: Model, start: Start

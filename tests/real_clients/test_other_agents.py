@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
+import pytest
 from tests.real_clients.board import Board
 from tests.real_clients.codex import Codex
 from tests.real_clients.contents import Contents
@@ -11,6 +12,7 @@ from tests.real_clients.home import Done, Home
 from tests.real_clients.messages import Messages
 from tests.real_clients.model import Dialect, Model
 from tests.real_clients.opencode import Opencode
+from tests.real_clients.patience import until
 from tests.real_clients.responses import Responses
 from tests.real_clients.script import Call, Say
 from tests.servers import serving
@@ -59,6 +61,27 @@ async def test_gemini(home: Home, board: Board):
     plate = await board.plate(status="closed", agent="gemini")
     assert in_order(await board.told(plate)) == IN_ORDER
     assert (plate["lastTool"], plate["lastMessage"]) == ("run_shell_command", HELLO)
+
+
+@pytest.mark.long
+async def test_esc_during_a_long_tool_of_gemini(home: Home, board: Board):
+    wait = "touch made; python3 -c 'import time; time.sleep(60)'"
+    call = Call("run_shell_command", {"command": wait, "description": "Wait"})
+    with playing(Contents(), call) as model:
+        gemini = Gemini(home, model)
+        await installed(gemini, "gemini")
+        with gemini.terminal() as terminal:
+            await terminal.shows("Type your message", within=60)
+            await terminal.type("play:greet")
+            await until((home.project / "made").exists, "the tool at work", 60)
+            await board.plate(status="running", agent="gemini")
+            terminal.press("Escape")
+            plate = await board.plate(status="idle", interrupted=True)
+            told = await board.heard(plate, "turn_idle", interrupted=True)
+            assert told["payload"]["seenIn"] == "transcript"
+            # Its hook for the call that was ended comes after that, and changes nothing.
+            await board.heard(plate, "tool_call")
+            await board.plate(status="idle", interrupted=True)
 
 
 async def test_opencode(home: Home, board: Board):

@@ -1,4 +1,4 @@
-"""How many values JSON has, found without reading it."""
+"""Payloads and bytes: what is stored comes back, and how many values JSON has."""
 
 import json
 
@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callboard.errors import StateNotSerializable
 from callboard.events import codec
 from callboard.events.codec import values_so_far
+from callboard.events.envelope import Json, NewEvent
 
 JSON = st.recursive(
     st.none() | st.integers() | st.text(st.sampled_from('a\\",[{é')),
@@ -33,5 +35,49 @@ def test_values_are_counted_wherever_the_stretches_end(value: object, stretch: i
 
 
 def test_text_may_be_long_and_lists_may_not():
-    assert not codec.has_many_values(json.dumps(",[{" * codec.MOST_VALUES).encode())
-    assert codec.has_many_values(b"[" + b"1," * codec.MOST_VALUES + b"1]")
+    assert max(values_so_far(json.dumps(",[{" * codec.MOST_VALUES).encode())) == 0
+    assert max(values_so_far(b"[" + b"1," * codec.MOST_VALUES + b"1]")) > codec.MOST_VALUES
+
+
+def stored(patches: Json, outputs: dict[int, int]) -> Json:
+    """The patches of an event, as they come back when position 7 holds the output "long"."""
+    event = NewEvent("e", "state:intent", {"patches": patches}, 0, outputs=outputs)
+    return codec.decode(codec.encode(event), {7: "long"}.__getitem__)["patches"]
+
+
+REFERRING: dict[str, Json] = {"op": "add", "path": "/a", "value": "long"}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["text", None, 1, ["op"], {}, {"op": "add"}, {"path": "/b", "value": 1, "outputAt": 7}],
+)
+def test_a_patch_of_another_shape_is_kept(odd: Json):
+    assert stored([odd, REFERRING], {1: 7}) == [odd, REFERRING]
+    assert stored([odd, REFERRING], {}) == [odd, REFERRING]
+
+
+def test_a_patch_that_refers_to_an_output_keeps_its_other_members():
+    patch = {"op": "move", "path": "/a", "from": "/b", "value": "long"}
+    assert stored([patch], {0: 7}) == [patch]
+
+
+def test_patches_may_be_a_tuple():
+    assert stored((REFERRING,), {0: 7}) == [REFERRING]
+
+
+@pytest.mark.parametrize("patches", [None, "text", {"op": "add"}])
+def test_patches_that_are_no_list_cannot_refer(patches: Json):
+    with pytest.raises(StateNotSerializable, match="patches"):
+        stored(patches, {0: 7})
+
+
+def test_what_is_no_object_cannot_refer():
+    with pytest.raises(StateNotSerializable, match="patches"):
+        stored(["text"], {0: 7})
+
+
+@pytest.mark.parametrize("payload", [{"referring": True}, {"referring": "x", "patches": [1]}])
+def test_a_payload_with_a_word_of_ours_is_kept(payload: dict[str, Json]):
+    event = NewEvent("e", "of:others", payload, 0)
+    assert codec.decode(codec.encode(event), {}.__getitem__) == payload

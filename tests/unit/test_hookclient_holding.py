@@ -22,7 +22,7 @@ from tests.hook_calls import (
     spooled,
 )
 
-from callboard.board.places import write_connection
+from callboard.board.hook_folders import write_connection
 from callboard.courier import holding
 from callboard.courier.letters import Letter
 
@@ -126,6 +126,35 @@ def test_it_waits_for_a_server_that_is_down(client: Client, folder: Path):
         bound.listen()
         HandServer(folder, bound).call().answer(ALLOW)
     assert json.loads(quiet_end(process)) == ALLOW
+
+
+def test_it_finds_the_first_server_that_ever_ran(client: Client, folder: Path):
+    process = client.start(PAYLOAD, "--hold")
+    while not spooled_whole(folder):
+        assert process.poll() is None
+    server = HandServer(folder)
+    call = server.call()
+    call.answer(ALLOW)
+    server.close()
+    assert call.hold is not None
+    assert json.loads(quiet_end(process)) == ALLOW
+    (told,) = spooled(folder)
+    assert "hold" not in json.loads(told)["callboard"]
+
+
+def test_an_agent_that_asks_only_after_its_hook_is_not_kept_waiting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    letter = Letter(str(folder), "codex", PAYLOAD)
+    assert holding.wait(letter, "h1") == b"", "no server ever ran here"
+    assert len(spooled(folder)) == 1
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # Nobody listens there, and nobody else can.
+        write_connection(folder, f"127.0.0.1:{bound.getsockname()[1]}", TOKEN)
+        monkeypatch.setattr(holding, "RESTARTS_WITHIN", 0.1)
+        assert holding.wait(letter, "h1") == b""
+    gone = [json.loads(body)["callboard"].get("gone") for body in spooled(folder)]
+    assert gone.count(True) == 1
 
 
 def test_while_no_server_is_found_the_spool_is_told_once_what_is_asked(
@@ -266,12 +295,6 @@ def test_it_gives_up_when_its_parent_dies(server: HandServer, folder: Path):
     farewell = server.call()
     farewell.answer({})
     assert (farewell.hold, farewell.json["callboard"]["gone"]) == (held.hold, True)
-
-
-def test_without_any_server_there_is_nobody_to_wait_for(client: Client, folder: Path):
-    client.run(PAYLOAD, "--hold")
-    (body,) = spooled(folder)
-    assert "hold" not in json.loads(body)["callboard"]
 
 
 def test_a_server_of_another_version_is_not_asked_again(

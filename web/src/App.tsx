@@ -14,7 +14,7 @@ import { SessionPage } from './session/SessionPage'
 import { SessionsPage } from './sessions/SessionsPage'
 import { ErrorBoundary } from './shell/ErrorBoundary'
 import { Shell } from './shell/Shell'
-import { SignedOut } from './shell/SignedOut'
+import { SignedOut, SpentLink } from './shell/SignedOut'
 
 /** The dashboard. */
 export function App() {
@@ -29,8 +29,9 @@ export function App() {
 
 function Pages() {
   const route = useRoute()
-  const { error } = useInbox()
-  if (isSignedOut(error)) return <SignedOut />
+  const { error, status } = useInbox()
+  if (route.page === 'link') return <SpentLink error={error} isSignedIn={status === 'connected'} />
+  if (isSignedOut(error)) return <SignedOut error={error} />
   return (
     <Shell route={route}>
       <ErrorBoundary resetKey={JSON.stringify(route)}>
@@ -56,6 +57,8 @@ function Page({ route }: { readonly route: Route }) {
       return <BoardPage />
     case 'plate':
       return <PlatePage key={route.id} id={route.id} />
+    case 'link':
+      return null
     case 'lost':
       return (
         <div className="page">

@@ -13,6 +13,7 @@ import './styles/session.css'
 import './styles/family.css'
 import './styles/asks.css'
 import './styles/forms.css'
+import './styles/prompts.css'
 import './styles/board.css'
 import './styles/palette.css'
 

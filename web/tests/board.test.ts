@@ -5,6 +5,7 @@ import { answersOf, NOTHING, toggled, written } from '../src/asks/chosen'
 import { rulesOf } from '../src/asks/rules'
 import { briefOf, doingOf } from '../src/asks/tools'
 import { titleOf } from '../src/board/names'
+import { standing } from '../src/board/PlateStatus'
 import { describePlate } from '../src/board/tellers'
 import { type Command, matching } from '../src/palette/commands'
 import { diffRows, lineDifferences, omittedRows } from '../src/parts/lines'
@@ -191,8 +192,12 @@ group('what an agent asks', () => {
 })
 
 group('answers to an agent', () => {
-  const options = ['red', 'green', 'blue'].map((label) => ({ label, description: '' }))
-  const one = { question: 'Colour?', header: '', options, multiSelect: false }
+  const options = ['red', 'green', 'blue'].map((label) => ({
+    label,
+    description: '',
+    preview: '',
+  }))
+  const one = { question: 'Colour?', header: '', options, multiSelect: false, omitted: 0 }
   const several = { ...one, question: 'Colours?', multiSelect: true }
 
   it('are one label, or an own text in its place', () => {
@@ -308,5 +313,18 @@ group('the palette', () => {
     expect(labels('sess')).toEqual(['Sessions', 'Fork here'])
     expect(labels('claude main')).toEqual(['proj'])
     expect(labels('fork nowhere')).toEqual([])
+  })
+})
+
+group('how a plate stands', () => {
+  const plate = { unseen: true, interrupted: false, background: [], waitingFor: null } as const
+
+  it('is never done while a subagent asks', () => {
+    expect(standing({ ...plate, status: 'idle' })).toBe('done')
+    for (const status of ['idle', 'running', 'starting'] as const) {
+      const asks = { ...plate, status, waitingFor: 'Run: make clean' }
+      expect(standing(asks)).toBe('awaiting_approval')
+    }
+    expect(standing({ ...plate, status: 'error', waitingFor: 'Run: ls' })).toBe('error')
   })
 })

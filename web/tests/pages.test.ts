@@ -1,3 +1,4 @@
+import { Unauthenticated } from '@callboard/react'
 import { expect, describe as group, it } from 'vitest'
 import { familyOf } from '../src/family/tree'
 import { mannerOf, verdictOf, whereOf } from '../src/inbox/manner'
@@ -5,8 +6,12 @@ import { receiptWords } from '../src/inbox/receipt'
 import { byUrgency, holder } from '../src/inbox/urgency'
 import { routeOf, to } from '../src/router/route'
 import type { Interaction, Session } from '../src/server/types'
+import { signInCommand } from '../src/shell/signIn'
 
-function question(change: Partial<Interaction>): Interaction {
+/** Any members of a question, whether they fit each other or not. */
+type Change = { readonly [K in keyof Interaction]?: Interaction[K] }
+
+function question(change: Change): Interaction {
   return {
     id: 'q',
     sessionId: null,
@@ -32,7 +37,7 @@ function question(change: Partial<Interaction>): Interaction {
     createdAt: '2026-01-01T00:00:00.000Z',
     resolvedAt: null,
     ...change,
-  }
+  } as Interaction
 }
 
 function session(sessionId: string, parent: string | null, forkPosition = 0): Session {
@@ -52,6 +57,7 @@ function session(sessionId: string, parent: string | null, forkPosition = 0): Se
     pendingCount: 0,
     error: null,
     held: null,
+    progress: null,
   }
 }
 
@@ -65,10 +71,38 @@ group('addresses', () => {
     expect(routeOf('/app/')).toEqual({ page: 'inbox', question: null })
   })
 
+  it('of a spent sign-in link have a page', () => {
+    expect(routeOf('/login')).toEqual({ page: 'link' })
+    expect(routeOf('/app/login').page).toBe('lost')
+  })
+
   it('that lead nowhere say so', () => {
     expect(routeOf('/app/nowhere').page).toBe('lost')
     expect(routeOf('/app/compare/one').page).toBe('lost')
     expect(routeOf('/app/sessions/%E0%A4%A').page).toBe('session')
+  })
+})
+
+group('the command that signs in', () => {
+  const refused = (details: Record<string, unknown>) =>
+    new Unauthenticated('', 'UNAUTHENTICATED', 401, details)
+  const at = (address: string) => new URL(address)
+
+  it('is what the server says', () => {
+    const error = refused({ signIn: 'callboard open --db /srv/x.db' })
+    expect(signInCommand(error, at('http://callboard.localhost:2300'))).toBe(
+      'callboard open --db /srv/x.db',
+    )
+  })
+
+  it('follows from the address where the server says nothing', () => {
+    const error = refused({})
+    const command = (address: string) => signInCommand(error, at(address))
+    expect(command('http://callboard.localhost:2255')).toBe('callboard open')
+    expect(command('http://localhost:2300')).toBe('callboard open --server http://127.0.0.1:2300')
+    expect(command('https://board.example.com')).toBe(
+      'callboard open --server https://board.example.com',
+    )
   })
 })
 
@@ -99,7 +133,7 @@ group('urgency', () => {
 
 group('answers', () => {
   it('are told in words', () => {
-    const told = (change: Partial<Interaction>) => verdictOf(question(change))
+    const told = (change: Change) => verdictOf(question(change))
     expect(told({ status: 'completed', response: { value: 'yes', approved: true } })).toBe(
       'Approved',
     )
@@ -142,7 +176,7 @@ group('what became of an answer', () => {
     answeredAs: 'dana',
     via: 'board',
   } as const
-  const told = (change: Partial<Interaction>) => {
+  const told = (change: Change) => {
     const one = question({ ...answered, ...change })
     return [verdictOf(one), whereOf(one), receiptWords(one)?.text]
   }

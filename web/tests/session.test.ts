@@ -123,6 +123,19 @@ group('the path', () => {
     expect(pathAt(failing, 4).failed.size).toBe(0)
     expect(pathAt(failing, 4).current).toBe('book')
   })
+
+  it('marks a phase that was skipped, until it is entered again', () => {
+    const skipping = eventsOf(
+      ['phase:entered', { phase: 'pack', guard: false }],
+      ['phase:exited', { phase: 'pack', reason: 'skipped', next: 'book' }],
+      ['phase:entered', { phase: 'book', fromPhase: 'pack' }],
+      ['phase:entered', { phase: 'pack' }],
+    )
+    expect([...pathAt(skipping, 3).skipped]).toEqual(['pack'])
+    expect(pathAt(skipping, 4).skipped.size).toBe(0)
+    const told = skipping[1] && describe(skipping[1])
+    expect([told?.title, told?.detail]).toEqual(['Skipped pack', 'on to book'])
+  })
 })
 
 group('the ledger', () => {
@@ -159,7 +172,13 @@ group('many cues', () => {
 })
 
 group('the layout', () => {
-  const phase = (name: string) => ({ name, agent: null, human: false, terminal: false })
+  const phase = (name: string) => ({
+    name,
+    agent: null,
+    human: false,
+    terminal: false,
+    leadsTo: null,
+  })
   const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })
 
   it('stands a phase after all that lead to it, whatever leads back', () => {

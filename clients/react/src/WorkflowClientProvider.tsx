@@ -6,7 +6,7 @@ const ClientContext = createContext<CallboardClient | null>(null)
 
 /** Where the server is, and how it lets this page in. */
 export interface WorkflowClientProviderProps {
-  /** Such as `http://127.0.0.1:4100`, or empty for the server that the page came from. */
+  /** Such as `http://127.0.0.1:2255`, or empty for the server that the page came from. */
   readonly baseUrl: string
   /** Without a token the browser's cookie counts, on the same origin. */
   readonly token?: string | undefined

@@ -236,15 +236,17 @@ describe('a workflow', () => {
     expect(tasks.map(({ name }) => name)).toEqual(['task:started', 'task:completed'])
   })
 
-  it('completes without it when it need not wait, and takes the question along', async () => {
+  it('completes without it when it need not wait, and leaves the question open', async () => {
     const board = client()
     const sessionId = await board.createSession('trip', 'Porto')
     const { result } = hook({ sessionId })
     act(() => result.current.request('Is Porto safe?', { blockOrchestration: false }))
-    await asked('Is Porto safe?')
+    const { id } = await asked('Is Porto safe?')
     await answer(sessionId)
     await waitFor(async () => expect((await board.getSession(sessionId)).status).toBe('completed'))
-    await waitFor(() => expect(result.current.data?.outcome).toBe('cancelled'))
+    expect(result.current.status).toBe('pending')
+    await board.complete(id, { outcome: 'completed', response: 'It is.' })
+    await waitFor(() => expect(result.current.data?.response).toBe('It is.'))
   })
 })
 

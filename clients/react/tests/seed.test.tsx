@@ -2,14 +2,10 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { describe, expect, inject, it } from 'vitest'
-import { useWorkflow, useWorkflowData, useWorkflowVCR, WorkflowClientProvider } from '../src/index'
+import { useWorkflowData, useWorkflowVCR, WorkflowClientProvider } from '../src/index'
+import { WorkflowUI } from './examples/WorkflowUI'
 import { client } from './page'
 import { TOKEN } from './serving'
-
-interface MyState {
-  readonly city: string
-  readonly plan: ReadonlyArray<string>
-}
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -30,49 +26,6 @@ function App({ sessionId }: { sessionId: string }) {
         <VCRControls sessionId={sessionId} />
       </WorkflowClientProvider>
     </QueryClientProvider>
-  )
-}
-
-function WorkflowUI({ sessionId }: { sessionId: string }) {
-  const { state, events, isRunning, pendingInteractions, send, pause, resume } =
-    useWorkflow<MyState>(sessionId)
-
-  return (
-    <div>
-      <h1>State: {JSON.stringify(state)}</h1>
-      <p>
-        {events.length} events, {isRunning ? 'running' : 'stopped'}
-      </p>
-
-      {pendingInteractions.map((interaction) => (
-        <div key={interaction.id}>
-          <p>{interaction.prompt}</p>
-          {interaction.type === 'approval' && (
-            <>
-              <button
-                type="button"
-                onClick={() => send({ id: interaction.id, value: 'yes', approved: true })}
-              >
-                Approve
-              </button>
-              <button
-                type="button"
-                onClick={() => send({ id: interaction.id, value: 'no', approved: false })}
-              >
-                Reject
-              </button>
-            </>
-          )}
-        </div>
-      ))}
-
-      <button type="button" onClick={pause} disabled={!isRunning}>
-        Pause
-      </button>
-      <button type="button" onClick={resume} disabled={isRunning}>
-        Resume
-      </button>
-    </div>
   )
 }
 

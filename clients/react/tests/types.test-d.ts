@@ -6,10 +6,12 @@ import type {
   ForkAt,
   ForkResult,
   InputPayload,
+  Interaction,
   InteractiveSessionResult,
   PauseResult,
   PendingInteraction,
   ResumeResult,
+  RulingResponse,
   SerializedEvent,
   UseHumanInteractiveResult,
   UseWorkflowResult,
@@ -173,6 +175,24 @@ describe('events', () => {
   it('are refused under a name that does not exist', () => {
     // @ts-expect-error: there is no such name
     isEvent({} as SerializedEvent, 'text:dleta')
+  })
+})
+
+describe('questions', () => {
+  it('have responses that follow from their type', () => {
+    const question = {} as Interaction
+    if (question.type === 'approval') {
+      expectTypeOf(question.response?.value).toEqualTypeOf<'yes' | 'no' | undefined>()
+    }
+    if (question.type === 'choice') {
+      expectTypeOf(question.response?.value).toEqualTypeOf<string | undefined>()
+    }
+    if (question.type === 'permission') {
+      expectTypeOf(question.response).toEqualTypeOf<RulingResponse | null>()
+    }
+    if (question.type === 'interactive_session') {
+      expectTypeOf(question.response).toEqualTypeOf<unknown>()
+    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { QueryClient } from '@tanstack/react-query'
+import { QueryClient, useQuery } from '@tanstack/react-query'
 import { act, renderHook, waitFor } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
 import {
@@ -26,6 +26,50 @@ async function tripTo(city: string) {
   await waitFor(() => expect(shown.result.current.pendingInteractions).toHaveLength(1))
   return { id, ...shown }
 }
+
+describe("a query of one's own for ['session', id]", () => {
+  /** What it shows is old: nothing but an invalidation makes it fetch. */
+  function watched(id: string) {
+    const queries = new QueryClient({
+      defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } },
+    })
+    queries.setQueryData(['session', id], { status: 'old' })
+    const shown = renderHook(
+      () => ({
+        workflow: useWorkflow<Trip>(id),
+        own: useQuery({ queryKey: ['session', id], queryFn: () => client().getSession(id) }),
+      }),
+      { wrapper: page({ queries }) },
+    )
+    const shows = (status: string) =>
+      waitFor(() => expect(shown.result.current.own.data?.status).toBe(status))
+    return { result: shown.result, shows }
+  }
+
+  it('is asked again when the workflow pauses, resumes and completes', async () => {
+    const { result, shows } = watched(await client().createSession('trip', 'Oslo'))
+    await waitFor(() => expect(result.current.workflow.pendingInteractions).toHaveLength(1))
+    expect(result.current.own.data?.status).toBe('old')
+    await act(() => result.current.workflow.pause())
+    await shows('paused')
+    await act(() => result.current.workflow.resume())
+    await shows('waiting')
+    const id = result.current.workflow.pendingInteractions[0]?.id ?? ''
+    await act(() => result.current.workflow.send({ id, value: 'yes', approved: true }))
+    await shows('completed')
+  })
+
+  it('is asked again when the workflow fails', async () => {
+    await watched(await client().createSession('broken')).shows('failed')
+  })
+
+  it('is asked again when the workflow is cancelled', async () => {
+    const { result, shows } = watched(await client().createSession('trip', 'Riga'))
+    await waitFor(() => expect(result.current.workflow.pendingInteractions).toHaveLength(1))
+    await act(() => result.current.workflow.cancel())
+    await shows('cancelled')
+  })
+})
 
 describe('useWorkflow', () => {
   it('shows the state as it is, without an envelope', async () => {
@@ -77,6 +121,24 @@ describe('useWorkflow', () => {
     const child = renderHook(() => useWorkflow<Trip>(forked.sessionId), { wrapper: page() })
     await waitFor(() => expect(child.result.current.state?.city).toBe('Cannes'))
     expect(result.current.state?.city).toBe('Nice')
+  })
+
+  it('is retried from the failed phase, or from any point with an edit', async () => {
+    const id = await client().createSession('delivery')
+    const { result } = renderHook(() => useWorkflow(id), { wrapper: page() })
+    await waitFor(() => expect(result.current.isFailed).toBe(true))
+    const again = await act(() => result.current.retry())
+    expect(again.originalSessionId).toBe(id)
+    const edits = [{ op: 'replace', path: '/road', value: 'open' }] as const
+    const mended = await act(() => result.current.retry({ phase: 'pack' }, { edits }))
+    expect(mended.eventsCopied).toBeLessThan(again.eventsCopied)
+    const child = renderHook(() => useWorkflow(mended.sessionId), { wrapper: page() })
+    await waitFor(() => expect(child.result.current.isCompleted).toBe(true))
+  })
+
+  it('is not retried unless it failed', async () => {
+    const { id } = await tripTo('Graz')
+    await expect(client().retrySession(id)).rejects.toThrow('only a failed one can be retried')
   })
 
   it('tells who comes second that the question was answered', async () => {

@@ -1,17 +1,19 @@
 """A pydantic-ai agent as a phase's agent: what it says, thinks and calls becomes events."""
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
+from typing import Any, Generic, TypeGuard, TypeVar, Union, cast
 
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from callboard.engine.functions import fitting
+from callboard.engine.function_agent import fitting, given, return_annotation
 from callboard.engine.outputs import UNDECLARED, OutputType
 from callboard.engine.ports import Item, Output, Text, Thinking, ToolCall, ToolResult
 from callboard.errors import DefinitionError, MissingExtra
+from callboard.events.envelope import Json
+from callboard.events.payloads.agents import AgentDetails
 
 try:
     from pydantic_ai import AgentRunResult, AgentRunResultEvent
@@ -27,15 +29,16 @@ except ImportError as error:
     ) from error
 
 Prompt = str | Callable[..., str]
-History = Sequence[Any] | Callable[..., Sequence[Any] | None]
+History = Sequence[object] | Callable[..., Sequence[object] | None]
 T = TypeVar("T")
+_Marked = NativeOutput[object] | PromptedOutput[object] | ToolOutput[object] | TextOutput[object]
 
 
 class Reply(BaseModel, Generic[T]):
     """An output together with the conversation that led to it, as `with_messages` gives it."""
 
     output: T
-    messages: list[Any]
+    messages: list[Json]
     """All messages as JSON: keep them in the state, and give them back as `history`."""
 
 
@@ -83,7 +86,7 @@ class PydanticAgent:
         self._options = options
         declared = _declared(options.get("output_type", agent.output_type))
         if with_messages:
-            declared = Reply[Any if declared is UNDECLARED else declared]
+            declared = Reply[object if declared is UNDECLARED else cast("type[object]", declared)]
         self._output = OutputType(self.name, declared)
 
     @property
@@ -92,7 +95,7 @@ class PydanticAgent:
         return self._output
 
     @property
-    def details(self) -> Mapping[str, str]:
+    def details(self) -> AgentDetails:
         """The provider and the model, as far as they are known before the run."""
         model = self._options.get("model", self.agent.model)
         if isinstance(model, Model):
@@ -102,13 +105,13 @@ class PydanticAgent:
             return {"model": provider} if provider else {}
         return {"provider": provider, "model": name}
 
-    async def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
+    async def stream(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
         """Run the agent on the state and end with its output."""
         rejections = _Rejections()
         async with self.agent.run_stream_events(
-            _given(self._prompt, state, ctx),
+            given(self._prompt, state, ctx),
             deps=await self._dependencies(state, ctx),
-            message_history=_messages(_given(self._history, state, ctx)),
+            message_history=_messages(given(self._history, state, ctx)),
             infer_name=False,
             **self._options,
         ) as events:
@@ -119,14 +122,14 @@ class PydanticAgent:
                     for item in (*_items(event), *rejections.items(event)):
                         yield item
 
-    async def _dependencies(self, state: Any, ctx: Any) -> Any:
-        deps: Any = self._deps
+    async def _dependencies(self, state: object, ctx: object) -> object:
+        deps = self._deps
         if not (inspect.isroutine(deps) or isinstance(deps, type | partial)):
             return deps
-        made = fitting(cast("Callable[..., Any]", deps), 2)(state, ctx)
+        made = fitting(cast("Callable[..., object]", deps), 2)(state, ctx)
         return await made if inspect.isawaitable(made) else made
 
-    def _end(self, result: AgentRunResult[Any]) -> Output:
+    def _end(self, result: AgentRunResult[object]) -> Output:
         value = result.output
         if self._with_messages:
             messages = m.ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json")
@@ -191,7 +194,7 @@ def _tool_result(part: m.ToolReturnPart | m.NativeToolReturnPart) -> ToolResult:
     return ToolResult(part.tool_call_id, _as_json(part.content), failed)
 
 
-def _usage(usage: RunUsage) -> dict[str, Any]:
+def _usage(usage: RunUsage) -> dict[str, Json]:
     counted = {
         "requests": usage.requests,
         "toolCalls": usage.tool_calls,
@@ -204,49 +207,38 @@ def _usage(usage: RunUsage) -> dict[str, Any]:
     return {key: count for key, count in counted.items() if count or key in always}
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> Json:
     # What a tool gets and gives is only shown: anything JSON cannot hold is shown as text.
     return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
 
 
-def _given(value: Any, state: Any, ctx: Any) -> Any:
-    return fitting(value, 2)(state, ctx) if callable(value) else value
-
-
-def _messages(history: Sequence[Any] | None) -> list[m.ModelMessage] | None:
+def _messages(history: Sequence[object] | None) -> list[m.ModelMessage] | None:
     if not history:
         return None
     return m.ModelMessagesTypeAdapter.validate_python(list(history))
 
 
-def _declared(spec: Any) -> Any:
+def _declared(spec: object) -> object:
     """What the outputs that an agent may end with are in Python; UNDECLARED when unknown."""
-    kinds = [_kind(one) for one in (cast("Sequence[Any]", spec) if _several(spec) else (spec,))]
+    kinds = [_kind(one) for one in (spec if _several(spec) else (spec,))]
     if any(kind is UNDECLARED for kind in kinds):
         return UNDECLARED
     return Union[tuple(kinds)]  # noqa: UP007 - the members are known only now
 
 
-def _several(spec: Any) -> bool:
+def _several(spec: object) -> TypeGuard[Sequence[object]]:
     return isinstance(spec, Sequence) and not isinstance(spec, str)
 
 
-def _kind(spec: Any) -> Any:
-    match spec:
-        case NativeOutput() | PromptedOutput():
-            return _declared(cast("Any", spec).outputs)
-        case ToolOutput():
-            return _declared(cast("Any", spec).output)
-        case TextOutput():
-            return _returned(cast("Any", spec).output_function)
+def _kind(spec: object) -> object:
+    match cast("_Marked | type[object]", spec):
+        case NativeOutput(outputs=outputs) | PromptedOutput(outputs=outputs):
+            return _declared(outputs)
+        case ToolOutput(output=output):
+            return _declared(output)
+        case TextOutput(output_function=function):
+            return return_annotation(function)
         case _ if inspect.isroutine(spec):
-            return _returned(spec)
+            return return_annotation(spec)
         case _:
             return spec
-
-
-def _returned(function: Callable[..., Any]) -> Any:
-    try:
-        return get_type_hints(function, include_extras=True).get("return", UNDECLARED)
-    except (NameError, TypeError):
-        return UNDECLARED

@@ -5,18 +5,17 @@ decided. Until the client itself has confirmed that, the request stays in the pl
 so that later evidence still finds its question.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast, get_args
+from typing import Final, get_args
 
+from callboard.board.calls import call_of, in_subagent, name_call, tell_apart
 from callboard.board.plate import Pending, Plate, Unsettled, clipped
 from callboard.board.transition import ASKS, PLANS, Status
-from callboard.errors import StateNotSerializable
 from callboard.events import plates
-from callboard.events.codec import dump_json
+from callboard.events.event_name import Entry
+from callboard.events.payloads.plates import PlateDetails
 from callboard.interactions.settlement import Outcome, OutcomeKind
-from callboard.vendors.reports import Signal
 
 MOST_UNSETTLED: Final = 50
 """How many requests of a plate wait for their outcome; the oldest are forgotten."""
@@ -80,37 +79,32 @@ def is_late(moment: Moment, than: int) -> bool:
     return moment.at_ms < than and (moment.now_ms is None or than <= moment.now_ms)
 
 
-def in_subagent(signal: Signal) -> bool:
-    """Whether it happened inside a subagent."""
-    return signal.details.get("subagent") is not None
-
-
-def no_subagent_is_left(signal: Signal) -> bool:
+def no_subagent_is_left(signal: Entry) -> bool:
     """Whether a client that lists what goes on after its turn lists no subagent.
 
     One that was interrupted ends without a word.
     """
-    told = signal.details.get("background")
-    return isinstance(told, list) and all(
-        one.get("kind") != "subagent" for one in cast("list[Mapping[str, Any]]", told)
-    )
+    told = plates.details(signal).get("background")
+    return told is not None and all(one["kind"] != "subagent" for one in told)
 
 
-def dialogs(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Folded:
+def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> Folded:
     """Open the dialog that a request tells of; close those that an event shows to be gone."""
-    tool = signal.details.get("toolName")
+    details = plates.details(signal)
+    tool = details.get("toolName")
     if signal.name == plates.TOOL_START:
-        plate = _with_use(plate, signal, moment)
+        plate = name_call(plate, signal, moment.at_ms)
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
         # A turn that is over has no dialogs, also those that are reported only now.
         is_over = plate.status in _BETWEEN_TURNS and is_late(moment, plate.status_at)
         return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
-    if "unheld" in signal.details:
-        return _unheld(plate, signal.details["unheld"], moment)
-    if signal.details.get("handed") is True:
-        return Folded(_handed(plate, signal.details.get("request"), moment))
+    if "unheld" in details:
+        return _unheld(plate, details["unheld"], moment)
+    if handed := details.get("handed"):
+        return Folded(_handed(plate, details.get("request"), handed, moment))
+    plate = tell_apart(plate, signal)
     over = [one for one in plate.pending if _is_over(one, signal, moment)]
     if signal.name == plates.TOOL_CALL and tool is not None:
         over = _nearest(over, signal)
@@ -126,15 +120,16 @@ def leave(plate: Plate, moment: Moment) -> Folded:
     return _close(plate, list(plate.pending), _UNKNOWN, moment)
 
 
-def outcomes(plate: Plate, signal: Signal, moment: Moment) -> Folded:
+def outcomes(plate: Plate, signal: Entry, moment: Moment) -> Folded:
     """What an event shows about requests whose dialog was gone before, also after their session."""
     if signal.name not in _SHOWS_OUTCOME or not plate.unsettled:
         return Folded(plate)
+    plate = tell_apart(plate, signal)
     asked = [one for one in plate.unsettled if _is_about(one, signal, moment)]
     if not asked:
         return Folded(plate)
     # The same call may have been refused before, and made again: the last request led to this.
-    use = signal.details.get("toolUseId")
+    use = plates.details(signal).get("toolUseId")
     meant = max(asked, key=lambda one: (use is not None and one.use == use, one.at))
     outcome = _outcome(signal)
     kept = () if _is_final(signal) else (replace(meant, seen=outcome.kind),)
@@ -166,12 +161,13 @@ def _left(plate: Plate, one: Pending, moment: Moment, seen: str | None = None) -
         at=one.at,
         closed_at=moment.now_ms or moment.at_ms,
         use=one.use,
+        others=one.others,
         transcript=plate.transcript_path,
         seen=seen,
     )
 
 
-def _handed(plate: Plate, id: Any, moment: Moment) -> Plate:
+def _handed(plate: Plate, id: str | None, decision: str, moment: Moment) -> Plate:
     """The hook has our decision: the dialog is gone, and the client will show what it did."""
     known = any(one.id == id for one in plate.unsettled)
     left = [_left(plate, one, moment) for one in plate.pending if one.id == id and not known]
@@ -179,7 +175,9 @@ def _handed(plate: Plate, id: Any, moment: Moment) -> Plate:
     return replace(
         plate,
         pending=tuple(one for one in plate.pending if one.id != id),
-        unsettled=tuple(replace(one, handed=True) if one.id == id else one for one in unsettled),
+        unsettled=tuple(
+            replace(one, handed=decision) if one.id == id else one for one in unsettled
+        ),
     )
 
 
@@ -191,8 +189,8 @@ def _unheld(plate: Plate, id: str, moment: Moment) -> Folded:
     return Folded(replace(closed.plate, pending=still), closed.closed)
 
 
-def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None) -> Plate:
-    details = signal.details
+def _with_dialog(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> Plate:
+    details = plates.details(signal)
     tool = details.get("toolName") or ""
     opened = Pending(
         id=asked,
@@ -207,27 +205,8 @@ def _with_dialog(plate: Plate, signal: Signal, moment: Moment, asked: str | None
     if same and asked is None:
         return plate
     if same and opened.use is None:
-        opened = replace(opened, use=same[0].use)
+        opened = replace(opened, use=same[0].use, others=same[0].others)
     return replace(plate, pending=(*(one for one in plate.pending if one not in same), opened))
-
-
-def _with_use(plate: Plate, signal: Signal, moment: Moment) -> Plate:
-    """The start of a call may be reported after the request that it led to: name its call."""
-    use, call = signal.details.get("toolUseId"), call_of(signal.details)
-    asked = [
-        one
-        for one in (*plate.unsettled, *plate.pending)
-        if (one.use, one.tool, one.call) == (None, signal.details.get("toolName"), call)
-        and moment.at_ms <= one.at <= signal.details.get("resultAt", one.at)
-    ]
-    if use is None or not asked or in_subagent(signal):
-        return plate
-    meant = min(asked, key=lambda one: one.at)
-    return replace(
-        plate,
-        pending=tuple(replace(one, use=use) if one is meant else one for one in plate.pending),
-        unsettled=tuple(replace(one, use=use) if one is meant else one for one in plate.unsettled),
-    )
 
 
 def _is_same(known: Pending, opened: Pending) -> bool:
@@ -240,53 +219,56 @@ def _is_same(known: Pending, opened: Pending) -> bool:
     return (known.tool, known.call, known.subagent) == (opened.tool, opened.call, opened.subagent)
 
 
-def _is_over(pending: Pending, signal: Signal, moment: Moment) -> bool:
-    if signal.name in _OVER:
-        return not in_subagent(signal)
-    if "request" in signal.details:
-        return pending.id == signal.details["request"]
+def _is_over(pending: Pending, signal: Entry, moment: Moment) -> bool:
+    details = plates.details(signal)
+    if "request" in details:
+        return pending.id == details["request"]
     # What happened before a dialog opened does not close it, when it is told of afterwards.
     if is_late(moment, pending.at):
         return False
-    subagent = signal.details.get("subagent")
+    if signal.name in _OVER:
+        return not in_subagent(signal)
+    subagent = details.get("subagent")
     if signal.name == plates.SUBAGENT_STOP:
         return subagent is not None and pending.subagent == subagent
     if pending.subagent != subagent:
         return signal.name == plates.STOP and no_subagent_is_left(signal)
     if signal.name in _ENDS_CALL:
         return _is_meant(pending, signal)
-    return signal.name in _TURN_OVER and "origin" not in signal.details
+    return signal.name in _TURN_OVER and "origin" not in details
 
 
-def _nearest(over: list[Pending], signal: Signal) -> list[Pending]:
+def _nearest(over: list[Pending], signal: Entry) -> list[Pending]:
     """The one dialog that a call had, where several could be meant."""
-    call, use = call_of(signal.details), signal.details.get("toolUseId")
+    details = plates.details(signal)
+    call, use = call_of(details), details.get("toolUseId")
     return sorted(over, key=lambda one: (one.use != use, one.call != call))[:1]
 
 
-def _is_meant(pending: Pending, signal: Signal) -> bool:
+def _is_meant(pending: Pending, signal: Entry) -> bool:
     """Whether the dialog is the one for this call: not every client tells the call's id.
 
     Who names no tool means all of them. A dialog that names no call is for whichever goes on.
     """
-    details = signal.details
+    details = plates.details(signal)
     if "call" in details:
         return pending.call == details["call"] and not _is_other_call(pending, signal)
     if signal.name == plates.TOOL_START:
         return not pending.call
-    if pending.use is not None and details.get("toolUseId") is not None:
-        return pending.use == details["toolUseId"]
-    if details.get("toolName") is None or not pending.call:
+    tool, use = details.get("toolName"), details.get("toolUseId")
+    if pending.use is not None and use is not None:
+        return pending.use == use
+    if tool is None or not pending.call:
         return True
-    if pending.tool != details["toolName"]:
+    if pending.tool != tool:
         return False
     # A plan's input is gone once it is approved, and a question's is not quite the same.
     return pending.tool in _OPENS_DIALOG or pending.call == call_of(details)
 
 
-def _is_about(one: Unsettled, signal: Signal, moment: Moment) -> bool:
+def _is_about(one: Unsettled, signal: Entry, moment: Moment) -> bool:
     """Whether an event is about this request, by its id or by that of its call."""
-    details = signal.details
+    details = plates.details(signal)
     if "request" in details:
         return one.id == details["request"]
     # The same call may have been made before.
@@ -296,45 +278,21 @@ def _is_about(one: Unsettled, signal: Signal, moment: Moment) -> bool:
         return one.call == details["call"] and not _is_other_call(one, signal)
     if signal.name != plates.TOOL_CALL or details.get("toolName") != one.tool:
         return False
-    if one.use is not None and details.get("toolUseId") is not None:
-        return one.use == details["toolUseId"]
+    use = details.get("toolUseId")
+    if one.use is not None and use is not None:
+        return one.use == use
     return one.tool in _OPENS_DIALOG or one.call == call_of(details)
 
 
-def _is_other_call(one: Pending | Unsettled, signal: Signal) -> bool:
+def _is_other_call(one: Pending | Unsettled, signal: Entry) -> bool:
     """Whether the client's own ids say that an event is about another call of the same kind."""
-    use = signal.details.get("toolUseId")
+    use = plates.details(signal).get("toolUseId")
     return use is not None and one.use is not None and one.use != use
 
 
-def call_of(details: Mapping[str, Any]) -> str:
-    """What tells one call of a tool from another; empty where nothing is told of it."""
-    if "call" in details:
-        return str(details["call"])
-    if "toolInput" not in details:
-        return ""
-    given = details["toolInput"]
-    if details.get("toolName") == ASKS and isinstance(given, Mapping):
-        # Once it is answered, its answers stand beside its questions.
-        given = cast("Mapping[str, Any]", given).get("questions")
-    return fingerprint(given)
-
-
-def fingerprint(input: Any) -> str:
-    """What tells one input of a tool from another; the input itself may be megabytes.
-
-    A client sends the same input in the same words each time, its keys in the same order.
-    """
-    try:
-        told = dump_json(input)
-    except StateNotSerializable:
-        told = ascii(input).encode()
-    return hashlib.sha256(told).hexdigest()[:16]
-
-
-def _outcome(signal: Signal) -> Outcome:
+def _outcome(signal: Entry) -> Outcome:
     """What an event shows about a request: a tool that ran was allowed."""
-    details = signal.details
+    details = plates.details(signal)
     if signal.name == plates.TOOL_CALL:
         if details.get("toolName") is None:
             return _UNKNOWN
@@ -350,7 +308,7 @@ def _outcome(signal: Signal) -> Outcome:
     )
 
 
-def _kind(details: Mapping[str, Any]) -> OutcomeKind:
+def _kind(details: PlateDetails) -> OutcomeKind:
     if "outcome" in details:
         return _KINDS.get(str(details["outcome"]), "unknown")
     match details.get("approved"):
@@ -362,5 +320,5 @@ def _kind(details: Mapping[str, Any]) -> OutcomeKind:
             return "presumed"
 
 
-def _is_final(signal: Signal) -> bool:
-    return signal.details.get("final") is True
+def _is_final(signal: Entry) -> bool:
+    return plates.details(signal).get("final") is True

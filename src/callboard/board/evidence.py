@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from callboard.board.dialogs import call_of
+from callboard.board.calls import Asked, call_of, is_equal, requests
 from callboard.board.plate import Pending, Plate, Unsettled
 from callboard.interactions.settlement import TERMINAL, Outcome, OutcomeKind
 from callboard.vendors.claude.registry import Registered
@@ -30,7 +30,7 @@ _WORKING: Final = frozenset({"busy", "shell"})
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownOutcome:
     """An outcome, and whether it is the last word on a request. use: the id of the call."""
 
     outcome: Outcome
@@ -50,70 +50,125 @@ class Look:
     now_ms: int
     worked_on: frozenset[str] = frozenset()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the client's turn is over."""
+        return self.plate.status in ("idle", "error", "closed")
+
+    def quiet_ms(self, one: Unsettled) -> int:
+        """For how long nothing has happened since the dialog of a request was gone."""
+        return self.now_ms - max(one.closed_at, self.plate.status_at)
+
     def works_since(self, at_ms: int) -> bool:
         """Whether the client has been at work since a dialog that opened then."""
         known = self.registered
         return known is not None and known.status in _WORKING and at_ms < known.changed_at
 
 
-def is_running(look: Look, one: Pending | Unsettled) -> bool:
+def is_running(look: Look, one: Asked) -> bool:
     """Whether the client works on a call that has no result yet.
 
     What it does after its turn, or after the result, is something else.
     """
-    in_turn = look.plate.status not in ("idle", "error", "closed")
-    if not in_turn or not look.works_since(one.at):
+    if look.is_over or not look.works_since(one.at):
         return False
     path = one.transcript if isinstance(one, Unsettled) else look.plate.transcript_path
-    return _in_transcript(look, one, path) is None
+    if path is None or look.plate.agent != "claude":
+        return True
+    use = _likely(look, one, path)
+    return use is None or call_result(path, use) is None
 
 
-def of_dialog(look: Look, dialog: Pending) -> Shown | None:
+def of_dialog(look: Look, dialog: Pending) -> ShownOutcome | None:
     """What is known about a dialog that we take to be open, while its client works on."""
     shown = _in_transcript(look, dialog, look.plate.transcript_path)
     return shown or _running(look, dialog, look.plate.transcript_path, TERMINAL)
 
 
-def of_unsettled(look: Look, one: Unsettled) -> Shown | None:
+def of_unsettled(look: Look, one: Unsettled) -> ShownOutcome | None:
     """What is known about a request whose dialog is gone; None for nothing new."""
     shown = _in_transcript(look, one, one.transcript)
     if shown is not None:
         return shown
-    if _is_long_over(look, one):
-        return Shown(Outcome("unknown", source="silence"), final=True)
     if one.seen is not None:
+        if look.is_over and look.quiet_ms(one) >= FORGOTTEN_AFTER_MS:
+            return ShownOutcome(Outcome("unknown", source="silence"), final=True)
         return None
     return _running_since_handed(look, one) or _from_silence(look, one)
 
 
-def _in_transcript(look: Look, one: Pending | Unsettled, path: str | None) -> Shown | None:
+def _in_transcript(look: Look, one: Asked, path: str | None) -> ShownOutcome | None:
     if path is None or look.plate.agent != "claude":
         return None
-    use = one.use if one.use and not _was_over(path, one.use, one) else _use_of(look, one, path)
+    use = _use(look, one, path)
     result = None if use is None else call_result(path, use)
     if result is None:
         return None
     worked = one.id in look.worked_on or getattr(one, "seen", None) == "allowed"
-    return Shown(_outcome(result, worked), final=True, use=use)
+    return ShownOutcome(_outcome(result, worked), final=True, use=use)
 
 
-def _use_of(look: Look, one: Pending | Unsettled, path: str) -> str | None:
-    """The id of the call, where no hook said it: of the last such call before the request.
+def _use(look: Look, one: Asked, path: str) -> str | None:
+    """The id of the call that a request is about; None while that is not known."""
+    likely = _likely(look, one, path)
+    twins = [
+        other
+        for other in requests(look.plate)
+        if other.id != one.id and is_equal(other, one)
+        if not (likely and _was_over(path, likely, other))
+        if not (other.use and _was_over(path, other.use, one))
+    ]
+    if not twins:
+        return likely
+    named = _named(one, path)
+    return _told_apart(one, path, [named] if named else _unnamed(look, one, path), twins)
+
+
+def _likely(look: Look, one: Asked, path: str) -> str | None:
+    """The call that a request is about, if no equal one was made at the same time."""
+    return _named(one, path) or next(iter(reversed(_unnamed(look, one, path))), None)
+
+
+def _named(one: Asked, path: str) -> str | None:
+    return one.use if one.use and not _was_over(path, one.use, one) else None
+
+
+def _told_apart(one: Asked, path: str, uses: list[str], twins: list[Asked]) -> str | None:
+    """The id of the call, where the same one was made twice at once; None while it is open.
+
+    Their requests may come in another order than their calls, and only our decisions differ: what
+    a hook decided belongs to the request that was handed that decision.
+    """
+    swapped = [other.use for other in twins if other.use and not _fits(path, other.use, other)]
+    return next((use for use in (*uses, *swapped) if _fits(path, use, one)), None)
+
+
+def _fits(path: str, use: str, one: Asked) -> bool:
+    """Whether the result of a call can be what became of a request. No result fits any."""
+    result = call_result(path, use)
+    if result is None:
+        return True
+    handed = one.handed if isinstance(one, Unsettled) else None
+    return handed == (_KINDS[result.allowed] if result.via == "hook" else None)
+
+
+def _unnamed(look: Look, one: Asked, path: str) -> list[str]:
+    """The calls that a request can be about, oldest first, where no hook named one.
 
     The same command may be called again and again, and each has an outcome of its own.
     """
-    taken = {other.use for other in (*look.plate.pending, *look.plate.unsettled)}
-    made = [
+    taken = {other.use for other in requests(look.plate)}
+    return [
         call.use
         for call in calls_of(path, one.tool)
-        if call.at_ms is not None and call.at_ms <= one.at and call.use not in taken
+        if call.at_ms is not None and call.at_ms <= one.at
+        if call.use not in taken and call.use not in one.others
         if not _was_over(path, call.use, one)
         if call_of({"toolName": one.tool, "toolInput": call.input}) == one.call
     ]
-    return made[-1] if made else None
 
 
-def _was_over(path: str, use: str, one: Pending | Unsettled) -> bool:
+def _was_over(path: str, use: str, one: Asked) -> bool:
     """Whether a call had its result before this request was made, which is about another call."""
     at_ms = result_at("claude", path, use)
     return at_ms is not None and at_ms < one.at
@@ -134,51 +189,44 @@ def _outcome(result: CallResult, worked: bool) -> Outcome:
     )
 
 
-def _running(
-    look: Look, one: Pending | Unsettled, path: str | None, via: str | None
-) -> Shown | None:
+def _running(look: Look, one: Asked, path: str | None, via: str | None) -> ShownOutcome | None:
     known = look.registered
     if known is None or not look.works_since(one.at):
         return None
     if look.now_ms < known.changed_at + RUNS_AFTER_MS or not _is_written(look, one, path):
         return None
-    return Shown(Outcome("allowed", via, source="registry"))
+    return ShownOutcome(Outcome("allowed", via, source="registry"))
 
 
-def _is_written(look: Look, one: Pending | Unsettled, path: str | None) -> bool:
+def _is_written(look: Look, one: Asked, path: str | None) -> bool:
     """Whether the transcript has the call, so that its refusal would be there too.
 
     Some clients keep no transcript, or keep it where their hooks do not say.
     """
+    if look.plate.agent != "claude":
+        return True  # We read no other transcripts. Who is refused does not work on.
     if path is None:
         return False
     if one.use is None:
-        return _use_of(look, one, path) is not None
+        return bool(_unnamed(look, one, path))
     return any(call.use == one.use for call in calls_of(path, one.tool))
 
 
-def _running_since_handed(look: Look, one: Unsettled) -> Shown | None:
+def _running_since_handed(look: Look, one: Unsettled) -> ShownOutcome | None:
     # Anything else that happened since could be what the client works on now.
     if not one.handed or look.plate.status_at > one.closed_at:
         return None
     return _running(look, one, one.transcript, None)
 
 
-def _from_silence(look: Look, one: Unsettled) -> Shown | None:
+def _from_silence(look: Look, one: Unsettled) -> ShownOutcome | None:
     """A client without a transcript, or one that is gone: what it was given, it has."""
     plate = look.plate
-    is_over = plate.status in ("idle", "error", "closed")
-    since = max(one.closed_at, plate.status_at)
-    if is_over and look.now_ms >= since + SILENT_AFTER_MS:
+    if look.is_over and look.quiet_ms(one) >= SILENT_AFTER_MS:
         has_it = one.handed and plate.status != "closed"
-        return Shown(Outcome("presumed" if has_it else "lost", source="silence"))
+        return ShownOutcome(Outcome("presumed" if has_it else "lost", source="silence"))
     goes_on = plate.status != "closed" and plate.updated_at > one.closed_at
-    if one.handed and look.registered is None and goes_on:
-        return Shown(Outcome("presumed", source="silence"))
+    shows_calls = plate.agent == "claude" and look.registered is not None
+    if one.handed and not shows_calls and goes_on:
+        return ShownOutcome(Outcome("presumed", source="silence"))
     return None
-
-
-def _is_long_over(look: Look, one: Unsettled) -> bool:
-    is_over = look.plate.status in ("idle", "error", "closed")
-    since = max(one.closed_at, look.plate.status_at)
-    return is_over and one.seen is not None and look.now_ms >= since + FORGOTTEN_AFTER_MS

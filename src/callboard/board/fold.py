@@ -6,9 +6,8 @@ plate has left behind, tells something but moves nothing; and while a dialog is 
 waits, whatever else goes on beside it.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final
 
 from callboard.board.dialogs import (
     Closed,
@@ -24,17 +23,20 @@ from callboard.board.dialogs import (
 from callboard.board.plate import Plate, Todo, clipped
 from callboard.board.transition import MOVES, NEEDY, Happening, Status, transition
 from callboard.events import plates
-from callboard.vendors.reports import Signal
+from callboard.events.event_name import Entry
+from callboard.events.payloads.plates import PlateDetails, TodoItem
 
 _FINISHED: Final = frozenset({plates.STOP, plates.STOP_FAILURE})
 _BY_PERSON: Final = frozenset({plates.PROMPT_SUBMIT, plates.TURN_IDLE, plates.SESSION_START})
 
 
-def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None) -> Folded:
+def apply(plate: Plate, signal: Entry, moment: Moment, asked: str | None = None) -> Folded:
     """The plate after a signal. `asked`: the interaction that a permission request became."""
     if _is_dropped(plate, signal, moment):
-        # It moves nothing any more, and may still show what became of a request.
-        return outcomes(plate, signal, moment)
+        # It moves nothing any more, and may still show what became of a request. The dialogs that
+        # are open now are of another session.
+        shown = outcomes(replace(plate, pending=()), signal, moment)
+        return replace(shown, plate=replace(shown.plate, pending=plate.pending))
     is_next = moment.session_id != plate.session_id
     left: tuple[Closed, ...] = ()
     if is_next:
@@ -48,7 +50,7 @@ def apply(plate: Plate, signal: Signal, moment: Moment, asked: str | None = None
     return Folded(moved, (*left, *folded.closed))
 
 
-def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
+def _is_dropped(plate: Plate, signal: Entry, moment: Moment) -> bool:
     """Whether an event has nothing to say here any more.
 
     A session that started before the plate's own did is one that it has left behind, or has
@@ -63,7 +65,7 @@ def _is_dropped(plate: Plate, signal: Signal, moment: Moment) -> bool:
     return signal.name == plates.HEALTH_CHECK_RECOVERY and plate.status not in NEEDY
 
 
-def _begins(signal: Signal) -> bool:
+def _begins(signal: Entry) -> bool:
     return signal.name == plates.SESSION_START and not in_subagent(signal)
 
 
@@ -80,8 +82,8 @@ def _in_next_session(plate: Plate, session_id: str) -> Plate:
     )
 
 
-def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
-    details = signal.details
+def _moved(plate: Plate, signal: Entry, moment: Moment) -> Plate:
+    details = plates.details(signal)
     happening = Happening(
         signal.name,
         tool=details.get("toolName"),
@@ -89,7 +91,7 @@ def _moved(plate: Plate, signal: Signal, moment: Moment) -> Plate:
         subagent=in_subagent(signal),
     )
     status = _while_asking(plate, transition(plate.status, happening))
-    told: dict[str, Any] = {
+    told: dict[str, object] = {
         "updated_at": max(plate.updated_at, moment.at_ms),
         "last_event": signal.name,
         "unseen": _unseen(plate, signal, status),
@@ -113,13 +115,13 @@ def _while_asking(plate: Plate, status: Status) -> Status:
     return transition(status, Happening(plates.PERMISSION_REQUEST, tool=own[0].tool))
 
 
-def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
+def _unseen(plate: Plate, signal: Entry, status: Status) -> bool:
     """Whether something waits to be seen: what a person does at the terminal, that one saw."""
     if in_subagent(signal) and signal.name != plates.PERMISSION_REQUEST:
         return plate.unseen
     if signal.name in _FINISHED or signal.name == plates.PERMISSION_REQUEST:
         return True
-    if signal.name in _BY_PERSON and "origin" not in signal.details:
+    if signal.name in _BY_PERSON and "origin" not in signal.payload:
         return False
     if signal.name == plates.PERMISSION_RESOLVED:
         return bool(plate.pending)  # Whoever answered a dialog has seen it, but not the next one.
@@ -128,18 +130,18 @@ def _unseen(plate: Plate, signal: Signal, status: Status) -> bool:
     return plate.unseen
 
 
-def _told(plate: Plate, signal: Signal) -> Plate:
+def _told(plate: Plate, signal: Entry) -> Plate:
     """What an event tells beside the status, whenever it comes."""
-    details = signal.details
     plate = _with_subagents(plate, signal)
-    if "todos" in details or "todo" in details:
-        plate = replace(plate, todos=_todos(plate.todos, details))
+    todos = _todos(plate.todos, plates.details(signal))
+    if todos is not plate.todos:
+        plate = replace(plate, todos=todos)
     return plate if in_subagent(signal) else plate.having(**_facts(plate, signal))
 
 
-def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:
+def _facts(plate: Plate, signal: Entry) -> dict[str, object]:
     """What an event of the session itself tells of it, by the plate's fields."""
-    details = signal.details
+    details = plates.details(signal)
     match signal.name:
         case plates.TOOL_START | plates.TOOL_CALL:
             return {"last_tool": details.get("toolName") or plate.last_tool}
@@ -156,14 +158,15 @@ def _facts(plate: Plate, signal: Signal) -> dict[str, Any]:
             return {}
 
 
-def _with_subagents(plate: Plate, signal: Signal) -> Plate:
+def _with_subagents(plate: Plate, signal: Entry) -> Plate:
     """What goes on beside the session: its subagents, and its work in the background."""
-    id = signal.details.get("subagent")
-    if "background" in signal.details:
-        plate = replace(plate, background=tuple(signal.details["background"]))
+    details = plates.details(signal)
+    id = details.get("subagent")
+    if "background" in details:
+        plate = replace(plate, background=tuple(details["background"]))
     if signal.name == plates.STOP and id is None and no_subagent_is_left(signal):
         return replace(plate, subagents=())
-    if not isinstance(id, str):
+    if id is None:
         return plate
     if signal.name == plates.SUBAGENT_START and id not in plate.subagents:
         return replace(plate, subagents=(*plate.subagents, id))
@@ -176,23 +179,24 @@ def _with_subagents(plate: Plate, signal: Signal) -> Plate:
     return plate
 
 
-def _todos(known: tuple[Todo, ...], details: Mapping[str, Any]) -> tuple[Todo, ...]:
+def _todos(known: tuple[Todo, ...], details: PlateDetails) -> tuple[Todo, ...]:
     if "todos" in details:
-        return tuple(_todo(one) for one in cast("list[Mapping[str, Any]]", details["todos"]))
-    one = cast("Mapping[str, Any]", details["todo"])
+        return tuple(_todo(one) for one in details["todos"])
+    if "todo" not in details:
+        return known
+    one = details["todo"]
     by_id = {todo.id: todo for todo in known}
-    before = by_id.get(str(one["id"]))
     if one.get("status") == "deleted":
-        by_id.pop(str(one["id"]), None)
+        by_id.pop(one["id"], None)
     else:
-        by_id[str(one["id"])] = _todo(one, before)
+        by_id[one["id"]] = _todo(one, by_id.get(one["id"]))
     return tuple(by_id.values())
 
 
-def _todo(told: Mapping[str, Any], before: Todo | None = None) -> Todo:
+def _todo(told: TodoItem, before: Todo | None = None) -> Todo:
     known = before or Todo("", "", "pending")
     return Todo(
-        id=str(told.get("id", "")),
+        id=told["id"],
         text=clipped(told.get("text")) or known.text,
-        status=str(told.get("status") or known.status),
+        status=told.get("status") or known.status,
     )

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from callboard.board.transition import NEEDY, Status
 from callboard.events.codec import load_json
-from callboard.events.moments import from_ms, iso
+from callboard.events.payloads.plates import BackgroundWork
+from callboard.events.shapes import Key, Millis, Shape, Unsent, camel, read, sent
 
 LONGEST_TEXT: Final = 500
 """How much of a text the board shows."""
@@ -20,7 +21,8 @@ class Pending:
     id: of the interaction, when the hook is held open so that the board can answer; else None.
     call: the fingerprint of the tool's input, by which a call is known again.
     at: when it opened, in milliseconds.
-    use: the client's own id of the call, where a hook before it said so.
+    use: the client's own id of the call, where something said so.
+    others: the ids of equal calls that other requests were about.
     """
 
     id: str | None
@@ -30,10 +32,7 @@ class Pending:
     at: int
     subagent: str | None = None
     use: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in the row."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,8 @@ class Unsettled:
     """A request whose dialog is gone, until the client's own files confirm what became of it.
 
     closed_at: when the dialog was gone, in milliseconds. transcript: where its outcome will stand.
-    handed: the hook got our decision. seen: the last outcome that something showed, if any.
+    handed: our decision, `allowed` or `denied`, once the hook has it.
+    seen: the last outcome that something showed, if any.
     """
 
     id: str
@@ -51,29 +51,34 @@ class Unsettled:
     closed_at: int
     use: str | None = None
     transcript: str | None = None
-    handed: bool = False
+    handed: str | None = None
     seen: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in the row."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Todo:
+class Todo(Shape):
     """One thing on the agent's list."""
 
-    id: str
+    id: Unsent[str]
     text: str
     status: str
 
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
+        """What `to_wire` wrote, which does not tell the id."""
+        return read(cls, wire, id="")
+
 
 @dataclass(frozen=True, slots=True)
-class Plate:
+class Plate(Shape):
     """Everything the board knows of one client process. Times are milliseconds.
 
     session_id: the client's session now; after `/clear` it is another one, on the same plate.
     status_at: when the event happened that the status comes from.
+    host: the id of the machine that it runs on; host_name: what people call that.
+    pid, proc_start, boot_id: the process that runs the session, and in which run of the system.
+    client_pid, client_start: the terminal's process, where sessions run in a daemon.
     background: what goes on by itself: [{id, kind, description}].
     ended: how its last session ended, while it is closed.
     """
@@ -81,12 +86,17 @@ class Plate:
     plate_id: str
     agent: str
     session_id: str
-    created_at: int
-    updated_at: int
+    created_at: Millis
+    updated_at: Millis
     status: Status = "starting"
-    status_at: int = 0
+    status_at: Unsent[int] = 0
     pid: int | None = None
     proc_start: str | None = None
+    boot_id: Unsent[str] = ""
+    client_pid: Unsent[int | None] = None
+    client_start: Unsent[str | None] = None
+    host: str = ""
+    host_name: str = ""
     project_path: str = ""
     git_branch: str | None = None
     transcript_path: str | None = None
@@ -103,23 +113,33 @@ class Plate:
     unseen: bool = False
     interrupted: bool = False
     dismissed: bool = False
-    pending: tuple[Pending, ...] = ()
-    unsettled: tuple[Unsettled, ...] = ()
+    pending: Unsent[tuple[Pending, ...]] = ()
+    unsettled: Unsent[tuple[Unsettled, ...]] = ()
     todos: tuple[Todo, ...] = ()
-    background: tuple[Mapping[str, Any], ...] = ()
-    subagents: tuple[str, ...] = ()
+    background: Unsent[tuple[BackgroundWork, ...]] = ()
+    subagents: Unsent[tuple[str, ...]] = ()
 
-    @property
+    @sent
     def attention(self) -> bool:
         """Whether a person is needed here."""
         if self.status == "closed":
             return False
         return self.status in NEEDY or bool(self.pending) or (self.status == "idle" and self.unseen)
 
-    @property
+    @sent
     def waiting_for(self) -> str | None:
         """What a person is asked, in words."""
         return self.pending[0].asks if self.pending else None
+
+    @sent
+    def interaction_id(self) -> str | None:
+        """The question that can be answered from the board."""
+        return next((one.id for one in self.pending if one.id), None)
+
+    @property
+    def urgency(self) -> tuple[bool, bool, bool, int]:
+        """By what plates are sorted: who needs a person, what is open, pinned, changed last."""
+        return (not self.attention, self.status == "closed", not self.pinned, -self.updated_at)
 
     def dialog(self, interaction_id: str) -> Pending | None:
         """The open dialog of this question."""
@@ -129,7 +149,7 @@ class Plate:
         """Whether the dialog of this question is gone, and its outcome not confirmed."""
         return any(one.id == interaction_id for one in self.unsettled)
 
-    @property
+    @sent
     def todo_progress(self) -> str | None:
         """How much of its list is done, such as 2/5."""
         if not self.todos:
@@ -142,28 +162,21 @@ class Plate:
         new = {name: value for name, value in told.items() if getattr(self, name) != value}
         return replace(self, **new) if new else self
 
-    def to_wire(self) -> dict[str, Any]:
-        """The plate as JSON readers see it."""
-        kept = {key: getattr(self, name) for name, key in _PLAIN.items()}
-        return kept | {
-            "background": [*self.background, *self._running()],
-            "attention": self.attention,
-            "waitingFor": self.waiting_for,
-            "interactionId": next((one.id for one in self.pending if one.id), None),
-            "todoProgress": self.todo_progress,
-            "todos": [{"text": todo.text, "status": todo.status} for todo in self.todos],
-            "createdAt": iso(from_ms(self.created_at)),
-            "updatedAt": iso(from_ms(self.updated_at)),
-        }
-
-    def _running(self) -> list[dict[str, Any]]:
-        """The subagents, but those that the client itself counts as background work."""
+    @sent
+    def in_background(self) -> Annotated[list[BackgroundWork], Key("background")]:
+        """What the client counts as background work, and its other subagents."""
         told = {one.get("id") for one in self.background}
-        return [
-            {"id": id, "kind": "subagent", "description": ""}
-            for id in self.subagents
-            if id not in told
-        ]
+        others = (id for id in self.subagents if id not in told)
+        subagents = (BackgroundWork(id=id, kind="subagent", description="") for id in others)
+        return [*self.background, *subagents]
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
+        """The plate that `to_wire` wrote, which tells of open dialogs only what the first asks."""
+        asks, question = wire["waitingFor"], wire["interactionId"]
+        plate = read(cls, wire, background=tuple(wire["background"]))
+        pending = () if asks is None else (Pending(question, "", "", asks, 0),)
+        return plate.having(status_at=plate.updated_at, pending=pending)
 
     def to_json(self) -> dict[str, Any]:
         """What events tell of it, field by field."""
@@ -173,8 +186,8 @@ class Plate:
     def from_json(cls, told: Mapping[str, Any]) -> Self:
         """The plate that `to_json` wrote."""
         plain = {name: told[key] for name, key in _KEYS.items()}
-        for name, read in _READERS.items():
-            plain[name] = tuple(read(one) for one in plain[name])
+        for name, reader in _READERS.items():
+            plain[name] = tuple(reader(one) for one in plain[name])
         return cls(**plain)
 
     @classmethod
@@ -211,30 +224,29 @@ def _told(name: str, value: Any) -> Any:
     return value if write is None else [write(one) for one in value]
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+def _written(request: Pending | Unsettled) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in request.__slots__}
+
+
+def _request(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {**told, "others": tuple(told.get("others", ()))}
 
 
 _WRITERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "pending": Pending.to_json,
-    "unsettled": Unsettled.to_json,
+    "pending": _written,
+    "unsettled": _written,
     "todos": lambda todo: [todo.id, todo.text, todo.status],
     "background": dict,
     "subagents": str,
 }
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "pending": lambda told: Pending(**told),
-    "unsettled": lambda told: Unsettled(**told),
+    "pending": lambda told: Pending(**_request(told)),
+    "unsettled": lambda told: Unsettled(**_request(told)),
     "todos": lambda told: Todo(*told),
     "background": dict,
     "subagents": str,
 }
 _FLAGS: Final = ("pinned", "unseen", "interrupted", "dismissed")
-_TIMES: Final = ("created_at", "updated_at", "status_at")
-_KEYS: Final = {one.name: _camel(one.name) for one in fields(Plate)}
+_KEYS: Final = {one.name: camel(one.name) for one in fields(Plate)}
 _values: Final = attrgetter(*_KEYS)
-_PLAIN: Final = {
-    name: key for name, key in _KEYS.items() if name not in _WRITERS and name not in _TIMES
-}
 _COLUMNS: Final = {key: "id" if name == "plate_id" else name for name, key in _KEYS.items()}

@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.board.dialogs import Closed, Moment
 from callboard.board.fold import apply
 from callboard.board.plate import Plate, changed
-from callboard.board.raw import kept
+from callboard.board.repeats import kept
 from callboard.board.transition import ASKS, PLANS
 from callboard.events import names, plates
-from callboard.events.envelope import NewEvent
+from callboard.events.envelope import Json, NewEvent
+from callboard.events.event_name import Entry
 from callboard.ids import event_id
 from callboard.interactions.records import Interaction
 from callboard.interactions.settlement import settle
-from callboard.vendors.reports import Report, Request, Signal
+from callboard.vendors.reports import HookRequest, Report
 
-Told = tuple[str, dict[str, Any]]
+if TYPE_CHECKING:
+    from callboard.events.payloads.people import InputRequestedPayload
 
 _TYPES: Final[Mapping[str, str]] = {ASKS: "question", PLANS: "plan"}
 """The types of questions by the tool that asks; every other tool asks for permission."""
@@ -28,39 +30,32 @@ class Recording:
 
     before: Plate | None
     plate: Plate
-    told: list[Told] = field(default_factory=list[Told])
+    told: list[Entry] = field(default_factory=list[Entry])
 
     def add(
-        self, signal: Signal, moment: Moment, asked: str | None = None, raw: Any = None
+        self, signal: Entry, moment: Moment, asked: str | None = None, raw: Json = None
     ) -> tuple[Closed, ...]:
         """Fold a signal and tell of it; gives the questions it says something about."""
         folded = apply(self.plate, signal, moment, asked)
-        details = dict(signal.details)
+        payload = signal.payload
         if raw is not None:
-            details["raw"] = raw
-            details.pop("toolInput", None)  # It stands in the raw payload.
-        self._tell(signal.name, details, folded.plate)
+            payload = {**payload, "raw": raw}
+            payload.pop("toolInput", None)  # It stands in the raw payload.
+        self.change(Entry(signal.name, payload), folded.plate)
         return folded.closed
 
-    def change(self, name: str, details: Mapping[str, Any], plate: Plate) -> None:
-        """Tell of a change that no signal made."""
-        self._tell(name, dict(details), plate)
-
-    def _tell(self, name: str, details: dict[str, Any], plate: Plate) -> None:
+    def change(self, told: Entry, plate: Plate) -> None:
+        """Tell of a change, and with it what is different about the plate."""
         # A plate that did not exist before its first event is told whole. The first event tells
         # what its sender knows of itself, too.
-        told = changed(self.plate if self.told else self.before, plate)
-        self.told.append((name, details | ({"plate": told} if told else {})))
+        news = changed(self.plate if self.told else self.before, plate)
+        self.told.append(told._replace(payload={**told.payload, "plate": news}) if news else told)
         self.plate = plate
 
-    def is_asking(self, id: str) -> bool:
-        """Whether this dialog is open: a request of a session that is over opens none."""
-        return any(one.id == id for one in self.plate.pending)
-
-    def ask(self, request: Request, id: str) -> None:
+    def ask(self, request: HookRequest, id: str) -> None:
         """Put what the client asks into the inbox."""
         plate = self.plate
-        payload: dict[str, Any] = {
+        payload: InputRequestedPayload = {
             "id": id,
             "type": request.type,
             "prompt": request.prompt,
@@ -68,8 +63,9 @@ class Recording:
             "executionId": plate.session_id,
         }
         if request.options:
-            payload |= {"options": list(request.options), "other": True}
-        self.told.append((names.REQUESTED, payload))
+            payload["options"] = list(request.options)
+            payload["other"] = True
+        self.told.append(names.REQUESTED(payload))
 
     def settle(self, closed: Closed, asked: Interaction | None) -> None:
         """Record what became of a question, as far as it is known and not recorded yet."""
@@ -96,9 +92,10 @@ def record(
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
         asked = report.hold if asks else None
         raw = kept(report.raw) if index == 0 else None
-        details = {**signal.details, "sessionId": report.session_id}
-        closed = recording.add(Signal(signal.name, details), moment, asked, raw)
-        if asked is not None and report.request is not None and recording.is_asking(asked):
+        told = signal._replace(payload={**signal.payload, "sessionId": report.session_id})
+        closed = recording.add(told, moment, asked, raw)
+        # A request of a session that is over opens no dialog.
+        if asked and report.request and recording.plate.dialog(asked) is not None:
             recording.ask(report.request, asked)
         for one in closed:
             if one.id == report.hold or one.id in questions:
@@ -115,10 +112,21 @@ def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:
         "project_path": report.project_path,
         "transcript_path": report.transcript_path,
         "git_branch": report.git_branch,
-        "tmux_target": report.tmux_target,
+        "tmux_target": _pane(plate, report),
         "model": report.model,
         "name": None if plate.name else report.name,
         "pid": report.pid,
         "proc_start": report.proc_start,
+        "boot_id": report.boot_id,
+        "client_pid": report.client_pid,
+        "client_start": report.client_start,
+        "host": report.host,
+        "host_name": report.host_name,
     }
     return plate.having(**{key: value for key, value in told.items() if value is not None})
+
+
+def _pane(plate: Plate, report: Report) -> str | None:
+    """Where the terminal is. A daemon's hooks only know where that was which started the daemon."""
+    of_daemon = plate.client_pid is not None and report.client_pid is None
+    return None if of_daemon else report.tmux_target

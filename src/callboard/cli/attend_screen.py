@@ -1,36 +1,42 @@
-"""What a person sees of `callboard attend`, between the sessions."""
+"""What a person sees of `callboard attend` between sessions, and what they type."""
 
+import asyncio
+import os
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Final
 
-import orjson
-
-from callboard.cli.places import Place
+from callboard.cli.format import ago, duration, one_line, plural, preview
+from callboard.cli.printing import pretty_json
 from callboard.cli.screen import Screen
-from callboard.cli.wording import ago, duration, one_line, plural, preview
-from callboard.display.characters import visible
+from callboard.cli.targets import Target
+from callboard.display.lines import visible
 from callboard.events.codec import dump_json
 from callboard.events.moments import from_ms
-from callboard.harness.ending import Ending
+from callboard.harness.ending import SessionEnding
 from callboard.harness.outcomes import form_of, options_of
-from callboard.harness.preparing import Prepared
+from callboard.harness.preparing import PreparedSession
 from callboard.interactions.configs import participants
 from callboard.interactions.records import Interaction
-from callboard.vendors.fields import as_object
 
 _PROMPT = 90
 _MOST_LINES = 30
 _LONGEST = 200
 _MUCH = 2_000
 """Characters of a text that are looked at when its beginning is shown."""
+SOON: Final = 1.0
+SELDOM: Final = 5.0
+"""Seconds. All that waits is loaded each time, with whatever was asked along with it."""
+
+_SLOWER: Final = 1.3
 
 
 class AttendScreen:
     """Prints the list, what a session would start, and how it ended."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Target) -> None:
         self._place = place
         self._screen = Screen()
         self.is_gone = False
@@ -74,7 +80,7 @@ class AttendScreen:
             self.ask("Which one? Its number, Enter for the first, q to leave: ")
         return None
 
-    def show(self, ready: Prepared) -> None:
+    def show(self, ready: PreparedSession) -> None:
         """All that is about to be started, before it is: it runs code."""
         asks = ready.wanted
         self.line()
@@ -86,39 +92,35 @@ class AttendScreen:
         for name, value in self._about(ready):
             self.line((f"  {name:<14}", "faint"), value)
 
-    def _about(self, ready: Prepared) -> list[tuple[str, str]]:
+    def _about(self, ready: PreparedSession) -> list[tuple[str, str]]:
         asks = ready.wanted
-        about = [("decision", _decision(asks.config)), ("directory", visible(str(ready.cwd)))]
-        about.append(("agent", f"{ready.program}, model {one_line(asks.model, _LONGEST)}"))
-        if ready.resumes is not None:
-            about.append(("resumes", ready.resumes))
-        if asks.system_prompt is not None:
-            about.append(("system prompt", one_line(asks.system_prompt[:_MUCH], _LONGEST)))
-        if asks.context is not None:
-            about.append(("context", _beginning(asks.context)))
-        if ready.mcp_config is not None:
-            about.append(("MCP config", visible(str(ready.mcp_config))))
-        if ready.tools is not None:
-            about += [
-                ("  starts", f"{one_line(name)}: {one_line(what)}")
-                for name, what in ready.tools.servers.items()
-            ]
-        if asks.timeout is not None:
-            about.append(("time", duration(asks.timeout)))
-        if asks.captures:
-            about.append(("transcript", "is kept, and whoever asked can read it"))
-        return about
+        prompt, config, tools = asks.system_prompt, ready.mcp_config, ready.tools
+        servers: Mapping[str, str] = {} if tools is None else tools.servers
+        about = [
+            ("decision", _decision(asks.config)),
+            ("directory", visible(str(ready.cwd))),
+            ("agent", f"{ready.program}, model {one_line(asks.model, _LONGEST)}"),
+            ("resumes", ready.resumes),
+            ("system prompt", None if prompt is None else one_line(prompt[:_MUCH], _LONGEST)),
+            ("context", None if asks.context is None else _beginning(asks.context)),
+            ("MCP config", None if config is None else visible(str(config))),
+            *(("  starts", f"{one_line(name)}: {one_line(servers[name])}") for name in servers),
+            ("time", None if asks.timeout is None else duration(asks.timeout)),
+            ("transcript", "is kept, and whoever asked can read it" if asks.captures else None),
+        ]
+        return [(name, said) for name, said in about if said is not None]
 
     def not_for(self, person: str, one: Interaction) -> None:
         """Say whose decision it is."""
         missing = one_line(", ".join(_missing(one)))
         self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
 
-    def unsure(self, ending: Ending) -> None:
+    def unsure(self, ending: SessionEnding) -> None:
         """What may have been decided, all of it: nobody has seen it in the agent's dialog."""
         self.line()
         why = {
             "read": "No decision was submitted. The conversation reads as: ",
+            "last": "No decision was submitted. The agent's last response: ",
             "unconfirmed": "The agent submitted this, but you did not confirm it in its dialog: ",
         }[ending.unsure or "read"]
         self.line(why, (_whole(ending.response), "name"))
@@ -137,8 +139,7 @@ class AttendScreen:
         what = f": {preview(done.response, _LONGEST)}" if done.response is not None else ""
         self.line((f"{sign} {done.status}{what}", style), (took, "faint"))
         if done.error is not None:
-            told = as_object(done.error).get("message", done.error)
-            self.line((f"  {one_line(str(told))}", "faint"))
+            self.line((f"  {one_line(done.error)}", "faint"))
         if stays and done.session_id is not None:
             command = self._place.command("resume", done.session_id)
             self.line("  Let the session go on: ", (command, "command"))
@@ -154,20 +155,66 @@ def _missing(one: Interaction) -> list[str]:
     return [name for name in participants(one.config) if name not in (one.response or {})]
 
 
-def _beginning(context: Any) -> str:
+def _beginning(context: object) -> str:
     written = dump_json(context)
     size = f" ({len(written):,} bytes)" if len(written) > _LONGEST else ""
     return one_line(written[:_MUCH].decode("utf-8", "replace"), _LONGEST) + size
 
 
-def _whole(decision: Any) -> str:
-    if isinstance(decision, str):
-        return decision
-    return orjson.dumps(decision, option=orjson.OPT_INDENT_2).decode()
+def _whole(decision: object) -> str:
+    return decision if isinstance(decision, str) else pretty_json(decision)
 
 
-def _decision(config: Any) -> str:
+def _decision(config: Mapping[str, object]) -> str:
     form = form_of(config)
     if form != "selection":
         return form
     return f"one of {', '.join(shlex.quote(one_line(one)) for one in options_of(config))}"
+
+
+class Keyboard:
+    """Standard input, line by line, without a thread that waits for ever."""
+
+    def __init__(self) -> None:
+        self._file = sys.stdin.fileno()
+        self.is_closed = False
+        """Whether nothing will be typed any more."""
+
+    async def line(self, within: float) -> str | None:
+        """A line without its end; None when none was typed in time. "" also when it is closed."""
+        loop = asyncio.get_running_loop()
+        typed: asyncio.Future[bytes] = loop.create_future()
+
+        def read() -> None:
+            if not typed.done():
+                try:
+                    typed.set_result(os.read(self._file, 4096))
+                except OSError:
+                    typed.set_result(b"")
+
+        try:
+            loop.add_reader(self._file, read)
+        except PermissionError:  # A file, such as /dev/null.
+            await asyncio.sleep(within)
+            return None
+        try:
+            async with asyncio.timeout(within):
+                data = await typed
+        except TimeoutError:
+            return None
+        finally:
+            loop.remove_reader(self._file)
+        self.is_closed = not data
+        return data.decode("utf-8", "replace").strip()
+
+
+class PollPace:
+    """Seconds from one look to the next."""
+
+    def __init__(self) -> None:
+        self._within = SOON
+
+    def after(self, *, changed: bool) -> float:
+        """How long to wait now; changed: whether the last look saw something new."""
+        self._within = SOON if changed else min(SELDOM, self._within * _SLOWER)
+        return self._within

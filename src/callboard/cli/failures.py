@@ -3,11 +3,10 @@
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
-from callboard.cli.exits import FAILED, WRONG_USE
+from callboard.cli.exit import FAILED, WRONG_USE
 from callboard.errors import (
     AgentError,
     CallboardError,
@@ -58,7 +57,7 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
     return exit_code(error)
 
 
-def as_payload(error: Exception) -> dict[str, Any]:
+def as_payload(error: Exception) -> dict[str, object]:
     """The error as JSON: a code, a message, and what was involved."""
     if isinstance(error, CallboardError):
         return error.as_payload()
@@ -71,9 +70,9 @@ def _tell(error: Exception) -> None:
     if isinstance(error, click.UsageError) and error.ctx is not None:
         print(error.ctx.get_usage(), file=sys.stderr)
         print(f"Try: {error.ctx.command_path} --help", file=sys.stderr)
-    message = as_payload(error)["message"]
+    message = str(as_payload(error)["message"])
     if not isinstance(error, click.ClickException):
-        from callboard.display.characters import visible
+        from callboard.display.lines import visible
 
         message = visible(message)
     print(f"error: {message}", file=sys.stderr)

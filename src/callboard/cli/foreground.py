@@ -1,24 +1,30 @@
-"""Driving a session in the foreground: to its end, its next question, or Ctrl-C."""
+"""Drives a session in the foreground: to its end, its next question, or Ctrl-C."""
 
 import asyncio
+import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext, redirect_stdout, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass
-from typing import Any
+from types import FrameType
+from typing import Self
 
-from callboard.cli.audience import Audience
-from callboard.cli.exits import DONE, FAILED, INTERRUPTED, WAITING
-from callboard.cli.interruption import Impatient, Interruption
-from callboard.cli.places import Board, Place
-from callboard.cli.reasons import Reason, Situation, reason
+from callboard.board.protocol import Board
+from callboard.cli.diagnosis import Reason, Situation, reason, situation, tell_reason
+from callboard.cli.exit import DONE, FAILED, INTERRUPTED, WAITING, leave_now
+from callboard.cli.format import preview
+from callboard.cli.lookup import find_session
+from callboard.cli.presenter import Audience
 from callboard.cli.screen import Screen
-from callboard.cli.standing import situation, tell_ways
-from callboard.cli.wording import preview
+from callboard.cli.targets import Target
+from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import SessionOwned
 from callboard.events.codec import dump_json
+from callboard.events.json_values import as_object
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXITS = {"completed": DONE, "waiting": WAITING, "paused": WAITING, "tasks": WAITING}
 """Why a drive ended → the exit code; anything else is a failure."""
 
@@ -26,22 +32,101 @@ _PREVIEW = 100
 _OURS = ("humanResponse", "human_response", "approved")
 
 
+class Interruption(ExitStack):
+    """Cancels a task when the process is asked to end, so that it can put things down."""
+
+    def __init__(self, task: asyncio.Future[object]) -> None:
+        super().__init__()
+        self.happened = False
+        self._task = task
+        self._loop = asyncio.get_running_loop()
+
+    def __enter__(self) -> Self:
+        # Not the loop's own handlers: those wait for an agent that blocks the loop.
+        for number in _SIGNALS:
+            self.callback(signal.signal, number, signal.signal(number, self._caught))
+        return super().__enter__()
+
+    def _caught(self, number: int, frame: FrameType | None) -> None:
+        if self.happened:
+            leave_now()
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop the task as a first Ctrl-C does."""
+        self.happened = True
+        self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+class Impatient(ThreadPoolExecutor):
+    """Threads for plain functions, which the end of a run does not wait for."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let idle threads end; one at work is left to the end of the process."""
+        super().shutdown(wait=False, cancel_futures=True)
+
+
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Foreground:
     """Where a session is driven: on which database or server, before whom."""
 
-    place: Place
+    place: Target
     as_json: bool
     auto_approve: bool
-    tell_end: Callable[[Screen, Any], None] | None = None
+    tell_end: Callable[[Screen, object], None] | None = None
     """Says what came of it, by its last state; without it, the state is shown."""
 
 
-Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[Any]]]]
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """A session that is to go on, and where its workflow is if not where it was begun from."""
+
+    info: SessionInfo
+    stage: Foreground
+    by: str | None = None
+    file: str | None = None
+
+    @classmethod
+    def typed(
+        cls,
+        session: str,
+        file: str | None,
+        by: str | None,
+        auto_approve: bool,
+        place: Target,
+        as_json: bool,
+    ) -> Self:
+        """The session that was meant."""
+        info = place.ask(lambda board: find_session(board, place, session))
+        return cls(info, Foreground(place, as_json, auto_approve), by, file)
+
+    def workflows(self) -> list[Workflow]:
+        """What has to be known here for it to go on."""
+        return self.stage.place.needed(self.info, self.file)
+
+
+Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[object]]]]
 """Begins or takes up a session; gives its id and what drives it."""
 
 
-def play(stage: Stage, workflows: Sequence[Workflow], begin: Begin) -> int:
+def start(
+    workflow: Workflow | str,
+    given: object,
+    source: Mapping[str, str] | None,
+    tell: Callable[[str], object] = str,
+) -> Begin:
+    """Begin a new session; `tell` hears its id."""
+
+    async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:
+        people, hear = audience.people, audience.tell
+        execution = board.run(workflow, given, human_input=people, on_event=hear, source=source)
+        tell(execution.session_id)
+        return execution.session_id, execution
+
+    return begin
+
+
+def play(stage: Foreground, workflows: Sequence[Workflow], begin: Begin) -> int:
     """Drive a session here, or watch it there, until it stops; returns the exit code."""
     audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
     # With --json standard output is for events alone, whatever the workflow prints.
@@ -50,36 +135,30 @@ def play(stage: Stage, workflows: Sequence[Workflow], begin: Begin) -> int:
 
 
 async def _play(
-    stage: Stage, audience: Audience, workflows: Sequence[Workflow], begin: Begin
+    stage: Foreground, audience: Audience, workflows: Sequence[Workflow], begin: Begin
 ) -> int:
     asyncio.get_running_loop().set_default_executor(Impatient())
     async with stage.place.open(workflows, create=True) as board:
         session_id, drive = await begin(board, audience)
-        return await _watch(stage, board, audience, session_id, drive)
+        task = asyncio.ensure_future(drive)
+        with Interruption(task) as interruption:
+            audience.on_gone = interruption.stop
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not interruption.happened:
+                    raise
+                return _interrupted(stage, audience, session_id)
+            except SessionOwned:
+                audience.notes.line(f"Another process drives session {session_id} now.")
+                return DONE
+            finally:
+                audience.rest()
+        await audience.finish(board, session_id)
+        return await _conclude(stage, board, audience, session_id)
 
 
-async def _watch(
-    stage: Stage, board: Board, audience: Audience, session_id: str, drive: Awaitable[Any]
-) -> int:
-    task = asyncio.ensure_future(drive)
-    with Interruption(task) as interruption:
-        audience.on_gone = interruption.stop
-        try:
-            await task
-        except asyncio.CancelledError:
-            if not interruption.happened:
-                raise
-            return _interrupted(stage, audience, session_id)
-        except SessionOwned:
-            audience.notes.line(f"Another process drives session {session_id} now.")
-            return DONE
-        finally:
-            audience.rest()
-    await audience.finish(board, session_id)
-    return await _conclude(stage, board, audience, session_id)
-
-
-def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
+def _interrupted(stage: Foreground, audience: Audience, session_id: str) -> int:
     audience.rest()
     resume = stage.place.command("resume", session_id)
     said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
@@ -93,7 +172,7 @@ def _interrupted(stage: Stage, audience: Audience, session_id: str) -> int:
     return INTERRUPTED
 
 
-async def _conclude(stage: Stage, board: Board, audience: Audience, session_id: str) -> int:
+async def _conclude(stage: Foreground, board: Board, audience: Audience, session_id: str) -> int:
     """Say how the session stands, and what to do about it."""
     now = await situation(board, stage.place, session_id)
     why = reason(now)
@@ -104,24 +183,24 @@ async def _conclude(stage: Stage, board: Board, audience: Audience, session_id: 
     if why.kind == "failed":
         _tell_failure(stage, now, why)
         return FAILED
-    notes = audience.notes
-    notes.paragraph(why.text)
-    tell_ways(notes, why)
+    tell_reason(audience.notes, why)
     return INTERRUPTED if audience.left_a_question else _EXITS.get(why.kind, FAILED)
 
 
-def _tell_state(screen: Screen, state: Any) -> None:
-    if isinstance(state, dict):
-        for key, value in state.items():  # pyright: ignore[reportUnknownVariableType]
-            if key not in _OURS and value is not None:
-                said = preview(value, _PREVIEW)
-                screen.line((f"  {preview(key)}: ", "faint"), said)
+def _tell_state(screen: Screen, state: object) -> None:
+    for key, value in as_object(state).items():
+        if key not in _OURS and value is not None:
+            screen.line((f"  {preview(key)}: ", "faint"), preview(value, _PREVIEW))
 
 
-def _tell_failure(stage: Stage, now: Situation, why: Reason) -> None:
+def _tell_failure(stage: Foreground, now: Situation, why: Reason) -> None:
     retry = now.command("retry", now.id)
     if stage.as_json:
         error = {**(now.info.error or {}), "sessionId": now.id, "retry": retry}
         print(dump_json({"error": error}).decode(), file=sys.stderr)
     else:
-        print(f"error: {why.text}\nTry again: {retry}", file=sys.stderr)
+        screen = Screen(sys.stderr)
+        screen.line(f"error: {why.text}")
+        for line in (why.traceback or "").splitlines():
+            screen.line((f"  {line}", "faint"))
+        screen.line("Try again: ", (retry, "command"))

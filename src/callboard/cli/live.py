@@ -1,17 +1,68 @@
-"""A session as it runs, told line by line; on a terminal with a sign that agents are at work."""
+"""A session as it runs, line by line; on a terminal with a line that shows which agents work."""
 
 import asyncio
+import time
 from datetime import datetime
 
+from rich import live
+from rich.text import Text
+
+from callboard.cli.format import duration, one_line
 from callboard.cli.narrative import Telling, heading, told
 from callboard.cli.screen import Screen
-from callboard.cli.spinner import Spinner
-from callboard.cli.wording import one_line
-from callboard.display.characters import visible
+from callboard.display.lines import visible
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.json_values import as_text
 
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_ASCII_FRAMES = "|/-\\"
+_PER_SECOND = 10
 _SPOKEN = (names.TEXT_DELTA, names.THINKING_DELTA)
+
+
+class Spinner:
+    """Turns while agents work. Without a terminal it does nothing.
+
+    agents: run → who works at it, and since when.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self.works = screen.is_terminal
+        self._screen = screen
+        self._frames = _FRAMES if screen.unicode else _ASCII_FRAMES
+        self.agents: dict[str, tuple[str, float]] = {}
+        self._live: live.Live | None = None
+
+    def show(self) -> None:
+        """Turn, if there is anyone at work."""
+        if not self.agents:
+            self.hide()
+        elif self.works and self._live is None:
+            self._live = live.Live(
+                get_renderable=self._line,
+                console=self._screen.console,
+                refresh_per_second=_PER_SECOND,
+                transient=True,
+            )
+            self._live.start()
+
+    def hide(self) -> None:
+        """Leave the screen to others."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _line(self) -> Text:
+        now = time.monotonic()
+        frame = self._frames[int(now * _PER_SECOND) % len(self._frames)]
+        agents = list(self.agents.values())
+        names = ", ".join(name for name, _ in agents)
+        longest = max((now - since for _, since in agents), default=0.0)
+        lasted = f"  {duration(int(longest))}" if longest >= 1 else ""
+        line = self._screen.styled((f"  {frame} {names}", "here"), (lasted, "faint"))
+        line.truncate(self._screen.width - 1, overflow="ellipsis")
+        return line
 
 
 class Live:
@@ -39,7 +90,7 @@ class Live:
         if not self._in_line:
             self._spinner.show()
         if event.name == names.REQUESTED:
-            self.expect(event.payload["id"])
+            self.expect(as_text(event.payload["id"]))
 
     def introduce(self, workflow: str, session_id: str, begun: datetime) -> None:
         """Say which session it is; for one that does not begin here."""
@@ -84,24 +135,24 @@ class Live:
 
     def _count(self, event: Event) -> None:
         """Keep track of who is at work."""
-        run = event.payload.get("run") or ""
+        run, agents = as_text(event.payload.get("run")), self._spinner.agents
         if event.name == names.AGENT_STARTED:
-            self._spinner.begin(run, one_line(event.payload["agent"]))
+            agents[run] = one_line(as_text(event.payload["agent"])), time.monotonic()
         elif event.name in (names.AGENT_COMPLETED, names.AGENT_INTERRUPTED, names.PHASE_FAILED):
-            self._spinner.finish(run)
+            agents.pop(run, None)
         elif event.name in (names.PHASE_EXITED, *names.TERMINAL):
-            self._spinner.clear()
+            agents.clear()
 
     def _say(self, event: Event) -> None:
         """Add to what an agent says; a new speaker begins a new line."""
-        speaker = (event.payload.get("run", ""), event.name)
+        speaker = (as_text(event.payload.get("run")), event.name)
         if self._speaking != speaker:
             self._finish_line()
             self._speaking = speaker
         margin = (f"    {self._screen.signs.bar} ", "faint")
         style = "faint" if event.name == names.THINKING_DELTA else ""
         said: list[tuple[str, str]] = []
-        for line in visible(event.payload["delta"]).splitlines(keepends=True):
+        for line in visible(as_text(event.payload["delta"])).splitlines(keepends=True):
             said += [(line, style)] if self._in_line else [margin, (line, style)]
             self._in_line = not line.endswith("\n")
         if self._in_line:

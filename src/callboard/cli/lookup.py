@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from callboard.cli.places import Board, Place
-from callboard.cli.reasons import ways_to_answer
-from callboard.cli.wording import one_line
+from callboard.board.protocol import Board
+from callboard.cli.diagnosis import ways_to_answer
+from callboard.cli.format import one_line
+from callboard.cli.targets import Target
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import InteractionNotFound, SessionNotFound, ValidationError
 from callboard.interactions.records import Interaction
@@ -15,7 +16,7 @@ SHORTEST = 4
 _PAGE = 1000
 
 
-async def find_session(board: Board, place: Place, given: str) -> SessionInfo:
+async def find_session(board: Board, place: Target, given: str) -> SessionInfo:
     """The session with this id, or the only one whose id begins so."""
     with suppress(SessionNotFound):
         return await board.session(given)
@@ -29,7 +30,7 @@ async def find_session(board: Board, place: Place, given: str) -> SessionInfo:
     return await board.session(found[0])
 
 
-async def find_question(board: Board, place: Place, given: str) -> Interaction:
+async def find_question(board: Board, place: Target, given: str) -> Interaction:
     """The question that is meant, by its own id or by its session's if that asks only one."""
     with suppress(InteractionNotFound):
         return await board.interaction(given)
@@ -62,7 +63,7 @@ async def _sessions_beginning(board: Board, given: str) -> list[str]:
     return found
 
 
-async def _only_question(board: Board, place: Place, session_id: str) -> Interaction:
+async def _only_question(board: Board, place: Target, session_id: str) -> Interaction:
     pending = await board.inbox(session_id)
     if len(pending) == 1:
         return pending[0]

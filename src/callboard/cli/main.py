@@ -5,15 +5,18 @@ Only click is imported here. A command's module is imported when it is called, s
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from callboard.cli.choice import Choice
-from callboard.cli.exits import DONE, INTERRUPTED
-from callboard.cli.leaving import write_no_more
+from callboard.cli.exit import DONE, INTERRUPTED, write_no_more
+from callboard.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Run": {
@@ -62,6 +65,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "backup": "Copy the database while it is in use.",
         "prune": "Remove sessions and plates for good that ended long ago.",
         "rebuild": "Make the tables that people query again from the log.",
+        "completion": "Complete commands and options with Tab, in bash, zsh or fish.",
     },
 }
 """The commands and what each is for, without importing any of them."""
@@ -81,7 +85,7 @@ class LazyGroup(click.Group):
         """The command of this name, its module imported."""
         if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
             return None
-        return import_module(f"callboard.cli.{cmd_name}").command
+        return import_module(f"callboard.cli.commands.{cmd_name}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -97,7 +101,19 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command {name!r}.{meant}")
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The commands, without importing any of them; and our own options."""
+        from click.shell_completion import CompletionItem
+
+        known = {name: said for section in SECTIONS.values() for name, said in section.items()}
+        found = [
+            CompletionItem(name, help=said)
+            for name, said in known.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command; when whoever reads our output leaves, leave quietly."""
         try:
             return super().invoke(ctx)
@@ -123,7 +139,7 @@ class LazyGroup(click.Group):
     metavar="PATH",
     envvar="CALLBOARD_DB",
     help="The database: a path or sqlite:///path. Also CALLBOARD_DB. "
-    "Default: in your user data directory.",
+    "Default: that of the only server that is running, else in your user data directory.",
 )
 @click.option(
     "--server",
@@ -137,20 +153,19 @@ class LazyGroup(click.Group):
 def group(ctx: click.Context, db: str | None, server: str | None, debug: bool) -> None:
     """Run agent workflows that can be paused, rewound and forked, with people in them."""
     typed = click.core.ParameterSource.COMMANDLINE
-    ctx.obj = Choice(
+    ctx.obj = Invocation(
         db or None,
         server or None,
         db_was_typed=ctx.get_parameter_source("db") is typed,
         server_was_typed=ctx.get_parameter_source("server") is typed,
     )
-    if server:
-        ctx.default_map = {name: {"server": server} for name in ("open", "board")}
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; whatever it raises becomes a line on standard error and an exit code."""
     try:
-        code = group.main(list(arguments), prog_name="callboard", standalone_mode=False)
+        with _whole_tracebacks() if "--debug" in arguments else nullcontext():
+            code = group.main(list(arguments), prog_name="callboard", standalone_mode=False)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
@@ -159,3 +174,19 @@ def run_command(arguments: Sequence[str]) -> int:
 
         return report(error, arguments)
     return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _whole_tracebacks() -> Generator[None]:
+    """Show on standard error all of what agents and other functions of workflows raise."""
+    import logging
+
+    log, handler = logging.getLogger("callboard.engine.tracebacks"), logging.StreamHandler()
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)

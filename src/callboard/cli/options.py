@@ -1,54 +1,107 @@
 """The options that commands share."""
 
 from collections.abc import Callable
+from functools import wraps
 from getpass import getuser
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from callboard.cli.choice import Choice
-from callboard.cli.database import Database
-from callboard.cli.places import Place
+from callboard.cli.invocation import Invocation
+from callboard.cli.targets import Database, Target, choose
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Command = TypeVar("Command", bound=Callable[..., object])
+Given = TypeVar("Given")
+R = TypeVar("R")
 
 
-def _database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Database:
-    # Before the command's name it means the same; after it is nearer, and wins.
-    chosen: Choice = ctx.obj or Choice()
-    if chosen.server_was_typed and all(one.name != "server" for one in ctx.command.params):
+def _typed(ctx: click.Context, db: str | None, server: str | None) -> Invocation:
+    """What was given. After the command's name is nearer than before it, and wins."""
+    chosen: Invocation = ctx.obj or Invocation()
+    return Invocation(
+        db or chosen.db,
+        server or chosen.server,
+        db_was_typed=bool(db) or chosen.db_was_typed,
+        server_was_typed=bool(server) or chosen.server_was_typed,
+    )
+
+
+def _refuse_server(ctx: click.Context) -> None:
+    chosen: Invocation = ctx.obj or Invocation()
+    if chosen.server_was_typed:
         raise click.UsageError(
             f"{ctx.info_name} works on a database of this machine, not on a server. "
             "Leave --server out, or run it where the server's database is."
         )
-    return Database(given or chosen.db or None)
+
+
+def _database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Database:
+    _refuse_server(ctx)
+    return Database(_typed(ctx, given, None).db)
+
+
+def _found_database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> Database:
+    _refuse_server(ctx)
+    target = _chosen(ctx, _typed(ctx, given, None)._replace(server=None))
+    assert isinstance(target, Database)
+    return target
 
 
 def _near_database(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:
     ctx.meta[_NEAR] = given
 
 
-def _place(ctx: click.Context, parameter: click.Parameter, server: str | None) -> Place:
-    chosen: Choice = ctx.obj or Choice()
-    db: str | None = ctx.meta.get(_NEAR)
-    if (db or chosen.db_was_typed) and (server or chosen.server_was_typed):
-        raise click.UsageError("Give --db or --server, not both: a server has its own database.")
-    # What was typed is meant; the environment only says what is usual.
-    if server or (chosen.server and not (db or chosen.db_was_typed)):
-        from callboard.cli.remote import Server
-        from callboard.client.access import checked
+def _place(ctx: click.Context, parameter: click.Parameter, server: str | None) -> Target:
+    return _chosen(ctx, _typed(ctx, ctx.meta.get(_NEAR), server))
 
-        return Server(checked(server or chosen.server or ""))
-    return Database(db or chosen.db or None)
+
+def _chosen(ctx: click.Context, given: Invocation) -> Target:
+    if given.db_was_typed and given.server_was_typed:
+        raise click.UsageError("Give --db or --server, not both: a server has its own database.")
+    target, note = choose(given)
+    # With --json, standard error is for a program as well.
+    if note is not None and not ctx.params.get("as_json") and not ctx.resilient_parsing:
+        click.echo(note, err=True)
+    return target
 
 
 _NEAR = "callboard.db"
 _DB_HELP = "The database: a path or sqlite:///path."
-_DB = click.option("--db", "database", metavar="PATH", callback=_database, help=_DB_HELP)
+
+
+def complete_files(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """Let the shell complete the names of files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+_DB = click.option(
+    "--db",
+    "database",
+    metavar="PATH",
+    callback=_database,
+    shell_complete=complete_files,
+    help=_DB_HELP,
+)
+_FOUND_DB = click.option(
+    "--db",
+    "database",
+    metavar="PATH",
+    callback=_found_database,
+    shell_complete=complete_files,
+    help=_DB_HELP,
+)
 _NEAR_DB = click.option(
     "--db",
     metavar="PATH",
     callback=_near_database,
+    shell_complete=complete_files,
     expose_value=False,
     is_eager=True,  # So that it is known when the place is chosen.
     help=_DB_HELP,
@@ -63,13 +116,13 @@ _SERVER = click.option(
 _DEBUG = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show where an error comes from."
 )
-_URL = click.option(
-    "--server",
-    metavar="URL",
-    envvar="CALLBOARD_SERVER",
-    help="The server: http://host:port. Also CALLBOARD_SERVER. Its token: CALLBOARD_TOKEN.",
+_JSON = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    is_eager=True,  # So that it is known when the place is chosen.
+    help="Print JSON for programs.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 def common(function: Command) -> Command:
@@ -77,9 +130,45 @@ def common(function: Command) -> Command:
     return _DB(_JSON(_DEBUG(function)))
 
 
+def found(function: Command) -> Command:
+    """The same for commands that work on the database of the server that is running."""
+    return _FOUND_DB(_JSON(_DEBUG(function)))
+
+
 def anywhere(function: Command) -> Command:
     """Add what every command takes that works on a server too, --server among it."""
-    return _NEAR_DB(_SERVER(_JSON(_DEBUG(function))))
+    return _NEAR_DB(_SERVER(plain(function)))
+
+
+def protocol(function: Command) -> Command:
+    """The same without --json, for commands that speak to a program in their own way."""
+    return _NEAR_DB(_SERVER(_DEBUG(function)))
+
+
+def several(*given: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Add options in their order; for commands that have many."""
+
+    def decorate(function: Command) -> Command:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def collected(
+    kind: Callable[..., Given],
+) -> Callable[[Callable[[Given], R]], Callable[..., R]]:
+    """Give a command that takes much all of it as one value, with a field for each option."""
+
+    def decorate(function: Callable[[Given], R]) -> Callable[..., R]:
+        @wraps(function)
+        def call(**given: object) -> R:
+            return function(kind(**given))
+
+        return call
+
+    return decorate
 
 
 def plain(function: Command) -> Command:
@@ -87,34 +176,16 @@ def plain(function: Command) -> Command:
     return _JSON(_DEBUG(function))
 
 
-def served(function: Command) -> Command:
-    """Add what a command takes that needs a server itself; --db says whose token opens it."""
-    return _URL(_DB(_DEBUG(function)))
-
-
-def driving(function: Command) -> Command:
-    """Add what every command takes that drives a session here."""
-    auto = click.option(
-        "--auto-approve", is_flag=True, help="Approve everything, take every first option."
-    )
-    return auto(function)
-
-
-def workflow_file(function: Command) -> Command:
-    """Add --file, for a session whose workflow is no longer where it was."""
-    option = click.option(
-        "--file",
-        "file",
-        metavar="FILE[:NAME]",
-        help="Where the workflow is, if it is not where the session was begun from.",
-    )
-    return option(function)
-
-
-def by(function: Command) -> Command:
-    """Add --by, whose name is recorded."""
-    option = click.option("--by", metavar="NAME", default=user_name, help="Who does this.")
-    return option(function)
+driving = click.option(
+    "--auto-approve", is_flag=True, help="Approve everything, take every first option."
+)
+"""What every command takes that drives a session here."""
+workflow_file = click.option(
+    "--file",
+    metavar="FILE[:NAME]",
+    help="Where the workflow is, if it is not where the session was begun from.",
+)
+"""For a session whose workflow is no longer where it was."""
 
 
 def user_name() -> str | None:
@@ -123,3 +194,7 @@ def user_name() -> str | None:
         return getuser()
     except (KeyError, OSError):
         return None
+
+
+by = click.option("--by", metavar="NAME", default=user_name, help="Who does this.")
+"""Whose name is recorded."""

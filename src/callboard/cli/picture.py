@@ -5,10 +5,12 @@ others run beside the boxes, one lane for each phase they lead to. Heavy lines w
 ones not. Pure: what it draws is in its arguments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from callboard.cli.canvas import Canvas, Segment, Stroke, cells, fit
+from callboard.cli.format import ASCII, Signs
+from callboard.engine.offers import PhaseInfo
 
 Edge = tuple[str, str]
 
@@ -19,69 +21,37 @@ _NARROWEST = 14
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseShape:
-    """What the picture has to know of a phase. `leads_to` is None when only running it tells."""
-
-    name: str
-    agent: str | None = None
-    human: bool = False
-    terminal: bool = False
-    leads_to: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Path:
-    """The way a session took: visits by phase, edges with how often, and where it is."""
+    """The way a session took: visits by phase, edges with how often, and where it is.
+
+    skipped: the phases that did nothing in any of their visits.
+    """
 
     visits: Mapping[str, int]
     edges: Mapping[Edge, int]
     here: str | None = None
     failed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """The signs of a picture."""
-
-    done: str = "✓"
-    failed: str = "✗"
-    here: str = "●"
-    ahead: str = "○"
-    human: str = "◆"
-    down: str = "▼"
-    down_not_taken: str = "▽"
-    back: str = "◄"
-    back_not_taken: str = "◁"
-    arrow: str = "→"
-    times: str = "×"
-    more: str = "…"
-    end: str = "■"
-    dot: str = "·"
-    taken: str = "━"
-    not_taken: str = "┄"
-
-
-ASCII = Marks("+", "x", "*", "o", "?", "V", "v", "<", "<", "->", "x", "~", "#", "-", "=", ".")
+    skipped: Collection[str] = ()
 
 
 def picture(
-    phases: Sequence[PhaseShape], path: Path, width: int, *, unicode: bool = True
+    phases: Sequence[PhaseInfo], path: Path, width: int, *, unicode: bool = True
 ) -> list[list[Segment]]:
     """Draw the workflow in at most `width` columns, as lines of styled segments."""
-    marks = Marks() if unicode else ASCII
+    marks = Signs() if unicode else ASCII
     shown = _with_strangers(phases, path)
     drawing = _Drawing(shown, path, marks, Canvas(unicode=unicode))
     lines = drawing.draw(width) if drawing.fits(width) else _listing(shown, path, marks, width)
-    return [*lines, *_legend(shown, marks, width)]
+    return [*lines, *_legend(shown, path, marks, width)]
 
 
-def _with_strangers(phases: Sequence[PhaseShape], path: Path) -> list[PhaseShape]:
+def _with_strangers(phases: Sequence[PhaseInfo], path: Path) -> list[PhaseInfo]:
     """The phases, and behind them those that the session saw and the workflow has no more."""
     known = {phase.name for phase in phases}
-    return [*phases, *(PhaseShape(name) for name in path.visits if name not in known)]
+    return [*phases, *(PhaseInfo(name) for name in path.visits if name not in known)]
 
 
-def _edges(phases: Sequence[PhaseShape], path: Path) -> list[Edge]:
+def _edges(phases: Sequence[PhaseInfo], path: Path) -> list[Edge]:
     """Where each phase can lead, and where it did lead, in the order of the phases."""
     names = {phase.name for phase in phases}
     possible = [(phase.name, to) for phase in phases for to in phase.leads_to or ()]
@@ -89,23 +59,25 @@ def _edges(phases: Sequence[PhaseShape], path: Path) -> list[Edge]:
     return [edge for edge in both if edge[0] in names and edge[1] in names]
 
 
-def _look(phase: PhaseShape, path: Path, marks: Marks) -> tuple[str, str]:
+def _look(phase: PhaseInfo, path: Path, marks: Signs) -> tuple[str, str]:
     """The sign of a phase and the style of its box."""
     if phase.name == path.failed:
         return marks.failed, "failed"
     if phase.name == path.here:
         return marks.here, "here"
+    if phase.name in path.skipped:
+        return marks.off, "faint"
     return (marks.done, "done") if path.visits.get(phase.name) else (marks.ahead, "faint")
 
 
-def _title(phase: PhaseShape, path: Path, marks: Marks) -> tuple[str, str]:
+def _title(phase: PhaseInfo, path: Path, marks: Signs) -> tuple[str, str]:
     """The first line of a phase: what stands left, what stands right."""
     count = path.visits.get(phase.name, 0)
     name = f"{_look(phase, path, marks)[0]} {phase.name}"
     return name, f"{count}{marks.times}" if count > 1 else ""
 
 
-def _details(phase: PhaseShape, marks: Marks) -> str:
+def _details(phase: PhaseInfo, marks: Signs) -> str:
     """The second line of a phase."""
     known = [phase.agent] if phase.agent and phase.agent != phase.name else []
     if phase.human:
@@ -155,7 +127,7 @@ def _lanes(nets: Sequence[_Net]) -> dict[int, int]:
 
 class _Drawing:
     def __init__(
-        self, phases: Sequence[PhaseShape], path: Path, marks: Marks, canvas: Canvas
+        self, phases: Sequence[PhaseInfo], path: Path, marks: Signs, canvas: Canvas
     ) -> None:
         self._phases = phases
         self._path = path
@@ -190,7 +162,7 @@ class _Drawing:
             self._leave(index)
         return self._canvas.lines()
 
-    def _wanted(self, phase: PhaseShape) -> int:
+    def _wanted(self, phase: PhaseInfo) -> int:
         name, count = _title(phase, self._path, self._marks)
         return max(
             cells(name) + (cells(count) + 2 if count else 0),
@@ -198,7 +170,7 @@ class _Drawing:
             _NARROWEST - 4,
         )
 
-    def _box(self, index: int, phase: PhaseShape) -> None:
+    def _box(self, index: int, phase: PhaseInfo) -> None:
         row, inside, more = index * _ROWS, self._width - 4, self._marks.more
         _, style = _look(phase, self._path, self._marks)
         strokes: dict[str, Stroke] = {"faint": "dashed", "done": "light"}
@@ -254,7 +226,7 @@ class _Drawing:
 
 
 def _listing(
-    phases: Sequence[PhaseShape], path: Path, marks: Marks, width: int
+    phases: Sequence[PhaseInfo], path: Path, marks: Signs, width: int
 ) -> list[list[Segment]]:
     """The same in words, where there is no room for lanes."""
     edges = _edges(phases, path)
@@ -273,8 +245,12 @@ def _listing(
     return lines
 
 
-def _legend(phases: Sequence[PhaseShape], marks: Marks, width: int) -> list[list[Segment]]:
+def _legend(
+    phases: Sequence[PhaseInfo], path: Path, marks: Signs, width: int
+) -> list[list[Segment]]:
     words = [f"{marks.taken} path taken", f"{marks.not_taken} not taken"]
+    if path.skipped:
+        words.append(f"{marks.off} skipped")
     if any(phase.human for phase in phases):
         words.append(f"{marks.human} asks a person")
     if any(phase.terminal for phase in phases):

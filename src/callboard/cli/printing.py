@@ -1,29 +1,39 @@
-"""What commands print again and again: JSON for programs, tables for people."""
+"""What commands print again and again: JSON for programs, tables and progress for people."""
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 
 import orjson
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from callboard.cli.canvas import cells
 from callboard.cli.screen import Screen
 
+Cell = str | tuple[str, str]
+"""Text, or text with the name of its style."""
+Report = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
 
-def print_json(values: Iterable[Any]) -> None:
+
+def print_json(values: Iterable[object]) -> None:
     """Print values as JSON, one a line."""
     for value in values:
         sys.stdout.buffer.write(orjson.dumps(value) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def pretty_json(value: Any) -> str:
+def pretty_json(value: object) -> str:
     """A JSON value over several lines, keys in their order."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
-Cell = str | tuple[str, str]
-"""Text, or text with the name of its style."""
+def print_result(as_json: bool, document: Mapping[str, object], *said: Cell) -> None:
+    """Print what came of a command: a document for programs, or a line for people."""
+    if as_json:
+        print_json([document])
+    else:
+        Screen().line(*said)
 
 
 def print_table(screen: Screen, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
@@ -43,3 +53,15 @@ def _text(cell: Cell) -> str:
 def _padded(cell: Cell, width: int) -> Cell:
     text = _text(cell) + " " * (width - cells(_text(cell)))
     return text if isinstance(cell, str) else (text, cell[1])
+
+
+@contextmanager
+def bar(screen: Screen, what: str) -> Generator[Report]:
+    """Show a bar while the work goes on; without a terminal nothing is shown."""
+    if not screen.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen.console, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,18 +1,34 @@
-"""Questions in the terminal: every line of one, and what became of its answer."""
+"""Questions in the terminal: every line of one, who may answer it, and what became of that."""
 
+import json
+import os
 import sys
 from collections.abc import Mapping
 from typing import Final
 
 import click
 
-from callboard.cli.exits import DONE, FAILED, WAITING
-from callboard.cli.places import Place
+from callboard.board.agent_processes import (
+    AgentProcess,
+    agent_process,
+    is_agents,
+    not_by_agents,
+)
+from callboard.board.protocol import Board
+from callboard.cli.exit import DONE, FAILED, WAITING
 from callboard.cli.screen import Screen
-from callboard.display.lines import Bounds, Line, Look
-from callboard.display.questions import Shown, show
+from callboard.cli.targets import Target
+from callboard.display.lines import Bounds, Line, Look, visible
+from callboard.display.questions import QuestionText, show
 from callboard.display.receipts import answerer, receipt
+from callboard.errors import Forbidden, ValidationError
+from callboard.interactions.kinds import KINDS, is_from_board, manner_of
+from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction, Receipt
+from callboard.interactions.rulings import agreed
+from callboard.systems.processes import ancestors
+from callboard.vendors.claude.launching import MARK
+from callboard.vendors.rules import rules_of
 
 _MOST_LINES: Final = 40
 _LONGEST_LINE: Final = 400
@@ -25,15 +41,17 @@ _STYLES: Final[Mapping[Look, str]] = {
     "number": "command",
     "notice": "here",
 }
-_EXITS: Final[Mapping[Receipt, int]] = {
-    "pending": WAITING,
-    "delivered": DONE,
-    "overruled": FAILED,
-    "lost": FAILED,
+_RECEIPTS: Final[Mapping[Receipt | None, tuple[int, str, str]]] = {
+    "pending": (WAITING, "ahead", "here"),
+    "delivered": (DONE, "done", "done"),
+    "overruled": (FAILED, "failed", "failed"),
+    "lost": (FAILED, "failed", "failed"),
+    None: (DONE, "dot", "faint"),
 }
+"""What became of an answer → the exit code, the sign, and its style."""
 
 
-def shown(place: Place, asked: Interaction, *, full: bool = False) -> Shown:
+def shown(place: Target, asked: Interaction, *, full: bool = False) -> QuestionText:
     """A question as `inbox` lists it; full: with every line."""
     command = place.command("inbox", asked.id, "--full")
     return show(asked, None if full else Bounds(_MOST_LINES, _LONGEST_LINE, command))
@@ -46,38 +64,116 @@ def print_lines(screen: Screen, lines: list[Line], indent: str = "  ") -> None:
         screen.line(lead, (line.text, _STYLES.get(line.look, "")))
 
 
-def confirm_whole(place: Place, asked: Interaction) -> bool:
-    """Show all that a yes would allow, where `inbox` shows only part; whether that was so."""
-    if not shown(place, asked).shortened:
-        return False
-    # Standard output may be for a program.
-    screen = Screen(sys.stderr)
-    print_lines(screen, list(shown(place, asked, full=True).lines), indent="")
-    return True
-
-
-def confirm(question: str) -> None:
-    """Ask for a yes at the terminal; anything else ends the command."""
-    click.confirm(question, default=False, abort=True, err=True)
-
-
-def print_receipt(screen: Screen, place: Place, asked: Interaction) -> None:
+def print_receipt(screen: Screen, place: Target, asked: Interaction) -> None:
     """Say what became of an answer to a coding agent, and whose it was."""
     said = receipt(asked, place.command("inbox", asked.id))
-    sign, style = _SIGNS.get(asked.receipt, ("dot", "faint"))
+    _, sign, style = _RECEIPTS[asked.receipt]
     screen.line((f"{getattr(screen.signs, sign)} {said}", style))
     if who := answerer(asked):
         screen.line((f"  {who}", "faint"))
 
 
-_SIGNS: Final[Mapping[Receipt | None, tuple[str, str]]] = {
-    "pending": ("ahead", "here"),
-    "delivered": ("done", "done"),
-    "overruled": ("failed", "failed"),
-    "lost": ("failed", "failed"),
-}
-
-
 def exit_code(asked: Interaction) -> int:
     """0 when the agent got the answer, 1 when it did not count, 3 while that is not known."""
-    return DONE if asked.receipt is None else _EXITS[asked.receipt]
+    return _RECEIPTS[asked.receipt][0]
+
+
+async def check_answerer(board: Board, asked: Interaction) -> None:
+    """Refuse to answer for a coding agent; what agents ask is answered at a terminal only."""
+    if is_from_board(asked.type) and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise Forbidden(
+            f"{asked.type} {asked.id} is for a person to decide, and this is no terminal. Answer "
+            "it in the dashboard, in `callboard board`, or in a terminal of your own.",
+            interaction_id=asked.id,
+        )
+    if MARK in os.environ or is_agents([ancestors(os.getpid())], await _agents(board)):
+        raise not_by_agents(asked.id)
+
+
+async def _agents(board: Board) -> list[AgentProcess]:
+    """The processes of the agents on the board.
+
+    On a server of another machine the same number means another process, and its start tells that.
+    """
+    plates = await board.plates.all(dismissed=True)
+    known = [agent_process(one.pid, one.proc_start, one.status) for one in plates]
+    return [one for one in known if one is not None]
+
+
+def confirm_yes(place: Target, asked: Interaction, *, always: bool) -> None:
+    """Show all that a yes would allow, where `inbox` shows only part of it, and ask again.
+
+    So nobody allows what they have not seen to its end. What makes no sense is left to be refused
+    with the answer.
+    """
+    if manner_of(asked.type) != "ruling":
+        return
+    was_shortened = shown(place, asked).shortened
+    if was_shortened:
+        # Standard output may be for a program.
+        screen = Screen(sys.stderr)
+        print_lines(screen, list(shown(place, asked, full=True).lines), indent="")
+    if always:
+        _confirm_rules(asked)
+    elif was_shortened:
+        _confirm("Allow all of this?" if asked.type == "permission" else "Approve all of this?")
+
+
+def _confirm(question: str) -> None:
+    """Ask for a yes at the terminal; anything else ends the command."""
+    click.confirm(question, default=False, abort=True, err=True)
+
+
+def _confirm_rules(asked: Interaction) -> None:
+    """Show the rules that `--always` would make, and ask whether they are meant."""
+    rules = rules_of(asked.config) if asked.type == "permission" else []
+    if not rules:
+        raise ValidationError(
+            "The agent proposes no rule with this. Leave out --always.", field="always"
+        )
+    screen = Screen(sys.stderr)
+    screen.line("This changes the agent's settings, and it then does not ask any more:")
+    for rule in rules:
+        screen.line(f"  {visible(f'{rule.does} {rule.where}'.strip(), keep='')}")
+        for one in rule.exactly:
+            screen.line((f"    {visible(one, keep='')}", "here"))
+    _confirm("Always?")
+
+
+def ruled(asked: Interaction, value: str, message: str | None, always: bool) -> object:
+    """The value that the answer sends, from what was typed."""
+    if manner_of(asked.type) == "answers":
+        if always:
+            raise ValidationError("--always goes only with a yes.", field="always")
+        return _answers(asked, value)
+    verdict: dict[str, object] = {"approved": agreed(value, None)}
+    if message is not None:
+        verdict[KINDS[asked.type].remark] = message
+    return verdict | ({"always": True} if always else {})
+
+
+def _answers(asked: Interaction, value: str) -> object:
+    if not value.lstrip().startswith("{"):
+        return meant(value, asked.options)
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ValidationError(f"The answers are no JSON: {error}.", field="value") from error
+
+
+def decision(typed: str, schema: object) -> object:
+    """What was decided, as it was typed: JSON, or else text. Where a text is wanted, a text."""
+    try:
+        found = json.loads(typed)
+    except ValueError:
+        return typed
+    needs_text = form_of(schema) in ("approval", "selection", "freeform")
+    return typed if needs_text and not isinstance(found, str) else found
+
+
+def meant(value: str, options: list[str] | None) -> str:
+    """The option that a value means: itself, or the one with this number."""
+    if not options or value in options or not value.isdecimal():
+        return value
+    number = int(value)
+    return options[number - 1] if 1 <= number <= len(options) else value

@@ -2,37 +2,18 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-from callboard.display.characters import visible
+from callboard.cli.format import ASCII, Signs
+from callboard.display.lines import visible
 
 # Nobody sees where a line ends that goes into a file or a pipe.
 _ENDLESS = 10_000
 
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """One character each, which every terminal font has."""
-
-    done: str = "✓"
-    failed: str = "✗"
-    here: str = "●"
-    ahead: str = "○"
-    entered: str = "▸"
-    asks: str = "?"
-    paused: str = "‖"
-    off: str = "⊘"
-    arrow: str = "→"
-    dot: str = "·"
-    bar: str = "│"
-
-
-ASCII = Signs("+", "x", "*", "o", ">", "?", "=", "-", "->", "-", "|")
 
 STYLES = {
     "done": "green",

@@ -1,25 +1,37 @@
 """The programs that keep a server running, and own the socket that it listens at."""
 
 import os
+import plistlib
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from xml.parsers.expat import ExpatError
 
-from callboard.cli.service_units import (
-    LABEL,
-    SERVICE,
-    SOCKET,
-    Served,
-    launchd_agent,
-    launchd_port,
-    systemd_port,
-    systemd_units,
-)
 from callboard.errors import SettingsUnusable
+from callboard.events.json_values import as_object
+from callboard.server.activation import NAME
 
+SERVICE: Final = "callboard.service"
+SOCKET: Final = "callboard.socket"
+LABEL: Final = "callboard"
+"""The name of the launchd agent."""
+
+_OURS: Final = "# Made by `callboard service install`."
 _PATIENCE: Final = 60
+_LISTENS: Final = re.compile(r"^ListenStream=127\.0\.0\.1:([0-9]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCommand:
+    """What the supervisor runs: a command, behind a port of this machine."""
+
+    command: tuple[str, ...]
+    port: int
+    log: Path
 
 
 class Systemd:
@@ -32,17 +44,19 @@ class Systemd:
         base = Path(config) if config else Path.home() / ".config"
         self.folder = base / "systemd" / "user"
 
-    def files(self, served: Served) -> dict[Path, bytes]:
+    def files(self, served: ServiceCommand) -> dict[Path, bytes]:
         """The units."""
         units = systemd_units(served)
         return {self.folder / name: text.encode() for name, text in units.items()}
 
     def port(self) -> int | None:
-        """The port of the socket unit."""
+        """The port of the socket unit, if that is ours."""
         try:
-            return systemd_port((self.folder / SOCKET).read_text(encoding="utf-8"))
+            unit = (self.folder / SOCKET).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
+        found = _LISTENS.search(unit)
+        return int(found[1]) if found and unit.startswith(_OURS) else None
 
     def start(self) -> None:
         """Enable both units, and start them anew."""
@@ -91,7 +105,7 @@ class Launchd:
         self.plist = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
         self._domain = f"gui/{os.getuid()}"
 
-    def files(self, served: Served) -> dict[Path, bytes]:
+    def files(self, served: ServiceCommand) -> dict[Path, bytes]:
         """The agent."""
         return {self.plist: launchd_agent(served)}
 
@@ -143,3 +157,75 @@ def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 
 def _said(done: "subprocess.CompletedProcess[str]") -> str:
     return " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+
+
+def systemd_units(served: ServiceCommand) -> dict[str, str]:
+    """The units by their names. The socket is one of its own, so it outlives every server."""
+    run = " ".join(_word(word) for word in served.command)
+    socket = f"""\
+{_OURS}
+[Unit]
+Description=Callboard's address
+
+[Socket]
+ListenStream=127.0.0.1:{served.port}
+Backlog=4096
+
+[Install]
+WantedBy=sockets.target
+"""
+    service = f"""\
+{_OURS}
+[Unit]
+Description=Callboard
+Requires={SOCKET}
+After={SOCKET}
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart={run}
+Restart=on-failure
+RestartSec=1
+UMask=0077
+
+[Install]
+WantedBy=default.target
+"""
+    return {SOCKET: socket, SERVICE: service}
+
+
+def launchd_agent(served: ServiceCommand) -> bytes:
+    """The property list of the agent."""
+    socket = {
+        "SockNodeName": "127.0.0.1",
+        "SockServiceName": str(served.port),
+        "SockFamily": "IPv4",
+        "SockType": "stream",
+    }
+    return plistlib.dumps(
+        {
+            "Label": LABEL,
+            "ProgramArguments": list(served.command),
+            "Sockets": {NAME: socket},
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 1,
+            "Umask": 0o077,
+            "StandardErrorPath": str(served.log),
+        }
+    )
+
+
+def launchd_port(agent: bytes) -> int | None:
+    """The port in an agent's property list that is ours."""
+    try:
+        sockets = as_object(as_object(plistlib.loads(agent)).get("Sockets"))
+        return int(str(as_object(sockets.get(NAME)).get("SockServiceName")))
+    except (ValueError, ExpatError):
+        return None
+
+
+def _word(text: str) -> str:
+    """A word of a command as systemd takes it: quoted, with nothing expanded."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{plain.replace("%", "%%").replace("$", "$$")}"'

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from callboard.errors import ValidationError
-from callboard.log.location import database_path, default_path
+from callboard.log.location import database_path
 
 DEFAULT_URL = "http://127.0.0.1:2255"
 
@@ -43,8 +43,7 @@ def find_token(url: str, database: Path | None = None) -> str | None:
         return given
     if not is_loopback(url):
         return None
-    named = os.environ.get("CALLBOARD_DB")
-    beside = database or (database_path(named) if named else default_path())
+    beside = database or database_path(os.environ.get("CALLBOARD_DB") or None)
     try:
         return token_file(beside).read_text(encoding="utf-8").strip() or None
     except OSError:

@@ -1,27 +1,40 @@
-"""`Client`: the methods of `Callboard`, on a server."""
+"""`Client`: a board on a server."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import asdict
-from types import TracebackType
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from typing import Any, Self
 from urllib.parse import quote
 
+from callboard.board.human import Human
+from callboard.board.replies import (
+    CancelResult,
+    PauseResult,
+    ResumeResult,
+    Started,
+    StateAt,
+)
 from callboard.client.access import DEFAULT_URL
-from callboard.client.following import Following, Questions
-from callboard.client.offers import WorkflowInfo
+from callboard.client.following import Following
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
-from callboard.client.tailing import Listening, Patience, Stream, Tail
+from callboard.client.tailing import PAGE, Reconnecting, Tail, history
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
-from callboard.engine.human import Human
-from callboard.engine.observing import Observation
+from callboard.drafts import patch
+from callboard.engine.handler_questions import HandlerQuestions
+from callboard.engine.observers import Observation
+from callboard.engine.offers import WorkflowInfo, Workflows
 from callboard.engine.operations import Forked
 from callboard.engine.ports import Request
 from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.engine.workflow import Workflow
-from callboard.errors import ConflictError, ValidationError
+from callboard.errors import (
+    AlreadyAnswered,
+    InteractionClosed,
+    ServerUnreachable,
+    ValidationError,
+)
 from callboard.events.envelope import Event
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
@@ -29,12 +42,8 @@ from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction
 from callboard.interactions.results import completion_of
 from callboard.log.protocol import Lease
-from callboard.state import patch
-from callboard.state.fold import apply
+from callboard.state.fold import before_events, fold
 from callboard.state.session import SessionView
-
-_PAGE = 1000
-"""As many as a server gives at once."""
 
 
 class Client:
@@ -62,20 +71,14 @@ class Client:
         self._reconnect = reconnect
         self.url = self._transport.url
         self.clock = SystemClock()
-        listening = Listening(self._transport, self.clock, reconnect)
-        self.people = RemoteInbox(self._transport, listening)
+        self.people = RemoteInbox(self._transport, self.clock, reconnect)
         self.human = Human(self.people)
         self.plates = RemotePlates(self._transport)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -84,8 +87,7 @@ class Client:
 
     async def workflows(self) -> list[WorkflowInfo]:
         """The workflows that the server runs."""
-        answer = await self._transport.get("/workflows")
-        return [WorkflowInfo.from_wire(one) for one in answer["workflows"]]
+        return Workflows.from_wire(await self._transport.get("/workflows")).workflows
 
     async def start(
         self,
@@ -96,7 +98,7 @@ class Client:
     ) -> str:
         """Begin a session; returns its id. The name may be left out when there is one workflow."""
         body = given({"workflowId": workflow, "input": input, "sessionId": session_id})
-        return (await self._transport.post("/sessions", body))["sessionId"]
+        return Started.from_wire(await self._transport.post("/sessions", body)).session_id
 
     def run(
         self,
@@ -135,21 +137,33 @@ class Client:
         """
 
         async def answer(asked: Request, value: Any) -> None:
-            if asked.type != KIND:
-                await self.answer(asked.id, value, via="handler")
-                return
-            told = asdict(completion_of(asked.config, value))
-            await self.people.complete(asked.id, **told, via="handler")
+            # Where somebody else was quicker, the first answer counts.
+            with suppress(AlreadyAnswered, InteractionClosed):
+                if asked.type != KIND:
+                    await self.answer(asked.id, value, via="handler")
+                    return
+                ended = completion_of(asked.config, value)
+                await self.people.complete(
+                    asked.id,
+                    ended.outcome,
+                    response=ended.response,
+                    transcript=ended.transcript,
+                    duration_ms=ended.duration_ms,
+                    error=ended.error,
+                    via="handler",
+                )
 
-        observation = Observation(None, on_event)
-        questions = Questions(as_handler(human_input), answer, self.people.get)
+        observation, news = Observation(None, on_event), asyncio.Event()
+        questions = HandlerQuestions(
+            as_handler(human_input), self.people.get, answer, news.set, ServerUnreachable
+        )
 
         def tell(event: Event) -> None:
             if observation.wanted:
                 observation.tell([event])
 
         try:
-            return await Following(self, session_id, tell, questions).run()
+            return await Following(self, session_id, tell, questions, news).run()
         finally:
             await observation.finish()
 
@@ -160,7 +174,7 @@ class Client:
         found: list[SessionInfo] = []
         cursor: str | None = None
         while limit is None or len(found) < limit:
-            most = _PAGE if limit is None else min(limit - len(found), _PAGE)
+            most = PAGE if limit is None else min(limit - len(found), PAGE)
             page = await self.session_page(
                 status=status, workflow=workflow, limit=most, cursor=cursor
             )
@@ -183,15 +197,14 @@ class Client:
         """One page of the sessions, newest first."""
         query = {"status": status, "workflow": workflow, "parent": parent, "q": q}
         answer = await self._transport.get("/sessions", **query, limit=limit, cursor=cursor)
-        listed = [SessionInfo.from_wire(one) for one in answer["sessions"]]
-        return SessionPage(listed, answer["nextCursor"])
+        return SessionPage.from_wire(answer)
 
     async def session(self, session_id: str) -> SessionInfo:
         """How one session stands, and what is open in it."""
         return SessionInfo.from_wire(await self._transport.get(_path(session_id)))
 
-    async def lease(self, session_id: str) -> Lease | None:
-        """Whether a living process drives a session; a server does not tell which."""
+    async def lease(self, session_id: str) -> Lease:
+        """Whether a living process drives a session; a server does not name it."""
         info = await self.session(session_id)
         return Lease("server" if info.running else None, 0, info.position, info.running)
 
@@ -203,39 +216,27 @@ class Client:
         """Everything that is known of a session at a position, folded here from its events."""
         events = await self.events(session_id, limit=max(at or 0, 1) if at is not None else None)
         if at == 0:
-            begun = events[0].payload
-            state = begun.get("initialState")
-            return SessionView(session_id=session_id, state=state, workflow=begun["workflow"])
+            return before_events(session_id, events[0])
         if at is not None and not 0 < at <= len(events):
             raise ValidationError(
                 f"Session {session_id} has positions 0 to {len(events)}, not {at}.",
                 field="position",
                 last_position=len(events),
             )
-        view = SessionView(session_id=session_id)
-        for event in events:
-            apply(view, event)
-        return view
+        return fold(events, SessionView(session_id=session_id))
 
     async def events(
         self, session_id: str, after: int = 0, limit: int | None = None
     ) -> list[Event]:
         """A session's events after a position."""
-        found: list[Event] = []
-        while limit is None or len(found) < limit:
-            most = _PAGE if limit is None else min(limit - len(found), _PAGE)
-            path = f"{_path(session_id)}/events"
-            answer = await self._transport.get(path, after=after, limit=most)
-            found += [Event.from_wire(one) for one in answer["events"]]
-            if answer.get("nextAfter") is None:
-                break
-            after = answer["nextAfter"]
-        return found
+        return await history(self._transport, f"{_path(session_id)}/events", after, limit)
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then live, whatever happens to the connection; ends after the session's end."""
-        stream = Stream(f"{_path(session_id)}/events", ends=True)
-        async with aclosing(self._tail(stream, after)) as placed:
+        patience = Reconnecting(self.clock, self._reconnect)
+        path = f"{_path(session_id)}/events"
+        tail = Tail(self._transport, path, after, patience, ends=True)
+        async with aclosing(tail.events()) as placed:
             async for _, event in placed:
                 yield event
 
@@ -247,25 +248,21 @@ class Client:
         `on_connect` is called whenever a connection stands: what is looked at after that, and
         what comes, leave no gap.
         """
-        stream = Stream("/stream", ends=False)
-        async with aclosing(self._tail(stream, after, on_connect)) as placed:
+        patience = Reconnecting(self.clock, self._reconnect, on_connect)
+        tail = Tail(self._transport, "/stream", after, patience)
+        async with aclosing(tail.events()) as placed:
             async for one in placed:
                 yield one
 
-    def _tail(
-        self, stream: Stream, after: int | None, on_connect: Callable[[], None] | None = None
-    ) -> AsyncGenerator[tuple[int, Event]]:
-        patience = Patience(self.clock, self._reconnect, on_connect)
-        return Tail(self._transport, stream, after, patience).events()
-
     async def state(self, session_id: str, at: int | None = None) -> Any:
         """The state at a position, as JSON holds it."""
-        return (await self._transport.get(f"{_path(session_id)}/state", position=at))["state"]
+        answer = await self._transport.get(f"{_path(session_id)}/state", position=at)
+        return StateAt.from_wire(answer).state
 
     async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Any]]:
         """What changed in the state between two positions, as a JSON Patch."""
         old = await self.state(session_id, before)
-        return patch.diff(old, await self.state(session_id, after))
+        return [dict(one) for one in patch.diff(old, await self.state(session_id, after))]
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
         """The questions that wait for a person, oldest first; of all sessions, or of one."""
@@ -297,19 +294,22 @@ class Client:
     ) -> bool:
         """Pause a session; whether that was new."""
         body = {"interrupt": interrupt, **given({"by": by, "reason": reason})}
-        return (await self._transport.post(f"{_path(session_id)}/pause", body))["wasPaused"]
+        answer = await self._transport.post(f"{_path(session_id)}/pause", body)
+        return PauseResult.from_wire(answer).was_paused
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
         """Let a paused session go on."""
         body = given({"by": by})
-        return (await self._transport.post(f"{_path(session_id)}/resume", body))["wasResumed"]
+        answer = await self._transport.post(f"{_path(session_id)}/resume", body)
+        return ResumeResult.from_wire(answer).was_resumed
 
     async def cancel(
         self, session_id: str, *, by: str | None = None, reason: str | None = None
     ) -> bool:
         """End a session for good; whether it had not ended already."""
         body = given({"by": by, "reason": reason})
-        return (await self._transport.post(f"{_path(session_id)}/cancel", body))["wasCancelled"]
+        answer = await self._transport.post(f"{_path(session_id)}/cancel", body)
+        return CancelResult.from_wire(answer).was_cancelled
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
         self,
@@ -331,23 +331,21 @@ class Client:
         at = {"phase": phase, "occurrence": occurrence, "eventIndex": event_index}
         body = {"at": given({**at, "position": position}), "run": run}
         body |= given({"edits": edits and list(edits), "sessionId": session, "by": by})
-        answer = await self._transport.post(f"{_path(session_id)}/fork", body)
-        return Forked(
-            session_id=answer["sessionId"],
-            original_session_id=answer["originalSessionId"],
-            events_copied=answer["eventsCopied"],
-            position=answer["position"],
-        )
+        return Forked.from_wire(await self._transport.post(f"{_path(session_id)}/fork", body))
 
-    async def retry(self, session_id: str, *, run: bool = True, by: str | None = None) -> Forked:
-        """Try a failed session again: a fork at the phase that failed."""
-        info = await self.session(session_id)
-        if info.status != "failed":
-            raise ConflictError(
-                f"Session {session_id} is {info.status}; only a failed one can be retried.",
-                session_id=session_id,
-            )
-        return await self.fork(session_id, phase=info.phase, run=run, by=by)
+    async def retry(
+        self,
+        session_id: str,
+        *,
+        at: int | str | None = None,
+        edits: Sequence[Mapping[str, Any]] | None = None,
+        run: bool = True,
+        by: str | None = None,
+    ) -> Forked:
+        """Retry a failed session as a fork at the failed phase, or `at` a position or phase."""
+        point = None if at is None else {"phase" if isinstance(at, str) else "position": at}
+        body = {"run": run, **given({"at": point, "edits": edits and list(edits), "by": by})}
+        return Forked.from_wire(await self._transport.post(f"{_path(session_id)}/retry", body))
 
 
 class RemoteExecution:

@@ -5,18 +5,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from callboard.client.tailing import PASSING, Listening, Patience
+from callboard.client.tailing import PAGE, PASSING, Reconnecting, Tail
 from callboard.client.transport import Transport
+from callboard.clock import Clock
+from callboard.engine.inbox import InteractionPage
+from callboard.errors import ValidationError
 from callboard.events.names import CLOSES_QUESTION
 from callboard.interactions.records import Interaction
+from callboard.waiting import wait_any
 
 
 class RemoteInbox:
     """What `Callboard.people` does, over HTTP."""
 
-    def __init__(self, transport: Transport, listening: Listening) -> None:
+    def __init__(self, transport: Transport, clock: Clock, reconnect: float) -> None:
         self._transport = transport
-        self._listening = listening
+        self._clock = clock
+        self._reconnect = reconnect
 
     async def find(
         self,
@@ -27,16 +32,19 @@ class RemoteInbox:
         limit: int | None = None,
     ) -> list[Interaction]:
         """Questions, oldest first; of every status unless one is given."""
+        if limit is not None and limit < 0:
+            raise ValidationError("limit must be a number from 0.", field="limit")
         sought = {"status": status, "sessionId": session_id, "type": type}
         found: list[Interaction] = []
-        cursor: str | None = None
         while limit is None or len(found) < limit:
-            answer = await self._transport.get("/interactions", **sought, cursor=cursor)
-            found += map(Interaction.from_wire, answer["interactions"])
-            cursor = answer["nextCursor"]
-            if cursor is None:
+            wanted = None if limit is None else min(limit - len(found), PAGE)
+            answer = await self._transport.get("/interactions", **sought, limit=wanted)
+            page = InteractionPage.from_wire(answer)
+            found += page.interactions
+            if page.next_cursor is None:
                 break
-        return found[:limit]
+            sought["cursor"] = page.next_cursor
+        return found
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""
@@ -44,14 +52,14 @@ class RemoteInbox:
 
     async def ended(self, interaction_id: str) -> Interaction:
         """Wait until a question is closed, whatever happens to the connection meanwhile."""
-        patience = self._listening.patience()
+        patience = Reconnecting(self._clock, self._reconnect)
         while True:
             try:
                 return await self._ended(interaction_id, patience)
             except PASSING as error:
                 await patience.wait(error)
 
-    async def _ended(self, interaction_id: str, patience: Patience) -> Interaction:
+    async def _ended(self, interaction_id: str, patience: Reconnecting) -> Interaction:
         """The same over one connection. It is looked at before there is one, and once there is."""
         news = asyncio.Event()
 
@@ -60,7 +68,8 @@ class RemoteInbox:
             news.set()
 
         async def listen() -> None:
-            async for _, event in self._listening.events(connected):
+            once = Reconnecting(self._clock, 0, connected)
+            async for _, event in Tail(self._transport, "/stream", None, once).events():
                 if event.name in CLOSES_QUESTION and event.payload["id"] == interaction_id:
                     news.set()
 
@@ -68,9 +77,7 @@ class RemoteInbox:
         listening = asyncio.create_task(listen())
         try:
             while found.status == "pending":
-                hearing = asyncio.ensure_future(news.wait())
-                await asyncio.wait({hearing, listening}, return_when=asyncio.FIRST_COMPLETED)
-                hearing.cancel()
+                await wait_any(news.wait(), listening)
                 if listening.done():
                     await listening
                 news.clear()

@@ -1,29 +1,34 @@
-"""The board of a server, as JSON gives it."""
+"""The plates of a server: sessions of coding agents."""
 
-from typing import Any
 from urllib.parse import quote
 
+from callboard.board.hook_backlog import HookBacklog
+from callboard.board.plate import Plate
+from callboard.board.replies import PlateList, Stopped
 from callboard.client.people import given
+from callboard.client.tailing import history
 from callboard.client.transport import Transport
 from callboard.events.envelope import Event
 
-_PAGE = 1000
-
 
 class RemotePlates:
-    """Coding-agent sessions, and what people do with them."""
+    """What `Callboard.plates` does, over HTTP."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def all(self, *, dismissed: bool = False) -> list[dict[str, Any]]:
-        """Every plate that is shown, those that need a person first."""
+    async def all(self, *, dismissed: bool = False) -> list[Plate]:
+        """Every plate, those that need a person first; with `dismissed`, hidden ones too."""
         query = {"dismissed": "true"} if dismissed else {}
-        return (await self._transport.get("/plates", **query))["plates"]
+        return PlateList.from_wire(await self._transport.get("/plates", **query)).plates
 
-    async def get(self, plate_id: str) -> dict[str, Any]:
+    async def backlog(self) -> HookBacklog:
+        """What hooks reported and the server has not read yet."""
+        return HookBacklog.from_wire(await self._transport.get("/plates/backlog"))
+
+    async def get(self, plate_id: str) -> Plate:
         """One plate."""
-        return await self._transport.get(_path(plate_id))
+        return Plate.from_wire(await self._transport.get(_path(plate_id)))
 
     async def change(
         self,
@@ -32,33 +37,51 @@ class RemotePlates:
         name: str | None = None,
         pinned: bool | None = None,
         seen: bool | None = None,
-    ) -> dict[str, Any]:
+    ) -> Plate:
         """Name it, pin it, mark it as seen. An empty name takes the name away."""
         body = given({"name": name, "pinned": pinned, "seen": seen})
-        return await self._transport.patch(_path(plate_id), body)
+        return Plate.from_wire(await self._transport.patch(_path(plate_id), body))
 
-    async def dismiss(self, plate_id: str) -> None:
+    async def dismiss(self, plate_id: str) -> Plate:
         """Take it off the board; a session that starts on it brings it back."""
-        await self._transport.delete(_path(plate_id))
+        return Plate.from_wire(await self._transport.delete(_path(plate_id)))
 
     async def events(self, plate_id: str, after: int = 0) -> list[Event]:
         """What happened on a plate after a position."""
-        found: list[Event] = []
-        while True:
-            path = f"{_path(plate_id)}/events"
-            answer = await self._transport.get(path, after=after, limit=_PAGE)
-            found += [Event.from_wire(one) for one in answer["events"]]
-            if answer.get("nextAfter") is None:
-                return found
-            after = answer["nextAfter"]
+        return await history(self._transport, f"{_path(plate_id)}/events", after)
 
-    async def register(self, **process: Any) -> dict[str, Any]:
-        """A client is about to start: `project_path`, and `agent`, `pid`, `proc_start`."""
-        return await self._transport.post("/plates/register", given(process))
+    async def register(
+        self,
+        agent: str,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> Plate:
+        """Report that a client is about to start; gives the plate that waits for it."""
+        process = _process(project_path, session_id, pid, proc_start)
+        body = {"agent": agent, **process}
+        return Plate.from_wire(await self._transport.post("/plates/register", body))
 
-    async def stopped(self, **process: Any) -> int:
-        """A client's process has ended; how many plates that closed."""
-        return (await self._transport.post("/plates/stopped", given(process)))["count"]
+    async def stopped(
+        self,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> int:
+        """Report that a client's process has ended; gives how many plates that closed."""
+        process = _process(project_path, session_id, pid, proc_start)
+        return Stopped.from_wire(await self._transport.post("/plates/stopped", process)).count
+
+
+def _process(
+    project_path: str, session_id: str | None, pid: int | None, proc_start: str | None
+) -> dict[str, str | int]:
+    told = {"session_id": session_id, "pid": pid, "proc_start": proc_start}
+    return given({"project_path": project_path, **told})
 
 
 def _path(plate_id: str) -> str:

@@ -3,32 +3,42 @@
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final
 
+from callboard.board.replies import EventsPage
 from callboard.client.frames import Frame, FrameParser
 from callboard.client.transport import Transport
 from callboard.clock import Clock
 from callboard.errors import ServerFailed, ServerUnreachable, StoreError, TooManyFailures
 from callboard.events.codec import load_json
 from callboard.events.envelope import Event
+from callboard.events.json_values import as_object
 from callboard.events.names import TERMINAL
 
 _FIRST: Final = 0.1
 _LONGEST: Final = 5.0
+PAGE: Final = 1000
+"""As many as a server gives at once."""
 PASSING: Final = (ServerUnreachable, ServerFailed, StoreError, TooManyFailures)
 """What may be different in a moment; anything else is the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """Which stream to read, and where it ends: a session's does after its terminal event."""
+async def history(
+    transport: Transport, path: str, after: int, limit: int | None = None
+) -> list[Event]:
+    """The events that a stream has already after a place, all of them or the first so many."""
+    found: list[Event] = []
+    while limit is None or len(found) < limit:
+        most = PAGE if limit is None else min(limit - len(found), PAGE)
+        page = EventsPage.from_wire(await transport.get(path, after=after, limit=most))
+        found += page.events
+        if page.next_after is None:
+            break
+        after = page.next_after
+    return found
 
-    path: str
-    ends: bool
 
-
-class Patience:
+class Reconnecting:
     """How long to wait before the next attempt, and when to give up.
 
     on_connect: called whenever a connection stands, before anything has come through it.
@@ -67,13 +77,22 @@ class Tail:
     """Reads a stream, over as many connections as it takes.
 
     The first connection has to come about; later ones are tried for as long as there is patience.
+
+    ends: whether the stream is over after a terminal event, as a session's is.
     """
 
     def __init__(
-        self, transport: Transport, stream: Stream, after: int | None, patience: Patience
+        self,
+        transport: Transport,
+        path: str,
+        after: int | None,
+        patience: Reconnecting,
+        *,
+        ends: bool = False,
     ) -> None:
         self._transport = transport
-        self._stream = stream
+        self._path = path
+        self._ends = ends
         self._place = after
         self._patience = patience
         self._connected = False
@@ -100,7 +119,7 @@ class Tail:
         place = self._place
         query = {} if place is None else {"after": place}
         parser = FrameParser()
-        async with self._transport.stream(self._stream.path, query, place) as chunks:
+        async with self._transport.stream(self._path, query, place) as chunks:
             self._connected = True
             self._patience.connected()
             if chunks is None:
@@ -121,29 +140,8 @@ class Tail:
         at = int(frame.id or 0)
         if self._place is not None and at <= self._place:
             return None
-        event = Event.from_wire(load_json(frame.data))
+        event = Event.from_wire(as_object(load_json(frame.data)))
         self._place = at
         self._patience.reset()
-        self._at_end = self._stream.ends and event.name in TERMINAL
+        self._at_end = self._ends and event.name in TERMINAL
         return at, event
-
-
-class Listening:
-    """How to hear of all that happens on a server, from now on.
-
-    seconds: for how long to try to come back to one that is gone.
-    """
-
-    def __init__(self, transport: Transport, clock: Clock, seconds: float) -> None:
-        self._transport = transport
-        self._clock = clock
-        self._seconds = seconds
-
-    def patience(self) -> Patience:
-        """The patience of somebody who listens."""
-        return Patience(self._clock, self._seconds)
-
-    def events(self, on_connect: Callable[[], None]) -> AsyncGenerator[tuple[int, Event]]:
-        """What happens, for as long as the connection stands."""
-        patience = Patience(self._clock, 0, on_connect)
-        return Tail(self._transport, Stream("/stream", ends=False), None, patience).events()

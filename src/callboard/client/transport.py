@@ -1,13 +1,65 @@
-"""Requests to a server, and what comes back: JSON, a stream, or an error of ours."""
+"""Requests to a server, and what comes back: JSON, a stream, or the error that it raised."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
+from callboard import errors
 from callboard.client.access import checked, find_token, is_loopback
-from callboard.client.problems import error_of
 from callboard.errors import CallboardError, MissingExtra, ServerUnreachable, Unauthenticated
 from callboard.events.codec import dump_json
+from callboard.events.json_values import as_object
+
+_GATEWAY: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)
+
+
+def error_of(status: int, answer: Any, url: str) -> CallboardError:
+    """The error in an answer; one without our envelope comes from something in between."""
+    told = as_object(as_object(answer).get("error"))
+    return from_payload(told) if {"code", "message"} <= told.keys() else _foreign(status, url)
+
+
+def from_payload(told: Mapping[str, Any]) -> CallboardError:
+    """The error that a payload tells, of the class with its code."""
+    context = {_snake(k): v for k, v in told.items() if k not in ("code", "message")}
+    code = str(told["code"])
+    error = _CLASSES.get(code, CallboardError)(str(told["message"]), **context)
+    if error.code != code:
+        vars(error)["code"] = code  # A newer server's; nobody here knows more of it.
+    return error
+
+
+def _foreign(status: int, url: str) -> CallboardError:
+    known = {one.value: f"{one.value} {one.phrase}" for one in HTTPStatus}
+    phrase = known.get(status, str(status))
+    if status in _GATEWAY or status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return errors.ServerUnreachable(
+            f"Something in front of {url} answered {phrase}: the server behind it does not. "
+            "Start it: callboard serve",
+            url=url,
+        )
+    return errors.ServerFailed(
+        f"{url} answered {phrase}, but not as Callboard's server does. Check the address.", url=url
+    )
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: "_" + found[0].lower(), name)
+
+
+def _tree(kind: type[CallboardError]) -> Iterator[type[CallboardError]]:
+    yield kind
+    for derived in kind.__subclasses__():
+        yield from _tree(derived)
+
+
+# Where several share a code, it is the one that the others derive from.
+_CLASSES: Final = {
+    kind.code: kind for kind in reversed(list(_tree(CallboardError))) if "code" in vars(kind)
+}
+
 
 if TYPE_CHECKING:
     import httpx
@@ -35,6 +87,8 @@ class Transport:
             timeout=timeout,
             # A proxy that reaches other machines does not reach this one.
             trust_env=not is_loopback(self.url),
+            # Loading certificates takes 40 ms, and plain http uses none.
+            verify=not self.url.startswith("http:"),
             limits=httpx.Limits(max_connections=None),
         )
 
@@ -88,14 +142,9 @@ class Transport:
         error = error_of(status, answer, self.url)
         if not isinstance(error, Unauthenticated):
             return error
-        if self._token:
-            return Unauthenticated(
-                f"The server at {self.url} does not know this token. Set CALLBOARD_TOKEN to one "
-                "that `callboard token create` made on its database.",
-                url=self.url,
-            )
+        problem = "does not know this token" if self._token else "wants a token"
         return Unauthenticated(
-            f"The server at {self.url} wants a token. Set CALLBOARD_TOKEN to one that "
+            f"The server at {self.url} {problem}. Set CALLBOARD_TOKEN to one that "
             "`callboard token create` made on its database.",
             url=self.url,
         )

@@ -3,7 +3,7 @@
 import posix
 
 from callboard.courier.letters import Letter
-from callboard.courier.wire import Patience, Refused, ask, read_connection
+from callboard.courier.wire import Refused, Timeouts, ask, read_connection
 from callboard.disk.files import replace
 
 ANSWER_WITHIN = 1.0
@@ -18,6 +18,7 @@ LOST = ".lost"
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
 _MOST_WEIGHED = 300
+_CONTEXT = {"hookEventName", "additionalContext"}
 
 
 def is_agent(name: str) -> bool:
@@ -25,21 +26,55 @@ def is_agent(name: str) -> bool:
     return name.isascii() and name.replace("-", "").replace("_", "").isalnum()
 
 
-def deliver(letter: Letter) -> None:
-    """Take it to the server, or into the spool."""
-    hand_over(letter, letter.body(), ANSWER_WITHIN)
+def deliver(letter: Letter) -> bytes:
+    """Take it to the server, or into the spool; returns what the server says."""
+    return hand_over(letter, letter.body(), ANSWER_WITHIN)
 
 
-def hand_over(letter: Letter, body: bytes, within: float) -> None:
+def hand_over(letter: Letter, body: bytes, within: float) -> bytes:
     """Take what was made of a letter to the server in so many seconds, or into the spool."""
     try:
         server = read_connection(letter.folder)
         if server is not None:
-            ask(server, f"/hooks/{letter.agent}", body, Patience(within))
-            return
+            return ask(server, f"/hooks/{letter.agent}", body, Timeouts(within))
     except (OSError, ValueError, Refused):
         pass
     drop(letter, body)
+    return b""
+
+
+def print_decision(reply: bytes) -> None:
+    """Print what the server says as it came, if it says anything.
+
+    Whatever is no object would show in the agent's session.
+    """
+    if _object(reply):
+        _print(reply)
+
+
+def print_context(reply: bytes) -> None:
+    """Print what the server has for the agent to read, and nothing that would decide anything."""
+    told = _object(reply)
+    inside = told.get("hookSpecificOutput")
+    if len(told) == 1 and isinstance(inside, dict) and inside.keys() == _CONTEXT:
+        _print(reply)
+
+
+def _object(reply: bytes) -> dict[str, object]:
+    if reply.strip() in (b"", b"{}"):
+        return {}
+    import json  # Slow to load, and hardly ever needed.
+
+    try:
+        told: dict[str, object] | None = json.loads(reply)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _print(reply: bytes) -> None:
+    while reply:
+        reply = reply[posix.write(1, reply) :]
 
 
 def drop(letter: Letter, body: bytes) -> None:

@@ -4,10 +4,10 @@ import posix
 import signal
 import time
 
-from callboard.courier.delivery import deliver, drop, hand_over
+from callboard.courier.delivery import deliver, drop, hand_over, print_decision
 from callboard.courier.letters import Letter, read_payload
 from callboard.courier.processes import Process
-from callboard.courier.wire import LOOK_EVERY, Patience, Refused, ask, read_connection
+from callboard.courier.wire import LOOK_EVERY, Refused, Timeouts, ask, read_connection
 
 FAREWELL_WITHIN = 0.12
 """Seconds to tell the server that nobody waits any more, before the spool is told."""
@@ -17,7 +17,11 @@ that we do not find, and people see there at least that the agent waits for them
 NO_SERVER_FOR = 600.0
 """Seconds without a server after which nobody is waited for: an agent that is answered in its
 terminal again and again would else gather clients that wait in vain."""
+RESTARTS_WITHIN = 10.0
+"""The same for agents that show their own dialog only once we have ended."""
 
+_ASKS_MEANWHILE = "claude"
+"""The agent whose own dialog stays usable while we wait."""
 _SOONEST, _LATEST = 0.2, 2.0
 _LONGEST_SEND = 10.0
 _LEAVE = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -29,7 +33,7 @@ class _Left(BaseException):
     """Nobody wants to know the decision any more."""
 
 
-class _AsLongAsNeeded(Patience):
+class _AsLongAsNeeded(Timeouts):
     """Waits without end, but not for longer than the agent lives."""
 
     def __init__(self, agent: Process) -> None:
@@ -55,7 +59,7 @@ def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
         for number in _LEAVE:
             signal.signal(number, _leave)
         letter = Letter(folder, agent, read_payload() if payload is None else payload)
-        _print(wait(letter, hold))
+        print_decision(wait(letter, hold))
     except _Left:
         if letter is not None and letter.is_object:
             hand_over(letter, letter.body(hold, gone=True), FAREWELL_WITHIN)
@@ -63,15 +67,18 @@ def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
 
 def wait(letter: Letter, hold: str) -> bytes:
     """The decision, once there is one; nothing when none can be waited for."""
-    if not letter.is_object or not _is_attended() or read_connection(letter.folder) is None:
+    is_known = read_connection(letter.folder) is not None
+    patience = _patience(letter, is_known)
+    if not patience:
         deliver(letter)
         return b""
     body = letter.body(hold)
     needed = _AsLongAsNeeded(letter.sender)
     pause, alone_since, is_told = _SOONEST, time.monotonic(), False
-    while time.monotonic() - alone_since < NO_SERVER_FOR:
+    tell_after = TELL_AFTER if is_known else 0.0
+    while time.monotonic() - alone_since < patience:
         began = time.monotonic()
-        if began - alone_since >= TELL_AFTER and not is_told:
+        if began - alone_since >= tell_after and not is_told:
             # Without the hold, which is for whoever is asked. The board knows that it is the same.
             is_told = True
             drop(letter, letter.body())
@@ -90,13 +97,25 @@ def wait(letter: Letter, hold: str) -> bytes:
     return b""
 
 
+def _patience(letter: Letter, is_known: bool) -> float:
+    """The seconds to wait without a server; none where nobody could answer.
+
+    is_known: whether a server has run here.
+    """
+    if not letter.is_object or not _is_attended():
+        return 0.0
+    if letter.agent == _ASKS_MEANWHILE:
+        return NO_SERVER_FOR
+    return RESTARTS_WITHIN if is_known else 0.0
+
+
 def _is_attended() -> bool:
     """Whether a person sits at the agent: where none does, there is no dialog beside us, and the
     agent would wait for us alone."""
     return posix.environ.get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
 
 
-def _ask(letter: Letter, body: bytes, needed: Patience) -> bytes:
+def _ask(letter: Letter, body: bytes, needed: Timeouts) -> bytes:
     # Each time anew: the next server may be at another address.
     server = read_connection(letter.folder)
     if server is None:
@@ -104,7 +123,7 @@ def _ask(letter: Letter, body: bytes, needed: Patience) -> bytes:
     return ask(server, f"/hooks/{letter.agent}", body, needed)
 
 
-def _sleep(seconds: float, needed: Patience) -> None:
+def _sleep(seconds: float, needed: Timeouts) -> None:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         needed.left()
@@ -116,18 +135,3 @@ def _leave(number: int, frame: object) -> None:
     for other in _LEAVE:
         signal.signal(other, signal.SIG_IGN)
     raise _Left
-
-
-def _print(decision: bytes) -> None:
-    """Print a decision as it came, if it is one; all else would show in the agent's session."""
-    if decision.strip() in (b"", b"{}"):
-        return
-    import json  # Slow to load, and a person took longer.
-
-    try:
-        if not isinstance(json.loads(decision), dict):
-            return
-    except ValueError:
-        return
-    while decision:
-        decision = decision[posix.write(1, decision) :]

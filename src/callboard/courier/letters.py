@@ -74,30 +74,39 @@ def quoted(text: bytes) -> str:
 def git_branch() -> bytes | None:
     """The branch of the folder we are in; where there is none, the beginning of the commit."""
     try:
-        folder = posix.getcwdb()
+        found = git_head(posix.getcwdb())
     except OSError:
         return None
+    return None if found is None else branch_in(found[1])
+
+
+def git_head(folder: bytes) -> tuple[bytes, bytes] | None:
+    """The file that says what is checked out in a folder, or in one above it, and its content."""
     for _ in range(64):
-        head = _git_head(folder)
-        if head is not None:
-            name = head.strip()
-            return name[len(_BRANCH) :] if name.startswith(_BRANCH) else name[:12]
+        file = _head_file(folder)
+        content = read_small(file)
+        if content is not None:
+            return file, content
         if folder in (b"", b"/"):
             return None
         folder = folder.rpartition(b"/")[0]
     return None
 
 
-def _git_head(folder: bytes) -> bytes | None:
-    head = read_small(folder + b"/.git/HEAD")
-    if head is not None:
-        return head
-    link = read_small(folder + b"/.git") or b""
+def branch_in(head: bytes) -> bytes:
+    """The branch that such a file names, or the beginning of a commit."""
+    name = head.strip()
+    return name[len(_BRANCH) :] if name.startswith(_BRANCH) else name[:12]
+
+
+def _head_file(folder: bytes) -> bytes:
+    git = folder + b"/.git"
+    link = read_small(git) or b""
     if not link.startswith(_LINK):
-        return None
+        return git + b"/HEAD"
     # A worktree, or a submodule.
     there = link[len(_LINK) :].strip()
-    return read_small((there if there[:1] == b"/" else folder + b"/" + there) + b"/HEAD")
+    return (there if there[:1] == b"/" else folder + b"/" + there) + b"/HEAD"
 
 
 def _facts(sender: Process) -> str:

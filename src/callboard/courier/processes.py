@@ -57,10 +57,10 @@ def _runs_one_command(pid: int) -> bool:
     return any(word.startswith(b"-") and word.endswith(b"c") for word in words[1:3])
 
 
-def read_small(path: str | bytes, flags: int = 0) -> bytes | None:
+def read_small(path: str | bytes) -> bytes | None:
     """The beginning of a file; None when it cannot be read."""
     try:
-        file = posix.open(path, _READ | flags)
+        file = posix.open(path, _READ)
     except OSError:
         return None
     try:

@@ -26,7 +26,7 @@ class Refused(Exception):
         self.status = status
 
 
-class Patience:
+class Timeouts:
     """How long somebody waits."""
 
     def __init__(self, seconds: float) -> None:
@@ -40,7 +40,7 @@ class Patience:
         return left
 
 
-class Connection:
+class ServerAddress:
     """Where the server is, and the token that lets a hook report to it."""
 
     __slots__ = ("host", "port", "token")
@@ -60,7 +60,7 @@ class Connection:
         ).encode()
 
 
-def read_connection(folder: str) -> Connection | None:
+def read_connection(folder: str) -> ServerAddress | None:
     """What the server left for us; None when there was none yet, or when the file is not ours."""
     flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW
     try:
@@ -81,10 +81,10 @@ def read_connection(folder: str) -> Connection | None:
     if not (host and port.isdigit() and (host + token).isprintable()):
         return None
     host = host.strip("[]")
-    return Connection(_HERE.get(host, host), int(port), token)
+    return ServerAddress(_HERE.get(host, host), int(port), token)
 
 
-def ask(to: Connection, path: str, body: bytes, patience: Patience) -> bytes:
+def ask(to: ServerAddress, path: str, body: bytes, patience: Timeouts) -> bytes:
     """Send a request; gives the body of the answer. Raises OSError, ValueError or Refused."""
     socket = _socket.socket(_socket.AF_INET6 if ":" in to.host else _socket.AF_INET)
     try:
@@ -120,7 +120,7 @@ def _answer(reader: "_Reader") -> bytes:
 class _Reader:
     """What comes out of a socket, piece by piece."""
 
-    def __init__(self, socket: _socket.socket, patience: Patience) -> None:
+    def __init__(self, socket: _socket.socket, patience: Timeouts) -> None:
         self._socket = socket
         self._patience = patience
         self._got = bytearray()

@@ -1,20 +1,25 @@
-"""The agents that there are: `.claude/agents/*.md` of the project, of the person, and of a folder.
+"""The agents that can be used: `.claude/agents/*.md` of the project, of the user, and of a folder.
 
-One that cannot be used is left out, and said; it never keeps the others from working.
+Each file starts with YAML between two lines of dashes, which is read leniently.
 """
 
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from pydantic import BaseModel
 
-from callboard.delegation.front_matter import front_matter
 from callboard.disk.files import read
 from callboard.errors import ValidationError
+from callboard.events.json_values import Object, as_list, is_list, is_object
 
+_DASHES: Final = re.compile(r"-{3,}[ \t]*")
+_FIELD: Final = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
+_DEEPEST: Final = 20
+"""How deep values may stand in each other: the reader gets slow, and fails at hundreds."""
+_ITEM: Final = re.compile(r"-[ \t]+(.*)")
 GENERAL: Final = "general-purpose"
 """The agent that needs no file: Claude Code as it is."""
 
@@ -23,6 +28,100 @@ _LARGEST: Final = 1_000_000
 _DENIED: Final = "disallowedTools"
 _ALL_TOOLS: Final = ("", "*", "all")
 _UNCHANGED: Final = ("", "inherit", "default")
+
+
+class FrontMatter(NamedTuple):
+    """What an agent's file says of the agent, and what it says to it."""
+
+    fields: Object
+    body: str
+    lines: list[str]
+
+    def wrong(self, field: str, what: str) -> ValidationError:
+        """The error for a field, with the line in which it stands."""
+        named = (n for n, line in enumerate(self.lines, 1) if line.startswith(field))
+        return ValidationError(what, line=next(named, 1))
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Take a file apart; ValidationError tells the line at which that cannot be done."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    if not lines or not _DASHES.fullmatch(lines[0]):
+        what = "it does not begin with ---, and so says neither name nor description"
+        raise ValidationError(what, line=1)
+    ends = (number for number, line in enumerate(lines[1:], 1) if _DASHES.fullmatch(line))
+    end = next(ends, None)
+    if end is None:
+        raise ValidationError("its head has no end: a line of --- is missing", line=1)
+    return FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]).strip(), lines)
+
+
+def _fields(lines: list[str]) -> Object:
+    from yaml import MarkedYAMLError, YAMLError  # Only who delegates needs it.
+
+    try:
+        found = _loaded("\n".join(lines))
+    except (YAMLError, ValueError, RecursionError) as error:
+        # ValueError: a date that there is none of.
+        # Agents' files are written by hand, and `description: Use it: always` is common there.
+        plain = _plain_fields(lines)
+        if plain is None:
+            marked = error if isinstance(error, MarkedYAMLError) else MarkedYAMLError()
+            what = f"its head is no YAML: {marked.problem or 'it cannot be read'}"
+            line = marked.problem_mark.line if marked.problem_mark else 0
+            raise ValidationError(what, line=2 + line) from error
+        return plain
+    if not is_object(found):
+        raise ValidationError("its head has no fields; write name: and description: there", line=2)
+    return {str(key): value for key, value in found.items()}
+
+
+def _loaded(text: str) -> object:
+    import yaml
+
+    depth = 0
+    events: Iterator[yaml.Event] = cast("Any", yaml).parse(text)  # The stubs do not type it.
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        wrong = "its brackets are too deep; close them" if depth > _DEEPEST else None
+        # Nobody needs aliases here, and a few lines of them can fill all memory.
+        if isinstance(event, yaml.AliasEvent):
+            wrong = "it has an alias; write out what it stands for"
+        if wrong is not None:
+            raise yaml.MarkedYAMLError(problem=wrong, problem_mark=event.start_mark)
+    return yaml.safe_load(text)
+
+
+def _plain_fields(lines: list[str]) -> Object | None:
+    """Each field's text up to the end of its line, and what is indented below; None if not so."""
+    fields: dict[str, str | list[str]] = {}
+    last = ""
+    for line in lines:
+        field = _FIELD.fullmatch(line)
+        if field is not None:
+            last = field[1]
+            fields[last] = _unquoted((field[2] or "").strip())
+        elif last and (not line.strip() or line[0] in " \t-"):
+            fields[last] = _continued(fields[last], line.strip())
+        elif not line.lstrip().startswith("#"):
+            return None
+    return fields
+
+
+def _continued(value: str | list[str], line: str) -> str | list[str]:
+    """A field with one more line: of its text, or of its list when only items stand there."""
+    item = _ITEM.fullmatch(line)
+    if item is not None and (isinstance(value, list) or not value):
+        return [*value, _unquoted(item[1].strip())]
+    if isinstance(value, list):
+        return [*value[:-1], f"{value[-1]} {line}".strip()]
+    return f"{value} {line}".strip()
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
 
 
 class AgentFile(BaseModel):
@@ -41,14 +140,14 @@ class AgentFile(BaseModel):
     path: str = ""
 
 
-class Found(NamedTuple):
+class AgentFiles(NamedTuple):
     """The agents that can be used, and what is wrong with the others."""
 
     agents: list[AgentFile]
     warnings: list[str]
 
 
-def find_agents(folders: Iterable[Path]) -> Found:
+def find_agents(folders: Iterable[Path]) -> AgentFiles:
     """The agents of these folders; of two with the same name, the one that comes first."""
     agents: dict[str, AgentFile] = {}
     warnings: list[str] = []
@@ -60,22 +159,24 @@ def find_agents(folders: Iterable[Path]) -> Found:
             warnings.append(f"{file}:{line}: {error.message}. This agent is left out.")
             continue
         if agents.setdefault(agent.name, agent) is agent and agent.permission_mode:
-            warnings.append(_mode_warning(agent))
-    return Found(list(agents.values()), warnings)
+            warnings.append(
+                f"{agent.path}: its permissionMode {agent.permission_mode} is not taken. "
+                "Say --permission-mode, which counts for all agents."
+            )
+    return AgentFiles(list(agents.values()), warnings)
 
 
 def read_agent(file: Path) -> AgentFile:
     """The agent of one file; ValidationError says what is wrong, and in which line."""
-    text = _text(file)
-    head, body = front_matter(text)
+    head = front_matter(_text(file))
     return AgentFile(
-        name=_name(head, text),
-        description=_description(head, text),
-        prompt=body,
-        tools=_tools(head, text, "tools"),
-        disallowed_tools=_disallowed(head, text),
+        name=_name(head),
+        description=_description(head),
+        prompt=head.body,
+        tools=_tools(head, "tools"),
+        disallowed_tools=_disallowed(head),
         permission_mode=_permission_mode(head),
-        model=_model(head, text),
+        model=_model(head),
         path=str(file),
     )
 
@@ -110,58 +211,47 @@ def _files(folders: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def _name(head: dict[str, Any], text: str) -> str:
-    name = head.get("name")
+def _name(head: FrontMatter) -> str:
+    name = head.fields.get("name")
     if name is None:
         raise ValidationError("its head has no name; add a line name: my-agent", line=1)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        what = f"name is {_shown(name)}; use letters, digits and dashes"
-        raise ValidationError(what, line=_line(text, "name"))
+        raise head.wrong("name", f"name is {_shown(name)}; use letters, digits and dashes")
     return name
 
 
-def _description(head: dict[str, Any], text: str) -> str:
-    description = head.get("description", "")
+def _description(head: FrontMatter) -> str:
+    description = head.fields.get("description", "")
     if description is not None and not isinstance(description, str):
-        what = "description is no text; put it between quotes"
-        raise ValidationError(what, line=_line(text, "description"))
+        raise head.wrong("description", "description is no text; put it between quotes")
     if not description or not description.strip():
         what = "its head has no description, so nobody could choose it; say what it is for"
         raise ValidationError(what, line=1)
     return description.strip()
 
 
-def _permission_mode(head: dict[str, Any]) -> str | None:
-    mode = head.get("permissionMode")
+def _permission_mode(head: FrontMatter) -> str | None:
+    mode = head.fields.get("permissionMode")
     return None if mode is None or mode in _UNCHANGED else _shown(mode)
 
 
-def _mode_warning(agent: AgentFile) -> str:
-    return (
-        f"{agent.path}: its permissionMode {agent.permission_mode} is not taken. "
-        "Say --permission-mode, which counts for all agents."
-    )
-
-
-def _tools(head: dict[str, Any], text: str, field: str) -> list[str] | None:
-    given = head.get(field)
+def _tools(head: FrontMatter, field: str) -> list[str] | None:
+    given = head.fields.get(field)
     if given is None or (isinstance(given, str) and given.strip() in _ALL_TOOLS):
         return None
     listed = _split(given) if isinstance(given, str) else given
-    if not isinstance(listed, list) or not all(
-        isinstance(one, str) for one in cast("list[Any]", listed)
-    ):
-        what = f"{field} is no list of names; write {field}: Read, Grep"
-        raise ValidationError(what, line=_line(text, field))
-    names = [one.strip() for one in cast("Sequence[str]", listed) if one.strip()]
+    names = [one.strip() for one in as_list(listed) if isinstance(one, str)]
+    if not is_list(listed) or len(names) < len(listed):
+        raise head.wrong(field, f"{field} is no list of names; write {field}: Read, Grep")
+    names = [one for one in names if one]
     return None if "*" in names else names
 
 
-def _disallowed(head: dict[str, Any], text: str) -> list[str]:
-    names = _tools(head, text, _DENIED)
-    if names is None and head.get(_DENIED):
+def _disallowed(head: FrontMatter) -> list[str]:
+    names = _tools(head, _DENIED)
+    if names is None and head.fields.get(_DENIED):
         what = f"{_DENIED} leaves it nothing; name tools, as in {_DENIED}: Bash, WebFetch"
-        raise ValidationError(what, line=_line(text, _DENIED))
+        raise head.wrong(_DENIED, what)
     return names or []
 
 
@@ -170,23 +260,16 @@ def _split(given: str) -> list[str]:
     return re.findall(r"[^,()\[\]\"']+(?:\([^)]*\))?", given.strip("[]"))
 
 
-def _model(head: dict[str, Any], text: str) -> str | None:
-    model = head.get("model")
+def _model(head: FrontMatter) -> str | None:
+    model = head.fields.get("model")
     if model is None:
         return None
     if not isinstance(model, str):
-        raise ValidationError(
-            f"model is {_shown(model)}; write a model's name, such as sonnet",
-            line=_line(text, "model"),
-        )
+        what = f"model is {_shown(model)}; write a model's name, such as sonnet"
+        raise head.wrong("model", what)
     return None if model.strip() in _UNCHANGED else model.strip()
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A text as it stands there, of all else, which may be long, only that it is none."""
     return repr(value) if isinstance(value, str) else "no text"
-
-
-def _line(text: str, field: str) -> int:
-    lines = text.splitlines()
-    return next((n for n, line in enumerate(lines, 1) if line.startswith(field)), 1)

@@ -1,7 +1,7 @@
 """A plan: the phases of a task, who does each, and which can be worked on together."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic import ValidationError as Misfit
@@ -9,7 +9,9 @@ from pydantic import ValidationError as Misfit
 from callboard.delegation.agent_files import GENERAL
 from callboard.errors import ValidationError
 from callboard.events.codec import load_json
-from callboard.statusfiles.phases import COMPLETED, PENDING
+from callboard.events.envelope import Json
+from callboard.events.json_values import is_list
+from callboard.statusfiles.phases import COMPLETED, PENDING, Workflow
 from callboard.statusfiles.turns import ready
 
 MOST_PHASES: Final = 50
@@ -49,15 +51,15 @@ class Plan(BaseModel):
         default=[], description="Anything a person should know before they agree."
     )
 
+    @property
+    def by_id(self) -> dict[str, PlannedPhase]:
+        """The phases in their order, by their ids."""
+        return {phase_id(number): phase for number, phase in enumerate(self.phases)}
+
 
 def phase_id(number: int) -> str:
     """The id of the phase in this place."""
     return f"phase_{number}"
-
-
-def phase_number(id: str) -> int:
-    """The place of the phase of this id."""
-    return int(id.removeprefix("phase_"))
 
 
 def turn(plan: Plan, done: Collection[str]) -> list[str]:
@@ -118,8 +120,8 @@ def edited(text: str, agents: Collection[str]) -> Plan:
     return plan
 
 
-def _checked(found: Any) -> Plan:
-    whole = {"phases": cast("Any", found)} if isinstance(found, list) else found
+def _checked(found: Json) -> Plan:
+    whole = {"phases": found} if is_list(found) else found
     try:
         return Plan.model_validate(whole)
     except Misfit as error:
@@ -137,15 +139,15 @@ def _unmet(phase: PlannedPhase, number: int) -> list[str]:
     return [one for one in phase.depends_on or () if one not in before]
 
 
-def _as_workflow(plan: Plan, done: Collection[str]) -> dict[str, Any]:
+def _as_workflow(plan: Plan, done: Collection[str]) -> Workflow:
     return {
         "phases": [
             {
-                "id": phase_id(number),
-                "status": COMPLETED if phase_id(number) in done else PENDING,
+                "id": id,
+                "status": COMPLETED if id in done else PENDING,
                 "depends_on": phase.depends_on,
                 "wave": phase.wave,
             }
-            for number, phase in enumerate(plan.phases)
+            for id, phase in plan.by_id.items()
         ]
     }

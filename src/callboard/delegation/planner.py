@@ -1,14 +1,14 @@
 """Whoever makes the plan: Claude Code, which may look but not touch."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 from callboard.agents.claude_code.agent import ClaudeCode
-from callboard.delegation.boarding import board_arguments
 from callboard.delegation.plan import Plan, settled
+from callboard.delegation.prompts import planning_prompt
 from callboard.delegation.state import Delegation
-from callboard.delegation.wording import planning_prompt
+from callboard.delegation.worker import DETAILS, board_arguments
 from callboard.engine.context import Context
 from callboard.engine.outputs import OutputType
 from callboard.engine.ports import Item, Output
@@ -21,7 +21,7 @@ class Planner:
     """Breaks the task into phases and picks agents; what it gets wrong is mended and noted."""
 
     name = NAME
-    details: Mapping[str, str] = {"provider": "claude-code"}
+    details = DETAILS
     output = OutputType(NAME, Plan)
 
     async def stream(self, state: Delegation, ctx: Context) -> AsyncGenerator[Item, None]:
@@ -34,8 +34,10 @@ class Planner:
                     else item
                 )
 
-    def _plan(self, state: Delegation, given: Any) -> Plan:
-        return settled(self.output.load(self.output.dump(given)), state.agent_names)
+    def _plan(self, state: Delegation, given: object) -> Plan:
+        plan = self.output.load(self.output.dump(given))
+        assert isinstance(plan, Plan)
+        return settled(plan, state.agent_names)
 
 
 def _client(state: Delegation) -> ClaudeCode:

@@ -1,12 +1,13 @@
 """What status files show of a delegated task: the phases of its plan, each as the log tells it."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from callboard.delegation.plan import PlannedPhase, phase_id, waves
+from callboard.delegation.plan import waves
 from callboard.delegation.planner import NAME as PLANNER
-from callboard.delegation.state import Delegation, Result
+from callboard.delegation.state import Delegation, PhaseResult, PhaseRun
 from callboard.delegation.worker import PhaseDone
+from callboard.events.envelope import Json
 from callboard.state.visits import run_key
 from callboard.statusfiles.phases import COMPLETED
 from callboard.statusfiles.story import Progress, Story
@@ -15,7 +16,7 @@ WORK: Final = "work"
 """The phase of the workflow in which the plan's phases are done."""
 
 
-def status_phases(story: Story) -> list[dict[str, Any]]:
+def status_phases(story: Story) -> list[dict[str, Json]]:
     """The phases of the plan; before there is one, the planning."""
     state = Delegation.model_validate(story.view.state or {})
     if state.plan is None:
@@ -23,18 +24,14 @@ def status_phases(story: Story) -> list[dict[str, Any]]:
         return [{"title": "Plan the work", "agent": PLANNER, **planning}]
     wave_of = {id: number for number, ids in enumerate(waves(state.plan)) for id in ids}
     return [
-        _phase(state, phase_id(number), phase)
-        | _progress(story, state, phase_id(number))
-        | {"depends_on": phase.depends_on, "wave": wave_of[phase_id(number)]}
-        for number, phase in enumerate(state.plan.phases)
+        {"title": phase.title, "agent": phase.agent}
+        | _progress(story, state, id)
+        | {"skipped": id in state.skipped, "depends_on": phase.depends_on, "wave": wave_of[id]}
+        for id, phase in state.plan.by_id.items()
     ]
 
 
-def _phase(state: Delegation, id: str, phase: PlannedPhase) -> dict[str, Any]:
-    return {"title": phase.title, "agent": phase.agent, "skipped": id in state.skipped}
-
-
-def _progress(story: Story, state: Delegation, id: str) -> dict[str, Any]:
+def _progress(story: Story, state: Delegation, id: str) -> dict[str, Json]:
     runs = [story.runs[key] for key in _run_keys(story, state, id) if key in story.runs]
     fields = (runs[-1] if runs else Progress()).as_fields()
     fields["attempts"] = sum(run.attempts for run in runs)
@@ -47,12 +44,12 @@ def _progress(story: Story, state: Delegation, id: str) -> dict[str, Any]:
     return fields
 
 
-def _result(state: Delegation, id: str, runs: list[Progress]) -> Result | None:
+def _result(state: Delegation, id: str, runs: list[Progress]) -> PhaseResult | None:
     """What a phase brought; the state has it when all that are worked on together have ended."""
-    given = list(runs[-1].outputs.values()) if runs else []
-    if id in state.results or not given:
+    given = runs[-1].output if runs else None
+    if id in state.results or given is None:
         return state.results.get(id)
-    return PhaseDone.model_validate(given[-1]).result
+    return PhaseDone.model_validate(given).result
 
 
 def _run_keys(story: Story, state: Delegation, id: str) -> Iterator[str]:
@@ -62,6 +59,6 @@ def _run_keys(story: Story, state: Delegation, id: str) -> Iterator[str]:
             yield run_key(WORK, number, ids.index(id))
     visit = story.view.visit
     if visit is not None and visit.phase == WORK and visit.number > len(state.turns):
-        ids = [item["id"] for item in visit.items or ()]
+        ids = [PhaseRun.model_validate(item).id for item in visit.items or ()]
         if id in ids:
             yield run_key(WORK, visit.number, ids.index(id))

@@ -1,12 +1,12 @@
 """What is known of a delegated task: what was asked for, the plan, and how far it is."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from callboard.delegation.agent_files import AgentFile
-from callboard.delegation.plan import Plan, PlannedPhase, phase_number, turn
-from callboard.state.model import State
+from callboard.delegation.plan import Plan, PlannedPhase, turn
+from callboard.drafts.model import State
 
 
 class BoardPlace(BaseModel):
@@ -44,14 +44,14 @@ class Order(BaseModel):
     terms: Terms = Terms()
 
 
-class Result(BaseModel):
+class PhaseResult(BaseModel):
     """What a phase brought."""
 
     deliverables: list[str] = []
     context_for_next: str = ""
 
 
-class Turn(BaseModel):
+class PhaseRun(BaseModel):
     """One run of a phase: which one, and in which visit of the work it is."""
 
     id: str
@@ -73,7 +73,7 @@ class Delegation(State):
     """Why the plan that a person wrote could not be taken."""
     turns: list[list[str]] = Field(default_factory=list[list[str]])
     """The phases that each visit of the work was about, in their order."""
-    results: dict[str, Result] = Field(default_factory=dict[str, Result])
+    results: dict[str, PhaseResult] = Field(default_factory=dict[str, PhaseResult])
     failures: dict[str, str] = Field(default_factory=dict[str, str])
     """Why phases failed for good, as long as nobody has decided what then."""
     retried: dict[str, int] = Field(default_factory=dict[str, int])
@@ -102,7 +102,7 @@ def the_plan(state: Delegation) -> Plan:
 
 def planned(state: Delegation, id: str) -> PlannedPhase:
     """One phase of the plan."""
-    return the_plan(state).phases[phase_number(id)]
+    return the_plan(state).by_id[id]
 
 
 def agent_of(state: Delegation, name: str) -> AgentFile | None:
@@ -110,14 +110,14 @@ def agent_of(state: Delegation, name: str) -> AgentFile | None:
     return next((agent for agent in state.agents if agent.name == name), None)
 
 
-def next_turn(state: Delegation) -> list[dict[str, Any]]:
+def next_turn(state: Delegation) -> list[PhaseRun]:
     """The phases whose turn it is."""
     number = len(state.turns) + 1
     done = (*state.results, *state.skipped)
-    return [Turn(id=id, number=number).model_dump() for id in turn(the_plan(state), done)]
+    return [PhaseRun(id=id, number=number) for id in turn(the_plan(state), done)]
 
 
-def note_turn(state: Delegation, turn: Turn) -> None:
+def note_turn(state: Delegation, turn: PhaseRun) -> None:
     """Note that a run has come to its end, so that its place in the log can be found again."""
     while len(state.turns) < turn.number:
         state.turns.append([])

@@ -1,28 +1,52 @@
-"""Whoever does a phase: Claude Code with its agent's words, tools and model."""
+"""The agent of a phase: Claude Code with that agent's words, tools and model, seen on the board."""
 
-from collections.abc import AsyncGenerator, Mapping
+import json
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, Field
 
-from callboard.agents.claude_code.agent import ClaudeCode
+from callboard.agents.claude_code.agent import ClaudeCode, ClaudeCodeOptions
 from callboard.delegation.agent_files import AgentFile
-from callboard.delegation.boarding import board_arguments
-from callboard.delegation.state import Delegation, Result, Turn, agent_of, note_turn, planned
-from callboard.delegation.wording import another_attempt, phase_prompt
+from callboard.delegation.prompts import another_attempt, phase_prompt
+from callboard.delegation.state import (
+    Delegation,
+    PhaseResult,
+    PhaseRun,
+    agent_of,
+    note_turn,
+    planned,
+)
 from callboard.engine.context import Context
 from callboard.engine.outputs import ItemFailed, OutputType
 from callboard.engine.ports import Item, Output
 from callboard.errors import AgentError
+from callboard.events.payloads.agents import AgentDetails
+from callboard.vendors.claude.launching import has_our_hooks
+from callboard.vendors.claude.settings import ClaudeSettings
+from callboard.vendors.settings.installing import InstallPlan
 
+_LONGEST: Final = 60
 NAME: Final = "worker"
 BEGUN: Final = "phase_begun"
 """The event that tells which phase a run is about."""
+DETAILS: Final[AgentDetails] = {"provider": "claude-code"}
 _FAILURE: Final = "delegation:failure:{}"
 
 
-class Report(BaseModel):
+def board_arguments(state: Delegation, name: str) -> list[str]:
+    """Arguments that let the client tell the board what it does, and under which name."""
+    named = f"--name={' '.join(name.split())[:_LONGEST]}"
+    board = state.terms.board
+    if board is None or has_our_hooks(Path(board.folder), Path(state.cwd)):
+        return [named]
+    wanted = ClaudeSettings().wanted(InstallPlan(Path(board.folder), Path(board.database)))
+    return [named, "--settings", json.dumps(wanted)]
+
+
+class WorkerReport(BaseModel):
     """What an agent says of its phase when it is done."""
 
     deliverables: list[str] = Field(description="Files or outcomes, each a short text.")
@@ -33,20 +57,20 @@ class Report(BaseModel):
 class PhaseDone(BaseModel):
     """A phase that is done."""
 
-    turn: Turn
-    result: Result
+    turn: PhaseRun
+    result: PhaseResult
 
 
 class Worker:
     """Does one phase after the other, or several at once."""
 
     name = NAME
-    details: Mapping[str, str] = {"provider": "claude-code"}
+    details = DETAILS
     output = OutputType(NAME, PhaseDone)
 
     async def stream(self, state: Delegation, ctx: Context) -> AsyncGenerator[Item, None]:
         """Do the phase that the item names, and end with what it brought."""
-        turn = Turn.model_validate(ctx.item)
+        turn = PhaseRun.model_validate(ctx.item)
         phase = planned(state, turn.id)
         await ctx.emit(BEGUN, f"{turn.id}  {phase.title}  ({phase.agent})")
         client = worker_client(state, turn, failure=await _failure(ctx))
@@ -60,22 +84,27 @@ async def _failure(ctx: Context) -> str:
     return await ctx.once(_FAILURE.format(ctx.attempt - 1), str) if ctx.attempt > 1 else ""
 
 
-async def _done(turn: Turn, ended: Output, ctx: Context) -> Output:
-    report = Report.model_validate(ended.value)
+async def _done(turn: PhaseRun, ended: Output, ctx: Context) -> Output:
+    report = WorkerReport.model_validate(ended.value)
     if report.failure:
         await ctx.once(_FAILURE.format(ctx.attempt), lambda: report.failure)
         raise AgentError(f"{turn.id} could not be done: {report.failure}", phase=turn.id)
-    result = Result(
+    result = PhaseResult(
         deliverables=report.deliverables, context_for_next=report.context_for_next.strip()
     )
     return Output(PhaseDone(turn=turn, result=result), ended.usage)
 
 
-def worker_client(state: Delegation, turn: Turn, failure: str = "") -> ClaudeCode:
+def worker_client(state: Delegation, turn: PhaseRun, failure: str = "") -> ClaudeCode:
     """The client that does a phase; failure: why its attempt before did not."""
     phase, terms = planned(state, turn.id), state.terms
     agent = agent_of(state, phase.agent)
-    more: dict[str, Any] = {"append_system_prompt": agent.prompt} if agent and agent.prompt else {}
+    more: ClaudeCodeOptions = {
+        "permission_mode": terms.permission_mode,
+        "arguments": [*_tools(agent), *board_arguments(state, f"{turn.id} {phase.title}")],
+    }
+    if agent and agent.prompt:
+        more["append_system_prompt"] = agent.prompt
     if failure:
         more["going_on"] = another_attempt(failure)
     return ClaudeCode(
@@ -84,9 +113,7 @@ def worker_client(state: Delegation, turn: Turn, failure: str = "") -> ClaudeCod
         model=(agent.model if agent else None) or terms.model,
         cwd=state.cwd,
         allowed_tools=terms.allow,
-        output=Report,
-        permission_mode=terms.permission_mode,
-        arguments=[*_tools(agent), *board_arguments(state, f"{turn.id} {phase.title}")],
+        output=WorkerReport,
         **more,
     )
 
@@ -109,7 +136,7 @@ def _tools(agent: AgentFile | None) -> list[str]:
 def keep_result(state: Delegation, ended: PhaseDone | ItemFailed) -> None:
     """Take down what became of a phase."""
     if isinstance(ended, ItemFailed):
-        turn = Turn.model_validate(ended.item)
+        turn = PhaseRun.model_validate(ended.item)
         state.failures[turn.id] = str(ended.error.get("message") or "it failed")
     else:
         turn = ended.turn

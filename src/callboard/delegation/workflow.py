@@ -1,23 +1,104 @@
-"""The workflow of a delegated task: plan, approve, work, and what to do about trouble."""
+"""The workflow of a delegated task: plan, approve, work, and decide what to do about failures."""
 
 from typing import Final
 
-from callboard.delegation.approval import after_answer, plan_question, take_answer
+from pydantic import BaseModel
+
+from callboard.delegation.plan import edited
 from callboard.delegation.planner import Planner, keep_plan
 from callboard.delegation.progress import WORK, status_phases
-from callboard.delegation.state import Delegation, begin, next_turn
-from callboard.delegation.trouble import referee, take_ruling
+from callboard.delegation.prompts import outline
+from callboard.delegation.state import Delegation, begin, next_turn, planned, the_plan
 from callboard.delegation.worker import Worker, keep_result
+from callboard.drafts.model import HumanResponse
+from callboard.engine.context import Context
+from callboard.engine.function_agent import agent
 from callboard.engine.phase import Phase, Retry
 from callboard.engine.ports import Agent
 from callboard.engine.workflow import Workflow
-from callboard.interactions.questions import Duration
+from callboard.errors import AgentError, ValidationError
+from callboard.interactions.questions import Choice, Duration
 
+APPROVE: Final = "Approve"
+STOP: Final = "Stop"
+RETRY: Final = "Retry"
+SKIP: Final = "Skip it and go on"
+ABORT: Final = "Abort"
 NAME: Final = "delegate"
 AT_ONCE: Final = 4
 """How many phases are worked on at the same time."""
 ATTEMPTS: Final = 2
 """How often a phase is tried before a person is asked."""
+
+
+def plan_question(state: Delegation) -> Choice:
+    """The plan, and what can be said to it."""
+    plan = the_plan(state)
+    written = plan.model_dump_json(exclude_defaults=True, exclude={"notes"})
+    parts = [
+        f"Is this plan good?\n\n{outline(plan)}",
+        "Or say in your own words what to change, and it is planned again. Or give the whole plan "
+        f"as JSON, and it is taken as it is:\n{written}",
+    ]
+    if state.objection:
+        parts.insert(0, f"That plan could not be taken. {state.objection}")
+    return Choice("\n\n".join(parts), [APPROVE, STOP], other=True)
+
+
+def take_answer(state: Delegation, response: HumanResponse) -> None:
+    """Do what the person said; an error ends the session, which can be retried from here."""
+    said = str(response.value).strip()
+    state.objection = ""
+    if said == STOP:
+        raise AgentError("A person stopped it before anything was done: the plan was not approved.")
+    if said[:1] in ("{", "["):
+        try:
+            state.plan = edited(said, state.agent_names)
+        except ValidationError as error:
+            state.objection = error.message
+    elif said != APPROVE:
+        state.remarks.append(said)
+
+
+def after_answer(state: Delegation) -> str:
+    """Where an answer leads: to the work, to another plan, or to the same question again."""
+    if state.objection:
+        return "approve"
+    said = str(state.human_response.value).strip() if state.human_response else ""
+    agreed = said == APPROVE or said[:1] in ("{", "[")
+    return "work" if agreed else "plan"
+
+
+class Ruling(BaseModel):
+    """What a person decided about a phase."""
+
+    phase: str
+    decision: str
+
+
+@agent(name="referee", output=Ruling)
+async def referee(state: Delegation, ctx: Context) -> Ruling:
+    """Ask a person what to do about a phase that failed: one after the other, so that who stops
+    it is asked no more.
+    """
+    id = next(id for id in the_plan(state).by_id if id in state.failures)
+    phase, why = planned(state, id), state.failures[id]
+    prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
+    # Whoever takes every first option must come to an end.
+    options = [ABORT, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, ABORT]
+    decision = await ctx.choose(prompt, options)
+    if decision == ABORT:
+        raise AgentError(f"A person stopped it when {id} had failed: {why}", phase_id=id)
+    return Ruling(phase=id, decision=decision)
+
+
+def take_ruling(state: Delegation, ruling: Ruling) -> None:
+    """Do what the person decided."""
+    why = state.failures.pop(ruling.phase)
+    if ruling.decision == SKIP:
+        state.skipped[ruling.phase] = why
+    else:
+        state.retried[ruling.phase] = state.retried.get(ruling.phase, 0) + 1
 
 
 def _limit(state: Delegation) -> float:
@@ -28,6 +109,10 @@ def _after_plan(state: Delegation) -> str:
     if state.terms.plan_only:
         return "done"
     return "approve" if state.terms.approve == "ask" else WORK
+
+
+def _items(state: Delegation) -> list[dict[str, object]]:
+    return [run.model_dump() for run in next_turn(state)]
 
 
 def _after_work(state: Delegation) -> str:
@@ -63,7 +148,7 @@ def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workfl
             Phase(
                 WORK,
                 agent=worker,
-                for_each=next_turn,
+                for_each=_items,
                 parallel=AT_ONCE,
                 update=keep_result,
                 retry=retry,

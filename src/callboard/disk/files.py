@@ -47,27 +47,33 @@ def replace(
         ready: called with the file's descriptor before it gets its name; an error keeps the old.
     """
     with _Folder(file, folder) as (opened, name):
-        draft = _drafted(opened, data, mode, lasting, ready)
+        draft = _draft()
+        _written(draft, opened, data, mode, lasting, ready)
         try:
-            posix.rename(draft, name, src_dir_fd=opened, dst_dir_fd=opened)
+            _rename(draft, name, opened, lasting)
         except BaseException:
             _drop(draft, opened)
             raise
-        if lasting:
-            posix.fsync(opened)
 
 
-def add(file: "File", data: bytes, *, mode: int = PRIVATE, folder: int | None = None) -> None:
-    """Create a file, whole and on the disk; FileExistsError when anything has its name."""
-    with _Folder(file, folder) as (opened, name):
-        draft = _drafted(opened, data, mode, True, None)
+def put_in_place(draft: "File", file: "File") -> None:
+    """Rename a finished draft to a file beside it; it is on the disk when this returns."""
+    with _Folder(file, None) as (opened, name):
+        _rename(posix.fspath(draft).rpartition("/")[2], name, opened, True)
+
+
+def add(file: "File", data: bytes) -> None:
+    """Create a file with mode 0600, whole and on the disk; FileExistsError if its name is taken."""
+    with _Folder(file, None) as (opened, name):
+        draft = _draft()
+        _written(draft, opened, data)
         try:
             posix.link(draft, name, src_dir_fd=opened, dst_dir_fd=opened, follow_symlinks=False)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             # A disk without hard links: a crash may leave half of it, but nothing is overwritten.
-            _written(name, opened, data, mode, True, None)
+            _written(name, opened, data)
         finally:
             _drop(draft, opened)
         posix.fsync(opened)
@@ -147,25 +153,17 @@ class _Folder:
             posix.close(self._opened)
 
 
-def _drafted(
-    folder: int,
-    data: bytes,
-    mode: int | None,
-    lasting: bool,
-    ready: "Callable[[int], object] | None",
-) -> str:
-    draft = f".callboard-{posix.urandom(8).hex()}.part"
-    _written(draft, folder, data, mode, lasting, ready)
-    return draft
+def _draft() -> str:
+    return f".callboard-{posix.urandom(8).hex()}.part"
 
 
 def _written(
     name: str,
     folder: int,
     data: bytes,
-    mode: int | None,
-    lasting: bool,
-    ready: "Callable[[int], object] | None",
+    mode: int | None = PRIVATE,
+    lasting: bool = True,
+    ready: "Callable[[int], object] | None" = None,
 ) -> None:
     file = posix.open(name, _NEW, 0o666 if mode is None else PRIVATE, dir_fd=folder)
     try:
@@ -183,6 +181,12 @@ def _written(
         raise
     finally:
         posix.close(file)
+
+
+def _rename(draft: str, name: str, folder: int, lasting: bool) -> None:
+    posix.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    if lasting:
+        posix.fsync(folder)
 
 
 def _drop(name: str, folder: int) -> None:

@@ -3,14 +3,17 @@
 import errno
 import os
 import stat
-from pathlib import Path
 
 from callboard.disk.files import PRIVATE, open_shared
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _OTHERS = 0o077
 
 
-def open_private(path: Path, flags: int = 0) -> int:
+def open_private(path: "Path", flags: int = 0) -> int:
     """Open a file for reading and writing, created with mode 0600; returns its descriptor.
 
     A link in its place is not followed: it is an error.
@@ -21,14 +24,14 @@ def open_private(path: Path, flags: int = 0) -> int:
     return file
 
 
-def make_private_folder(path: Path) -> None:
+def make_private_folder(path: "Path") -> None:
     """Make a folder with mode 0700, and those above it, unless it is there."""
     if not path.is_dir():
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
 
 
-def make_own_folder(path: Path) -> None:
+def make_own_folder(path: "Path") -> None:
     """The same for a folder with a name that anybody can guess.
 
     A link in its place is refused, and so is a folder of another user. Others lose their rights.

@@ -1,18 +1,46 @@
-"""Lines as every surface shows them: nothing hidden in them, and nothing removed without words."""
+"""Lines as every surface shows them: hidden characters made visible, omissions put into words."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
-from callboard.display.characters import visible
 from callboard.interactions.excerpts import excerpt
 
+_UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Joiners only shape letters and emoji, and some scripts cannot be written without them.
+_SHAPING: Final = "\u200c\u200d"
 Look = Literal[
     "plain", "faint", "heading", "command", "added", "removed", "path", "number", "notice"
 ]
 """What a line is; each surface has its own colours for it."""
+
+
+def visible(text: str, *, keep: str = "\n\t") -> str:
+    """Text that may come from anywhere, with control and bidi characters made visible."""
+    # What is printable, as nearly all is, hides nothing; to look at each character takes long.
+    if text.isprintable():
+        return text
+    return "".join(char if _is_plain(char, keep) else _escaped(char) for char in text)
+
+
+def _is_plain(char: str, keep: str) -> bool:
+    return char in keep or char in _SHAPING or unicodedata.category(char) not in _UNSEEN
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """A text on one line, nothing hidden in it, cut off with … when it is too long."""
+    line = " ".join(visible(text).split())
+    return line if limit is None or len(line) <= limit else line[: max(limit - 1, 0)] + "…"
 
 
 class Line(NamedTuple):

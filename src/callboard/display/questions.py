@@ -1,15 +1,15 @@
 """A question in full: what is asked, what exactly would be done, what can be chosen."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from callboard.display.lines import Bounds, Line, bounded, collapsed, exact, size_of, text_lines
-from callboard.display.tool_calls import INDENT, Part, tool_parts
+from callboard.display.tool_calls import INDENT, CallPart, tool_parts
+from callboard.events.json_values import Object, as_list, as_object, is_object, objects
 from callboard.interactions.configs import KIND
 from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
-from callboard.vendors.fields import Object, as_list, as_object, objects
 
 _FEW_LINES: Final = 10
 """A prompt of so many lines can be counted at a glance."""
@@ -18,14 +18,14 @@ _MOST_PARTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class QuestionText:
     """The lines of a question; shortened: some of its text is not among them."""
 
     lines: Sequence[Line]
     shortened: bool = False
 
 
-def show(question: Interaction, bounds: Bounds | None = None) -> Shown:
+def show(question: Interaction, bounds: Bounds | None = None) -> QuestionText:
     """A question as lines: all of it, or within bounds, with its beginning and its end.
 
     Each part is shortened by itself, so that a long description cannot hide the end of a command.
@@ -33,15 +33,17 @@ def show(question: Interaction, bounds: Bounds | None = None) -> Shown:
     parts = [_counted(part) for part in _parts(question)]
     whole = [line for part in parts for line in part]
     if bounds is None:
-        return Shown(whole)
+        return QuestionText(whole)
     each = [line for part in parts for line in bounded(part, bounds)]
     lines = bounded(each, Bounds(_MOST_PARTS * bounds.lines, bounds.width, bounds.full))
     if lines == whole:
-        return Shown(whole)
-    return Shown([*lines, Line(f"Shortened. See all: {bounds.full}", "notice", INDENT)], True)
+        return QuestionText(whole)
+    return QuestionText(
+        [*lines, Line(f"Shortened. See all: {bounds.full}", "notice", INDENT)], True
+    )
 
 
-def _counted(part: Part) -> list[Line]:
+def _counted(part: CallPart) -> list[Line]:
     """A part without its runs of blank lines, and with its size where that says something."""
     lines = collapsed(part.lines)
     if not part.size or not lines:
@@ -51,82 +53,96 @@ def _counted(part: Part) -> list[Line]:
     return [Line(part.size, "faint", INDENT), *lines]
 
 
-def _parts(question: Interaction) -> Iterator[Part]:
+def _parts(question: Interaction) -> Iterator[CallPart]:
     config = as_object(question.config)
     if questions := objects(config.get("questions")):
         yield from (_choices(one) for one in questions)
+        yield CallPart(omitted_from(config, "question"))
         return
-    if isinstance(config.get("plan"), str):
-        plan = config["plan"]
-        yield Part([Line("The plan", "heading"), *text_lines(plan, lead=INDENT)], size_of(plan))
-        yield from _beside_plan(config)
-    elif question.type == "permission" and config.get("toolInput"):
-        yield from _wanted(config)
+    if isinstance(plan := config.get("plan"), str):
+        yield CallPart([Line("The plan", "heading"), *text_lines(plan, lead=INDENT)], size_of(plan))
+        yield from beside_plan(config)
+    elif question.type == "permission" and (parts := tool_parts(config.get("toolInput"))):
+        heading = Line(f"Use {exact(str(config.get('toolName') or 'a tool'))}", "heading")
+        yield CallPart([heading, *parts[0].lines], parts[0].size)
+        yield from parts[1:]
     else:
         yield _prompt(question)
-        yield from _beside_plan(config) if question.type == "plan" else ()
+        yield from beside_plan(config) if question.type == "plan" else ()
     if config.get("truncated"):
-        yield Part([_CUT])
-    yield Part(list(_numbered((option, "") for option in options_of(question))))
+        yield CallPart([CUT])
+    yield CallPart([_option(number, one) for number, one in enumerate(options_of(question), 1)])
     context = as_object(config.get("context"))
     if question.type == KIND and context:
         lines = [line for part in tool_parts(context) for line in part.lines]
-        yield Part([Line("Context", "heading"), *lines])
+        yield CallPart([Line("Context", "heading"), *lines])
 
 
-_CUT: Final = Line(
+CUT: Final = Line(
     "Too long to keep: only its beginning and its end are here. See all of it in the agent's own "
     "terminal.",
     "notice",
     INDENT,
 )
+"""Stands below an input that is not here as a whole."""
 
 
-def _prompt(question: Interaction) -> Part:
+def _prompt(question: Interaction) -> CallPart:
     lines = text_lines(question.prompt, "heading")
     is_long = len(lines) > _FEW_LINES
-    return Part(lines, size_of(question.prompt) if is_long else "")
+    return CallPart(lines, size_of(question.prompt) if is_long else "")
 
 
-def _wanted(config: Object) -> Iterator[Part]:
-    """What an agent wants to do, with everything that it sent."""
-    heading = Line(f"Use {exact(str(config.get('toolName') or 'a tool'))}", "heading")
-    first, *others = tool_parts(config["toolInput"])
-    yield Part([heading, *first.lines], first.size)
-    yield from others
-
-
-def _beside_plan(config: Object) -> Iterator[Part]:
+def beside_plan(config: Object) -> Iterator[CallPart]:
     """What else a yes to the plan allows: the agent may ask for permissions together with it."""
-    given = as_object(config.get("toolInput"))
-    rest = {key: value for key, value in given.items() if key != "plan"}
-    for part in tool_parts(rest):
-        yield Part([Line("With the plan", "heading"), *part.lines], part.size)
+    given = config.get("toolInput")
+    if is_object(given):
+        given = {key: value for key, value in given.items() if key != "plan"}
+    for part in tool_parts(given):
+        yield CallPart([Line("With the plan", "heading"), *part.lines], part.size)
 
 
-def _choices(told: Object) -> Part:
-    lines = text_lines(str(told.get("question", "")), "heading")
-    options = [
-        (str(one.get("label", "")), str(one.get("description") or ""))
-        for one in objects(told.get("options"))
-    ]
+def _choices(told: Object) -> CallPart:
+    lines = text_lines(titled(told), "heading")
+    options = objects(told.get("options"))
     if options:
         how = "Choose one or more:" if told.get("multiSelect") else "Choose one:"
-        lines += [Line(how, "faint", INDENT), *_numbered(options)]
-    return Part(lines)
+        lines.append(Line(how, "faint", INDENT))
+    for number, one in enumerate(options, 1):
+        lines += [_option(number, str(one.get("label", ""))), *details_of(one)]
+    return CallPart([*lines, *omitted_from(told, "option")])
 
 
-def _numbered(options: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    for number, (label, description) in enumerate(options, 1):
-        yield Line(exact(label), "plain", f"{INDENT}{number} ", "number")
-        if description:
-            yield from text_lines(description, "faint", INDENT * 2)
+def titled(told: Object) -> str:
+    """One of an agent's questions, behind its header."""
+    header, asked = told.get("header"), str(told.get("question", ""))
+    return f"{exact(str(header))}: {asked}" if header else asked
+
+
+def details_of(option: Object) -> list[Line]:
+    """What an agent says about an option: its description, then what choosing it looks like."""
+    said = [option.get("description"), option.get("preview")]
+    return [line for one in said if one for line in text_lines(str(one), "faint", INDENT * 2)]
+
+
+def omitted_from(told: Object, what: str) -> list[Line]:
+    """A notice, where the agent sent more options or questions than are kept."""
+    count = told.get("omitted")
+    if not isinstance(count, int) or count < 1:
+        return []
+    more = f"1 more {what} is" if count == 1 else f"{count:,} more {what}s are"
+    text = f"{more} too long to show, or too many. Answer in the agent's own terminal to see all."
+    return [Line(text, "notice", INDENT)]
+
+
+def _option(number: int, label: str) -> Line:
+    return Line(exact(label), "plain", f"{INDENT}{number} ", "number")
 
 
 def options_of(question: Interaction) -> list[str]:
     """What can be chosen."""
     if question.type == KIND:
-        schema: Any = as_object(question.config).get("outcomeSchema")
+        schema = as_object(question.config).get("outcomeSchema")
         if form_of(schema) != "selection":
             return []
         return [str(one) for one in as_list(as_object(schema).get("options"))]

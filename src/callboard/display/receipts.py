@@ -1,15 +1,16 @@
 """What became of an answer, in one sentence, and whose answer it was."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from callboard.display.lines import exact
-from callboard.events.codec import dump_json
+from callboard.events.envelope import Json
+from callboard.events.json_values import as_object, is_list
+from callboard.interactions.answer_text import answer_text
 from callboard.interactions.excerpts import excerpt
 from callboard.interactions.kinds import KINDS, is_from_board
 from callboard.interactions.records import Interaction
 from callboard.vendors.agents import VENDORS
-from callboard.vendors.fields import as_list, as_object
 
 _LONGEST: Final = 200
 """Of what was answered, in a sentence."""
@@ -55,7 +56,7 @@ def ending(asked: Interaction) -> str:
         return f"{asked.status}: {exact(str(asked.error))}" if asked.error else asked.status
     value = as_object(told).get("value", told)
     why = as_object(told).get("message")
-    said = exact(value if isinstance(value, str) else dump_json(value).decode())
+    said = exact(answer_text(value))
     return excerpt(f"{said}: {exact(str(why))}" if why else said, _LONGEST)
 
 
@@ -68,7 +69,7 @@ def answerer(asked: Interaction) -> str:
     return f"answered by {exact(asked.answered_by)}{given}{via}"
 
 
-def decided(response: Any) -> str:
+def decided(response: Json) -> str:
     """What was decided, in a few words."""
     told = as_object(response)
     if "answers" in told:
@@ -84,8 +85,8 @@ def decided(response: Any) -> str:
             return "dismissed"
 
 
-def _label(answer: Any) -> str:
-    labels = as_list(answer) if isinstance(answer, list) else [answer]
+def _label(answer: Json) -> str:
+    labels = answer if is_list(answer) else [answer]
     return ", ".join(exact(str(label)) for label in labels)
 
 

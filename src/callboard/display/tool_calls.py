@@ -3,12 +3,13 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
 from callboard.display.lines import Line, Look, exact, size_of, text_lines
-from callboard.vendors.fields import as_list, as_object, objects
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_list, as_object, objects
 
 INDENT: Final = "  "
 _PLACES: Final = ("file_path", "notebook_path", "path", "filepath", "url")
@@ -19,70 +20,78 @@ _MOST_COMPARED: Final = 4_000_000
 _CONTEXT: Final = 3
 
 
-class Part(NamedTuple):
+class CallPart(NamedTuple):
     """Lines that belong together, and how much text they are; each part is shortened by itself."""
 
     lines: Sequence[Line]
     size: str = ""
 
 
-def tool_parts(given: Any) -> list[Part]:
-    """Every line of a tool's input; nothing is left out."""
+def tool_parts(given: Json) -> list[CallPart]:
+    """Every line of a tool's input, whatever it is; nothing is left out."""
+    if given is None or given == {}:
+        return []
     told = as_object(given)
-    if not told:
-        return [_json(given)] if given else []
     shown, used = _known(told)
     if not shown:
-        return [_json(told)]
+        return [_json(given)]
     rest = {key: value for key, value in told.items() if key not in used}
     return [*shown, *([_json(rest, "faint")] if rest else [])]
 
 
-def _known(told: Mapping[str, Any]) -> tuple[list[Part], set[str]]:
+def _known(told: Object) -> tuple[list[CallPart], set[str]]:
     """What is understood of it, and which of its members that shows."""
     command = told.get("command")
     if isinstance(command, str):
         return _command(command, told)
-    words = as_list(command)
-    if words and all(isinstance(one, str) for one in words):
+    given = as_list(command)
+    words = [one for one in given if isinstance(one, str)]
+    if words and len(words) == len(given):
         return _command(shlex.join(words), told)
-    place = next((key for key in _PLACES if isinstance(told.get(key), str)), None)
+    place = _first_text(told, _PLACES)
     if place is None:
         return [], set()
     change, used = _change(told)
-    return [Part([Line(exact(told[place]), "path", INDENT)]), *change], {place, *used}
+    return [CallPart([Line(exact(place[1]), "path", INDENT)]), *change], {place[0], *used}
 
 
-def _command(command: str, told: Mapping[str, Any]) -> tuple[list[Part], set[str]]:
+def _first_text(told: Object, keys: Sequence[str]) -> tuple[str, str] | None:
+    """The first of these members that is a text, with its name."""
+    found = ((key, told.get(key)) for key in keys)
+    return next(((key, text) for key, text in found if isinstance(text, str)), None)
+
+
+def _command(command: str, told: Object) -> tuple[list[CallPart], set[str]]:
     first, *others = text_lines(command, "command", INDENT * 2)
-    parts = [Part([first._replace(lead=f"{INDENT}$ "), *others], size_of(command))]
+    parts = [CallPart([first._replace(lead=f"{INDENT}$ "), *others], size_of(command))]
     description = told.get("description")
     if not isinstance(description, str):
         return parts, {"command"}
-    parts.append(Part(text_lines(description, "faint", INDENT), size_of(description)))
+    parts.append(CallPart(text_lines(description, "faint", INDENT), size_of(description)))
     return parts, {"command", "description"}
 
 
-def _change(told: Mapping[str, Any]) -> tuple[list[Part], set[str]]:
+def _change(told: Object) -> tuple[list[CallPart], set[str]]:
     edits = objects(told.get("edits"))
-    if edits and len(edits) == len(told["edits"]):
+    if edits and len(edits) == len(as_list(told.get("edits"))):
         return [part for one in edits for part in _edit_and_rest(one)], {"edits"}
     if all(isinstance(told.get(key), str) for key in _TEXTS):
         return [_edit(told)], set(_TEXTS)
-    if isinstance(told.get("diff"), str):
-        return [_given_diff(told["diff"])], {"diff"}
-    content = next((key for key in _CONTENTS if isinstance(told.get(key), str)), None)
+    if isinstance(diff := told.get("diff"), str):
+        return [_given_diff(diff)], {"diff"}
+    content = _first_text(told, _CONTENTS)
     if content is None:
         return [], set()
-    return [Part([*_signed("+", told[content])], size_of(told[content]))], {content}
+    key, text = content
+    return [CallPart([*_signed("+", text)], size_of(text))], {key}
 
 
-def _edit_and_rest(told: Mapping[str, Any]) -> list[Part]:
+def _edit_and_rest(told: Object) -> list[CallPart]:
     rest = {key: value for key, value in told.items() if key not in _TEXTS}
     return [_edit(told), *([_json(rest, "faint")] if rest else [])]
 
 
-def _edit(told: Mapping[str, Any]) -> Part:
+def _edit(told: Object) -> CallPart:
     before, after = (str(told.get(key, "")) for key in _TEXTS)
     if before == after:
         found = [Line("nothing changes", "faint", INDENT)]
@@ -92,7 +101,7 @@ def _edit(told: Mapping[str, Any]) -> Part:
     else:
         found = list(_differences(before, after))
     sizes = [size for size in (size_of(before), size_of(after)) if size]
-    return Part(found, " → ".join(sizes))
+    return CallPart(found, " → ".join(sizes))
 
 
 def _looks(text: str) -> list[str]:
@@ -129,9 +138,9 @@ def _unchanged(count: int) -> Iterator[Line]:
         yield Line(f"⋯ {words} ⋯", "notice", INDENT, stands_for=count)
 
 
-def _given_diff(diff: str) -> Part:
+def _given_diff(diff: str) -> CallPart:
     lines = [line._replace(look=_SIGNS.get(line.text[:1], "plain")) for line in text_lines(diff)]
-    return Part([line._replace(lead=INDENT) for line in lines], size_of(diff))
+    return CallPart([line._replace(lead=INDENT) for line in lines], size_of(diff))
 
 
 _SIGNS: Final[Mapping[str, Look]] = {"+": "added", "-": "removed"}
@@ -147,6 +156,6 @@ def _plain(line: Line) -> Line:
     return line._replace(look="plain", lead=INDENT * 2, lead_look="faint")
 
 
-def _json(value: Any, look: Look = "plain") -> Part:
+def _json(value: Json, look: Look = "plain") -> CallPart:
     written = orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode()
-    return Part(text_lines(written, look, INDENT))
+    return CallPart(text_lines(written, look, INDENT))

@@ -1,6 +1,7 @@
 """A session that this program runs: something to await, to pause, to resume and to abort."""
 
 import asyncio
+import typing
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -11,16 +12,16 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from callboard.clock import Clock
 from callboard.drivers.local import LocalDriver, Manner
-from callboard.engine.observing import Observation
+from callboard.engine.observers import Observation
 from callboard.engine.operations import Operations, begin
 from callboard.engine.ports import HumanInput
 from callboard.engine.workflow import Workflow
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.failures import ErrorDescription
 from callboard.events.status import Status
 from callboard.log.protocol import EventLog
 from callboard.state.session import SessionView
@@ -30,17 +31,17 @@ from callboard.state.session import SessionView
 class Result:
     """How a run stopped: ended, paused, or waiting for a person."""
 
-    state: Any
+    state: typing.Any
     session_id: str
     status: Status
     exit_phase: str | None
     events: list[Event]
     duration: float
-    error: Mapping[str, Any] | None = None
+    error: ErrorDescription | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class Runtime:
     """What an execution works with."""
 
     log: EventLog
@@ -51,17 +52,13 @@ class Running:
     """Let go of the log; does nothing when it belongs to somebody else."""
 
 
-Open = Callable[[], Running]
-"""Gives what an execution works with, anew after it was closed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Starting:
     """The session that an execution begins."""
 
     workflow: Workflow
     session_id: str
-    input: Any
+    input: object
     source: Mapping[str, str] | None = None
 
 
@@ -71,11 +68,13 @@ class Execution:
     That is when it has ended, or is paused, or waits for a person whom nobody here can ask.
     After `resume()` it can be awaited again. Awaiting never raises for the workflow's own end:
     look at `status` and `error`.
+
+    open_log: gives what the execution works with, anew after it was closed.
     """
 
     def __init__(
         self,
-        open_log: Open,
+        open_log: Callable[[], Runtime],
         starting: Starting,
         *,
         people: HumanInput | None,
@@ -83,7 +82,7 @@ class Execution:
     ) -> None:
         self.session_id = starting.session_id
         self._open = open_log
-        self._running: Running | None = None
+        self._running: Runtime | None = None
         self._users = 0
         self._workflow = starting.workflow
         self._source = starting.source
@@ -97,35 +96,28 @@ class Execution:
             asyncio.get_running_loop()
             self._start(self._run(first=True))
 
-    def _start(self, run: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+    def _start(self, run: Coroutine[object, None, Result]) -> asyncio.Task[Result]:
         self._task = asyncio.create_task(run)
         return self._task
 
-    def __await__(self) -> Generator[Any, None, Result]:
+    def __await__(self) -> Generator[object, None, Result]:
         return (self._task or self._start(self._run(first=True))).__await__()
 
     def pause(self, *, interrupt: bool = False) -> asyncio.Future[bool]:
         """Pause: the current agent finishes first, unless it is to be interrupted."""
-        return asyncio.ensure_future(self._pause(interrupt))
-
-    async def _pause(self, interrupt: bool) -> bool:
-        async with self._using() as running:
-            await self._begun.wait()
-            return await running.operations.pause(self.session_id, interrupt=interrupt)
+        return self._do(lambda does: does.pause(self.session_id, interrupt=interrupt))
 
     def resume(self) -> asyncio.Future[bool]:
         """Go on after a pause."""
-        return asyncio.ensure_future(self._resume())
+        return self._do(self._resume)
 
-    async def _resume(self) -> bool:
-        async with self._using() as running:
-            await self._begun.wait()
-            resumed = await running.operations.resume(self.session_id)
-            if self._task is not None and self._task.done():
-                self._start(self._run(first=False))
-            elif self._task is not None and resumed:
-                self._start(self._go_on(self._task))
-            return resumed
+    async def _resume(self, operations: Operations) -> bool:
+        resumed = await operations.resume(self.session_id)
+        if self._task is not None and self._task.done():
+            self._start(self._run(first=False))
+        elif self._task is not None and resumed:
+            self._start(self._go_on(self._task))
+        return resumed
 
     async def _go_on(self, before: asyncio.Task[Result]) -> Result:
         """Drive again, unless the drive that was still under way has heard of it itself."""
@@ -135,15 +127,18 @@ class Execution:
 
     def abort(self, reason: str | None = None) -> asyncio.Future[bool]:
         """End the session: its status becomes `cancelled`."""
-        return asyncio.ensure_future(self._abort(reason))
+        return self._do(lambda does: does.cancel(self.session_id, reason=reason))
 
-    async def _abort(self, reason: str | None) -> bool:
-        async with self._using() as running:
-            await self._begun.wait()
-            return await running.operations.cancel(self.session_id, reason=reason)
+    def _do(self, command: Callable[[Operations], Awaitable[bool]]) -> asyncio.Future[bool]:
+        async def done() -> bool:
+            async with self._using() as running:
+                await self._begun.wait()
+                return await command(running.operations)
+
+        return asyncio.ensure_future(done())
 
     @asynccontextmanager
-    async def _using(self) -> AsyncGenerator[Running]:
+    async def _using(self) -> AsyncGenerator[Runtime]:
         """The log, open for as long as someone here needs it: waiting costs no file."""
         self._running = self._running or self._open()
         self._users += 1
@@ -172,13 +167,13 @@ class Execution:
             await self._observation.finish()
         return result
 
-    async def _drive(self, running: Running, first: bool) -> SessionView:
+    async def _drive(self, running: Runtime, first: bool) -> SessionView:
         if not first:
             return await running.driver.drive(self.session_id, self._manner)
         starting = (self._workflow, self.session_id, self._prelude)
         return await running.driver.begin(*starting, self._manner, self._source)
 
-    async def _result(self, running: Running, view: SessionView, duration: float) -> Result:
+    async def _result(self, running: Runtime, view: SessionView, duration: float) -> Result:
         events = self._events
         if len(events) != view.position:  # Others wrote while nobody here was driving.
             events = self._events = await running.log.read(self.session_id)
@@ -193,7 +188,7 @@ class Execution:
         )
 
 
-def with_final_state(events: list[Event], state: Any) -> list[Event]:
+def with_final_state(events: list[Event], state: object) -> list[Event]:
     """The events as they are served: the end of a workflow tells its state, which is not stored."""
     if not events or events[-1].name != names.COMPLETED:
         return list(events)

@@ -3,26 +3,28 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from callboard.clock import Clock
+from callboard.engine.detached import expire_detached
 from callboard.engine.live import Listener, LiveSession
 from callboard.engine.loading import load
-from callboard.engine.perform import Scene
 from callboard.engine.ports import HumanInput
 from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
+from callboard.engine.scene import Scene
 from callboard.engine.workflow import Workflow
-from callboard.errors import OwnershipLost, PositionConflict, SessionOwned, WorkflowNotFound
-from callboard.events.envelope import Event
+from callboard.errors import (
+    OwnershipLost,
+    PositionConflict,
+    SessionOwned,
+    ValidationError,
+    WorkflowNotFound,
+)
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.session import SessionView
 from callboard.statusfiles.publishing import Publication, published_in, root_of
-
-
-def _staying() -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Manner:
     listener: Listener | None = None
     linger: float | None = None
     parks: bool = False
-    leaving: Callable[[], bool] = _staying
+    leaving: Callable[[], bool] = lambda: False
 
     @property
     def patience(self) -> float:
@@ -75,6 +77,17 @@ class LocalDriver:
                 workflow=name,
             )
         return known
+
+    def startable(self, name: str | None) -> Workflow:
+        """The workflow to start: by its name, or the only one that is registered."""
+        if name is not None:
+            return self.workflow(name)
+        if len(self._workflows) == 1:
+            return next(iter(self._workflows.values()))
+        if not self._workflows:
+            raise WorkflowNotFound("No workflow is registered here. Pass it in workflows=[...].")
+        names = ", ".join(sorted(self._workflows))
+        raise ValidationError(f"Say which workflow to start: {names}.", field="workflowId")
 
     def knows(self, name: str) -> bool:
         """Whether sessions of this workflow can be driven here."""
@@ -128,30 +141,19 @@ class LocalDriver:
         prelude: Callable[[Scene], None] | None = None,
     ) -> SessionView:
         """Drive a session, and write its status files meanwhile if it has any."""
+        live = LiveSession(self._log, workflow, session_id, self._clock)
         if root is None:
-            return await self._drive(workflow, session_id, manner, prelude)
+            return await self._drive(live, manner, prelude)
         publication = Publication(self._log, workflow, session_id, root)
-        heard = [publication.tell, *([manner.listener] if manner.listener else [])]
-
-        def listener(events: list[Event]) -> None:
-            for hear in heard:
-                hear(events)
-
+        live.listeners.append(publication.tell)
         try:
-            return await self._drive(
-                workflow, session_id, replace(manner, listener=listener), prelude
-            )
+            return await self._drive(live, manner, prelude)
         finally:
             await publication.finish()
 
     async def _drive(
-        self,
-        workflow: Workflow,
-        session_id: str,
-        manner: Manner,
-        prelude: Callable[[Scene], None] | None = None,
+        self, live: LiveSession, manner: Manner, prelude: Callable[[Scene], None] | None
     ) -> SessionView:
-        live = LiveSession(self._log, workflow, session_id, self._clock)
         if manner.listener:
             live.listeners.append(manner.listener)
         drive = Drive(
@@ -161,7 +163,7 @@ class LocalDriver:
             parks=manner.parks,
             leaving=manner.leaving,
         )
-        with self._alone(session_id, drive):
+        with self._alone(live.session_id, drive):
             return await drive.run(prelude)
 
     async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:
@@ -190,8 +192,14 @@ class LocalDriver:
         unsettled = await self._log.unsettled(limit=1_000_000)
         return list(dict.fromkeys([*unsettled, *(row["session"] for row in due)]))
 
+    async def expire(self, stream: str) -> None:
+        """End an interactive session that outlived its workflow, if its time is up."""
+        await expire_detached(self._log, self._clock, stream)
+
     async def _recoverable(self, session_id: str) -> str | None:
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
+        if not rows:
+            await self.expire(session_id)
         if not rows or rows[0]["ended"] or rows[0]["paused"]:
             return None
         return session_id if rows[0]["workflow"] in self._workflows else None

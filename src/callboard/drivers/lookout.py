@@ -17,7 +17,7 @@ Wanted = Callable[[str], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DueSessions:
     """Sessions to look at, whether there may be more, and when the next is due by the clock."""
 
     sessions: list[str]
@@ -36,12 +36,12 @@ class Lookout:
         self._clock = clock
         self._width = PAGE
 
-    async def look(self, wanted: Wanted) -> Found:
+    async def look(self, wanted: Wanted) -> DueSessions:
         """Find about a page of sessions that are wanted."""
         now = self._clock.now_ms()
         unsettled, more_unsettled = await self._unsettled(wanted)
         due, more_due = await self._due(now, wanted)
-        return Found(
+        return DueSessions(
             list(dict.fromkeys([*unsettled, *due])),
             more_unsettled or more_due,
             await self._next_at(now),

@@ -12,6 +12,7 @@ from callboard.drivers.lookout import PAGE, Lookout
 from callboard.errors import CallboardError, OwnershipLost, SessionOwned
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog, Lease
+from callboard.waiting import wait_any
 
 LOOK_EVERY = 5.0
 """Seconds after which to look without having heard of anything: owners die silently."""
@@ -100,14 +101,8 @@ class WatchingDriver:
     async def _wait_for_drives(self, grace: float) -> None:
         if not self._driving or grace <= 0:
             return
-        patience = asyncio.ensure_future(self._clock.sleep(grace))
-        # Whoever gives up waiting for them does not cancel them: that is done once, below.
-        finishing = asyncio.ensure_future(asyncio.wait(self._driving.values()))
-        try:
-            await asyncio.wait({patience, finishing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            patience.cancel()
-            finishing.cancel()
+        # `asyncio.wait` does not cancel the drives when the grace is over: `_end` does, once.
+        await wait_any(self._clock.sleep(grace), asyncio.wait(self._driving.values()))
 
     def wake(self, session_id: str) -> None:
         """Drive a session now, also one that was left alone, as a fork that was not to run."""
@@ -159,13 +154,7 @@ class WatchingDriver:
         if self._changed.is_set() or seconds <= 0:
             await asyncio.sleep(0)
             return
-        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
-        waking = asyncio.ensure_future(self._changed.wait())
-        try:
-            await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sleeping.cancel()
-            waking.cancel()
+        await wait_any(self._clock.sleep(seconds), self._changed.wait())
 
     def _seconds_left(self) -> float:
         waits = [LOOK_EVERY]
@@ -212,6 +201,8 @@ class WatchingDriver:
         self._called.discard(session_id)
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         lease = await self._log.lease(session_id)
+        if not rows:
+            await self._driver.expire(session_id)
         if not rows or lease is None or not self._driver.knows(rows[0]["workflow"]):
             self._strangers.add(session_id)
             self._backlog.forget(session_id)

@@ -5,21 +5,26 @@ is loaded again and the batch is built anew.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Protocol
 
 from callboard.clock import Clock
+from callboard.drafts.draft import change
+from callboard.drafts.draft import view as lend
+from callboard.drafts.patch import Patch, diff
+from callboard.drafts.shape import StateType
 from callboard.engine.references import refer
 from callboard.errors import EditInvalid
 from callboard.events import names
-from callboard.events.envelope import Event, NewEvent
+from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.event_name import Entry
+from callboard.events.json_values import is_object
 from callboard.ids import event_id
-from callboard.state.draft import change
-from callboard.state.draft import view as lend
 from callboard.state.fold import apply
-from callboard.state.patch import Patch, diff
 from callboard.state.session import SessionView
-from callboard.state.shape import StateType
 from callboard.state.undo import Undo
+
+References = Mapping[int, int]
+"""Index of a patch → position of the event whose output is its value."""
 
 
 class Batch:
@@ -34,22 +39,15 @@ class Batch:
         self._cause = cause
         self._undo = Undo(session)
 
-    def add(
-        self,
-        name: str,
-        payload: Mapping[str, Any],
-        *,
-        cause: str | None = None,
-        outputs: Mapping[int, int] | None = None,
-    ) -> Event:
-        """Add an event; unless told otherwise, the one before it is its cause."""
-        id = payload.get("intentId") or event_id()
-        view, now, cause = self.view, self.now, cause or self._cause
-        new = NewEvent(id, name, payload, now, 1, cause, outputs)
+    def add(self, new: Entry, *, id: str | None = None, outputs: References | None = None) -> Event:
+        """Add an event, which the one before it caused."""
+        name, payload = new
+        id = id or event_id()
+        view, now, cause = self.view, self.now, self._cause
         event = Event(id, view.session_id, view.position + 1, name, 1, payload, now, cause)
         self._undo.before(event)
         apply(view, event)
-        self.events.append(new)
+        self.events.append(NewEvent(id, name, payload, now, 1, cause, outputs))
         self.placed.append(event)
         if name == names.CHECKPOINT:
             self.has_checkpoint = True
@@ -67,46 +65,92 @@ class LiveState:
     def __init__(self, state_type: StateType, session: SessionView) -> None:
         self._type = state_type
         self._session = session
-        self._live: Any = None
+        self._live: object = None
         self._loaded = False
 
-    def read(self) -> Any:
+    def read(self) -> object:
         """The state for someone who only reads it."""
         return lend(self._type, self._current())
 
     def change(
         self,
         batch: Batch,
-        function: Callable[[Any], Any],
+        function: Callable[..., object],
         *,
         reason: str,
-        outputs: Mapping[int, Any] | None = None,
-    ) -> None:
-        """Run a function on a draft and record what it changed.
+        outputs: Mapping[int, object] | None = None,
+        always: bool = False,
+    ) -> list[Patch]:
+        """Run a function on a draft and record what it changed; returns that.
 
         `outputs`: position → output of agents, which patches may refer to instead of repeating.
+        `always`: record it even if nothing has changed.
         """
         changed = change(self._type, self._current(), function)
-        if not changed.patches:
-            return
+        if changed.patches or always:
+            self._write(batch, changed.patches, reason, outputs or {})
+            self._live = changed.live
+        return changed.patches
+
+    def repeat(self, batch: Batch, patches: list[Patch], *, reason: str) -> None:
+        """Record a change again that was taken back."""
+        self._current()
+        self._write(batch, patches, reason, {})
+        self._loaded = False
+
+    def _write(
+        self, batch: Batch, patches: list[Patch], reason: str, outputs: Mapping[int, object]
+    ) -> None:
         try:
-            self._record(batch, changed.patches, reason, outputs or {})
+            self._record(batch, patches, reason, outputs)
         except EditInvalid:
             # The type has gained fields since the session was begun: record their defaults.
             missing = diff(self._session.state, self._type.dump(self._live))
             self._record(batch, missing, "upgrade", {})
-            self._record(batch, changed.patches, reason, outputs or {})
-        self._live = changed.live
+            self._record(batch, patches, reason, outputs)
 
     def _record(
-        self, batch: Batch, patches: list[Patch], reason: str, outputs: Mapping[int, Any]
+        self, batch: Batch, patches: list[Patch], reason: str, outputs: Mapping[int, object]
     ) -> None:
         recorded, references = refer(patches, self._session.state, outputs)
-        payload = {"intentId": event_id(), "reason": reason, "patches": recorded}
-        batch.add(names.INTENT, payload, outputs=references)
+        id = event_id()
+        intent = names.INTENT({"intentId": id, "reason": reason, "patches": recorded})
+        batch.add(intent, id=id, outputs=references)
 
-    def _current(self) -> Any:
+    def _current(self) -> object:
         if not self._loaded:
             self._live = self._type.load(self._session.state)
             self._loaded = True
         return self._live
+
+
+class WithAnswer(Protocol):
+    """A state with the fields in which the engine puts the answer."""
+
+    human_response: object
+    approved: bool | None
+
+
+Answerable = dict[str, Json] | WithAnswer
+
+
+def has_answer(state: Json) -> bool:
+    """Whether a state, as JSON, holds the answer to a question."""
+    return is_object(state) and (
+        state.get("humanResponse") is not None or state.get("approved") is not None
+    )
+
+
+def set_answer(draft: Answerable, response: Json, approved: bool | None) -> None:
+    """Put the answer where routing can see it."""
+    if isinstance(draft, dict):
+        draft["human_response"] = response
+        draft["approved"] = approved
+    else:
+        draft.human_response = response
+        draft.approved = approved
+
+
+def reset_answer(draft: Answerable) -> None:
+    """Forget the answer."""
+    set_answer(draft, None, None)

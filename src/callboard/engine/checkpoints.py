@@ -1,5 +1,6 @@
 """When a session's whole view is written down, so that folding can begin there."""
 
+import asyncio
 from collections.abc import Sequence
 
 from callboard.engine.batch import Batch
@@ -10,6 +11,9 @@ from callboard.state.control import control
 
 # A state smaller than this is not worth a checkpoint of its own: folding is quicker.
 _SMALLEST = 16_384
+
+# Bytes that take milliseconds to write.
+_LARGE = 262_144
 
 # What a fork weighs beside its payload: its events are in a stream of their own, which has to be
 # found and read. It keeps a chain of forks from becoming slower with every fork.
@@ -24,15 +28,18 @@ def is_due(checkpoint: int, since: int) -> bool:
 def write(batch: Batch) -> None:
     """Add the view as it is now."""
     view = batch.view
-    payload = {"state": view.state, "phase": view.last_phase, "control": control(view)}
-    batch.add(names.CHECKPOINT, payload)
+    batch.add(
+        names.CHECKPOINT({"state": view.state, "phase": view.last_phase, "control": control(view)})
+    )
 
 
-def weigh(events: Sequence[Event]) -> tuple[int, int]:
+async def weigh(events: Sequence[Event]) -> tuple[int, int]:
     """The bytes of the last checkpoint among the events, and of what came after it."""
     checkpoint = since = 0
     for event in events:
         size = len(dump_json(event.payload))
+        if size > _LARGE:
+            await asyncio.sleep(0)  # It took its time: others get their turn.
         if event.name == names.CHECKPOINT:
             checkpoint, since = size, 0
         else:

@@ -1,13 +1,14 @@
 """What makes a definition wrong: said where it is defined, with the phase and the fix."""
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
+from callboard.drafts.shape import StateType
 from callboard.engine.phase import Phase, Step
 from callboard.errors import DefinitionError
 from callboard.interactions.questions import seconds
 from callboard.interactions.rendering import is_question
-from callboard.state.shape import StateType
 
 
 def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> None:
@@ -25,51 +26,76 @@ def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> N
     for index, phase in enumerate(phases):
         name = phase.name
         if not name:
-            _wrong(
-                workflow,
-                f"number {index + 1}",
-                "it has neither a name nor an agent to take one from",
-            )
+            what = "it has neither a name nor an agent to take one from; add name='...'"
+            _wrong(workflow, f"number {index + 1}", what)
         if name in seen:
             _wrong(workflow, name, "there are two phases of this name; rename one")
         seen.add(name)
-        _check_phase(workflow, name, phase)
+        for what in _faults(phase):
+            _wrong(workflow, name, what)
 
 
-def _check_phase(workflow: str, name: str, phase: Phase) -> None:
+def _faults(phase: Phase) -> Iterator[str]:
+    """What is wrong with a phase by itself, the first thing first."""
     if phase.terminal and phase.next is not None:
-        _wrong(workflow, name, "it has both next and terminal; remove one of them")
+        yield "it has both next and terminal; remove one of them"
     if not phase.terminal and phase.next is None:
-        _wrong(workflow, name, "it leads nowhere; add next='...' or terminal=True")
+        yield "it leads nowhere; add next='...' or terminal=True"
     if phase.agent is None:
-        for option in ("update", "retry", "timeout", "for_each", "on_uncertain"):
-            if getattr(phase, option) is not None:
-                _wrong(workflow, name, f"{option} needs an agent; add agent=...")
-    if phase.human is not None and not _can_ask(phase.human):
-        _wrong(
-            workflow,
-            name,
-            "human must be Approval(...), Choice(...), Interactive(...) or a function that gives "
-            "one",
-        )
+        yield from _agentless_faults(phase)
+    if phase.human is not None and not (callable(phase.human) or is_question(phase.human)):
+        allowed = "Approval(...), Choice(...), Interactive(...) or a function that gives one"
+        yield f"human must be {allowed}"
     if phase.on_answer is not None and phase.human is None:
-        _wrong(workflow, name, "on_answer needs human; add human=Approval(...) or Choice(...)")
-    _check_numbers(workflow, name, phase)
+        yield "on_answer needs human; add human=Approval(...) or Choice(...)"
+    yield from _function_faults(phase)
+    yield from _number_faults(phase)
 
 
-def _check_numbers(workflow: str, name: str, phase: Phase) -> None:
+def _agentless_faults(phase: Phase) -> Iterator[str]:
+    for option in ("update", "retry", "timeout", "for_each", "on_uncertain"):
+        if getattr(phase, option) is not None:
+            yield f"{option} needs an agent; add agent=..."
+    if phase.on_error == "ask":
+        yield "on_error needs an agent; add agent=..."
+
+
+_FUNCTIONS = {
+    "before": "(state, ctx)",
+    "update": "(state, output)",
+    "on_answer": "(state, response)",
+    "after": "(state, output, ctx)",
+    "guard": "(state)",
+    "for_each": "(state)",
+    "until": "(state, output)",
+}
+
+
+def _function_faults(phase: Phase) -> Iterator[str]:
+    for option, takes in _FUNCTIONS.items():
+        function = getattr(phase, option)
+        if function is not None and not callable(function):
+            yield f"{option} must be a function of {takes}"
+    for option in (*_FUNCTIONS, "human", "next"):
+        if inspect.iscoroutinefunction(getattr(phase, option)):
+            fix = "write it with `def`, and await things in the agent"
+            yield f"{option} is an `async def`, which nothing awaits; {fix}"
+
+
+def _number_faults(phase: Phase) -> Iterator[str]:
     if phase.parallel is not None and phase.for_each is None:
-        _wrong(workflow, name, "parallel needs for_each; add for_each=lambda state: [...]")
+        yield "parallel needs for_each; add for_each=lambda state: [...]"
     if phase.parallel is not None and phase.parallel < 1:
-        _wrong(workflow, name, "parallel must be at least 1")
+        yield "parallel must be at least 1"
     limit = None if callable(phase.timeout) else phase.timeout
     if limit is not None and seconds(limit) <= 0:
-        _wrong(workflow, name, "timeout must be more than 0 seconds")
+        yield "timeout must be more than 0 seconds"
     if phase.on_item_error not in ("fail", "skip", "tell"):
-        known = '"fail", "skip" or "tell"'
-        _wrong(workflow, name, f"on_item_error={phase.on_item_error!r}; use {known}")
+        yield f'on_item_error={phase.on_item_error!r}; use "fail", "skip" or "tell"'
+    if phase.on_error not in ("fail", "ask"):
+        yield f'on_error={phase.on_error!r}; use "fail" or "ask"'
     if phase.on_uncertain not in (None, "retry", "ask", "fail"):
-        _wrong(workflow, name, f'on_uncertain={phase.on_uncertain!r}; use "retry", "ask" or "fail"')
+        yield f'on_uncertain={phase.on_uncertain!r}; use "retry", "ask" or "fail"'
 
 
 def check_routes(workflow: str, steps: Mapping[str, Step]) -> None:
@@ -77,12 +103,8 @@ def check_routes(workflow: str, steps: Mapping[str, Step]) -> None:
     for name, step in steps.items():
         for target in step.leads_to or ():
             if target not in steps:
-                known = ", ".join(steps)
-                _wrong(
-                    workflow,
-                    name,
-                    f"next leads to {target!r}, which does not exist; known: {known}",
-                )
+                what = f"next leads to {target!r}, which does not exist; known: {', '.join(steps)}"
+                _wrong(workflow, name, what)
     reached, waiting = set[str](), [next(iter(steps))]
     while waiting:
         name = waiting.pop()
@@ -112,10 +134,6 @@ def check_state(workflow: str, steps: Mapping[str, Step], state_type: StateType)
             "from callboard.State, or declare human_response: dict | None = None "
             "and approved: bool | None = None",
         )
-
-
-def _can_ask(human: object) -> bool:
-    return callable(human) or is_question(human)
 
 
 def _wrong(workflow: str, phase: str, what: str) -> NoReturn:

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack, cast
 
-from callboard.engine.current import folder, worktree
+from callboard.drafts.plain import with_fields
+from callboard.engine.current_execution import folder, worktree
 from callboard.engine.outputs import plain
 from callboard.engine.ports import Item
 from callboard.errors import QuestionTimedOut
@@ -17,10 +18,12 @@ from callboard.interactions.questions import Approval, Choice, Duration, OnTimeo
 from callboard.interactions.records import Interaction
 from callboard.interactions.rendering import render
 from callboard.interactions.results import InteractiveSessionResult, result_of
-from callboard.state.visits import Asked
+from callboard.state.visits import Asked, run_key
+
+Given = TypeVar("Given")
 
 
-class Place(NamedTuple):
+class RunPlace(NamedTuple):
     """Which run of which session this is."""
 
     session_id: str
@@ -29,18 +32,40 @@ class Place(NamedTuple):
     visit: int
     run: str
     attempt: int
-    item: Any
+    item: object
     item_index: int | None
 
 
-class Ledger(Protocol):
-    """Effects that happened, and what they gave."""
+class PhaseContext(NamedTuple):
+    """What a phase's `before` and `after` are told of their place."""
 
-    def recorded(self, place: Place, key: str) -> tuple[bool, Any]:
+    session_id: str
+    workflow: str
+    phase: str
+    visit: int
+    """How often the phase has been entered, this time included."""
+    which: str
+    """`before` or `after`."""
+
+    @property
+    def key(self) -> str:
+        """The same for this function in this visit, and for no other: an idempotency key."""
+        return f"{self.session_id}:{run_key(self.phase, self.visit)}:{self.which}"
+
+
+class RunRequests(Protocol):
+    """What a context needs from whoever runs the agent."""
+
+    @property
+    def place(self) -> RunPlace:
+        """Which run it is."""
+        ...
+
+    def recorded(self, key: str) -> tuple[bool, object]:
         """Whether an effect was recorded, and what it gave."""
         ...
 
-    async def record(self, place: Place, key: str, value: Any) -> None:
+    async def record(self, key: str, value: object) -> None:
         """Record what an effect gave."""
         ...
 
@@ -48,11 +73,7 @@ class Ledger(Protocol):
         """Raise OwnershipLost when another process has taken over."""
         ...
 
-
-class Desk(Ledger, Protocol):
-    """What a context needs from whoever runs the agent."""
-
-    async def ask(self, place: Place, question: Rendered, key: str | None) -> Asked:
+    async def ask(self, question: Rendered, key: str | None) -> Asked:
         """Put a question, or find the one put before, and wait for its end."""
         ...
 
@@ -64,11 +85,11 @@ class Desk(Ledger, Protocol):
         """Close the question of this key, if it is still open."""
         ...
 
-    async def narrate(self, place: Place, item: Item) -> None:
+    async def narrate(self, item: Item) -> None:
         """Record what the agent says or does."""
         ...
 
-    async def emit(self, place: Place, name: str, data: Any) -> None:
+    async def emit(self, name: str, data: object) -> None:
         """Record an event of the agent's own."""
         ...
 
@@ -76,9 +97,9 @@ class Desk(Ledger, Protocol):
 class Context:
     """An agent's second argument."""
 
-    def __init__(self, desk: Desk, place: Place) -> None:
+    def __init__(self, desk: RunRequests) -> None:
         self._desk = desk
-        self._place = place
+        self._place = desk.place
         self._doing: dict[str, asyncio.Lock] = {}
 
     @property
@@ -114,7 +135,7 @@ class Context:
     @property
     def item(self) -> Any:
         """The item of `for_each` that this run is about."""
-        return self._place.item
+        return with_fields(self._place.item)
 
     @property
     def index(self) -> int | None:
@@ -165,12 +186,12 @@ class Context:
         those of `Interactive`; `within` is how long to wait, `key` as in `ask`.
         """
         options.setdefault("cwd", folder())
-        asked = await self._desk.ask(self._place, rendered(prompt, options, within), key)
+        asked = await self._desk.ask(rendered(prompt, options, within), key)
         return result_of(await self._desk.found(asked), options.get("result_type"))
 
     async def put(self, question: Rendered, key: str) -> Interaction:
         """Put a question of any type, and wait for its end: for adapters of coding agents."""
-        return await self._desk.found(await self._desk.ask(self._place, question, key))
+        return await self._desk.found(await self._desk.ask(question, key))
 
     async def take_back(self, key: str) -> None:
         """Take a question back that nobody waits for any more."""
@@ -181,33 +202,33 @@ class Context:
         return worktree(path)
 
     async def _ask(self, question: Rendered, key: str | None) -> Asked:
-        asked = await self._desk.ask(self._place, question, key)
+        asked = await self._desk.ask(question, key)
         if asked.status == "failed":
             raise QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
         return asked
 
-    async def emit(self, what: Item | str, data: Any = None) -> None:
+    async def emit(self, what: Item | str, data: object = None) -> None:
         """Tell what is going on: Text, Thinking, ToolCall, ToolResult, or a name with data."""
         if isinstance(what, str):
             shown = plain(data, f"The data of ctx.emit({what!r})")
-            await self._desk.emit(self._place, what, shown)
+            await self._desk.emit(what, shown)
         else:
-            await self._desk.narrate(self._place, what)
+            await self._desk.narrate(what)
 
-    async def once(self, key: str, effect: Callable[[], Awaitable[Any] | Any]) -> Any:
+    async def once(self, key: str, effect: Callable[[], Awaitable[Given] | Given]) -> Given:
         """Do something once, however often this run is started: what it gave is recorded.
 
         Between the effect and its record the process can still die; give the effect `ctx.key`
         where the other side can use it to tell a repetition.
         """
         async with self._doing.setdefault(key, asyncio.Lock()):
-            known, value = self._desk.recorded(self._place, key)
-            if known:
-                return value
-            await self._desk.still_ours()
-            result = effect()
-            if inspect.isawaitable(result):
-                result = await result
-            value = plain(result, f"What ctx.once({key!r}) gave")
-            await self._desk.record(self._place, key, value)
-            return value
+            known, value = self._desk.recorded(key)
+            if not known:
+                await self._desk.still_ours()
+                result = effect()
+                if inspect.isawaitable(result):
+                    result = await result
+                value = plain(result, f"What ctx.once({key!r}) gave")
+                await self._desk.record(key, value)
+            # What the effect gave, as JSON gives it back.
+            return cast("Given", with_fields(value))

@@ -7,16 +7,20 @@ decided into events; the runner does what only the outside world can.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from callboard.engine.phase import Definition, Step
-from callboard.errors import AgentUncertain, describe
+from callboard.errors import AgentUncertain
+from callboard.events.failures import UNKNOWN_ERROR, ErrorDescription, describe
 from callboard.state.session import SessionView
 from callboard.state.visits import Run, Visit, run_key
 
 RUN_AGAIN = "Run it again"
 GO_ON = "It is done: go on without its output"
 GIVE_UP = "Stop the workflow"
+
+RETRY = "Retry"
+SKIP = "Skip"
+FAIL = "Fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class Enter:
 @dataclass(frozen=True, slots=True)
 class Skip:
     """The guard said no: leave the phase at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The phase's `before` has not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +72,17 @@ class Vouch:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferRetry:
+    """This run has failed and no attempt is left: ask a person what to do."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     """The phase has failed for good, and the workflow with it."""
 
-    error: dict[str, Any]
+    error: ErrorDescription
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +124,8 @@ class Stop:
 
 
 Decision = (
-    Enter | Skip | Start | Conclude | Proceed | Confirm | Vouch
-    | Fail | Expire | Finish | Halt | Hold | Wait | Stop
+    Enter | Skip | Prepare | Start | Conclude | Proceed | Confirm | Vouch
+    | OfferRetry | Fail | Expire | Finish | Halt | Hold | Wait | Stop
 )  # fmt: skip
 
 
@@ -151,6 +167,8 @@ def _missing(workflow: Definition, phase: str) -> Hold:
 def _within(step: Step, view: SessionView, visit: Visit, now: int) -> Decision:
     if visit.guard is False:
         return Skip()
+    if step.before is not None and _is_fresh(visit):
+        return Prepare()
     if step.agent is not None and not visit.updated:
         working = _working(step, view, visit, now)
         if working is not None:
@@ -159,6 +177,11 @@ def _within(step: Step, view: SessionView, visit: Visit, now: int) -> Decision:
     if asked is None:
         return Conclude()
     return Wait(view.open.deadlines.earliest()) if asked.status == "pending" else Proceed()
+
+
+def _is_fresh(visit: Visit) -> bool:
+    """Whether nothing was done in a visit; else the phase has gained its `before` since."""
+    return not (visit.before_done or visit.after_done or visit.runs or visit.question)
 
 
 def run_keys(visit: Visit) -> list[str]:
@@ -186,10 +209,8 @@ def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision 
 def _working_on(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
     total = 1 if visit.items is None else len(visit.items)
     if len(visit.runs) == total and not view.open.has_runs:
-        failed = _first_failed(visit)
-        if failed and (visit.items is None or step.phase.on_item_error == "fail"):
-            return Fail(failed.error or {})
-        return None
+        lets_fail = visit.items is None or step.phase.on_item_error == "fail"
+        return _about_failures(step, view, visit) if lets_fail else None
     for key in view.open.lost:
         uncertain = _uncertain(step, view, key, visit.runs[key])
         if uncertain is not None:
@@ -199,9 +220,26 @@ def _working_on(step: Step, view: SessionView, visit: Visit, now: int) -> Decisi
     return Start(ready) if ready else Wait(_next_wake(view))
 
 
-def _first_failed(visit: Visit) -> Run | None:
-    found = (visit.runs[key] for key in run_keys(visit))
-    return next((run for run in found if run.status == "failed"), None)
+def _about_failures(step: Step, view: SessionView, visit: Visit) -> Decision | None:
+    """What to do about runs that have failed and will not be tried again."""
+    failed = {key: run for key in run_keys(visit) if (run := visit.runs[key]).status == "failed"}
+    if not failed:
+        return None
+    if step.phase.on_error == "fail":
+        return Fail(next(iter(failed.values())).error or UNKNOWN_ERROR)
+    verdicts = {key: _answer(view, key, failure_key(run)) for key, run in failed.items()}
+    for key, run in failed.items():
+        if verdicts[key] == FAIL:
+            return Fail(run.error or UNKNOWN_ERROR)
+        if verdicts[key] is None and not _is_asked(view, key, failure_key(run)):
+            return OfferRetry(key)
+    again = tuple(key for key, verdict in verdicts.items() if verdict == RETRY)
+    if again:
+        return Start(again[: step.phase.parallel or 1])
+    if None in verdicts.values():
+        return Wait(_next_wake(view))
+    # A phase is skipped as a whole; of several items, the others have been done.
+    return Skip() if visit.items is None else None
 
 
 def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[str]:
@@ -210,7 +248,7 @@ def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[st
     yield from unfinished.ready
     for key in unfinished.lost:
         run = visit.runs[key]
-        if step.on_uncertain == "retry" or _verdict(view, key, run) == RUN_AGAIN:
+        if step.on_uncertain == "retry" or _answer(view, key, uncertain_key(run)) == RUN_AGAIN:
             yield key
     yield from unfinished.retries.due(now)
     for index in range(unfinished.fresh, len(visit.items or ())):
@@ -224,11 +262,25 @@ def uncertain_key(run: Run) -> str:
     return f"uncertain:{run.attempt}"
 
 
-def _verdict(view: SessionView, key: str, run: Run) -> Any:
-    for asked in view.open.by_run.get(key, {}).values():
-        if asked.key == uncertain_key(run) and asked.status == "answered":
+def failure_key(run: Run) -> str:
+    """The key of the question about a run that has failed so often."""
+    return f"failed:{run.failures}"
+
+
+def is_about_failure(key: str | None) -> bool:
+    """Whether a question's key is that of one about a run that has failed."""
+    return key is not None and key.startswith("failed:")
+
+
+def _answer(view: SessionView, run: str, key: str) -> object:
+    for asked in view.open.by_run.get(run, {}).values():
+        if asked.key == key and asked.status == "answered":
             return asked.value
     return None
+
+
+def _is_asked(view: SessionView, run: str, key: str) -> bool:
+    return any(asked.key == key for asked in view.open.pending_of(run))
 
 
 def _uncertain(step: Step, view: SessionView, key: str, run: Run) -> Decision | None:
@@ -236,11 +288,9 @@ def _uncertain(step: Step, view: SessionView, key: str, run: Run) -> Decision | 
         return None
     if step.on_uncertain == "fail":
         return Fail(_uncertain_error(step, run))
-    match _verdict(view, key, run):
+    match _answer(view, key, uncertain_key(run)):
         case None:
-            pending = view.open.pending_of(key)
-            open_already = any(asked.key == uncertain_key(run) for asked in pending)
-            return None if open_already else Confirm(key)
+            return None if _is_asked(view, key, uncertain_key(run)) else Confirm(key)
         case verdict if verdict == GO_ON:
             return Vouch(key)
         case verdict if verdict == GIVE_UP:
@@ -249,7 +299,7 @@ def _uncertain(step: Step, view: SessionView, key: str, run: Run) -> Decision | 
             return None
 
 
-def _uncertain_error(step: Step, run: Run) -> dict[str, Any]:
+def _uncertain_error(step: Step, run: Run) -> ErrorDescription:
     return describe(
         AgentUncertain(
             f"The process died while {run.agent!r} ran in phase {step.name!r}, "

@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, cast
 
+from callboard.drafts import patch
+from callboard.drafts.draft import change
 from callboard.engine.loading import not_found
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.payloads.workflow import SessionForkedPayload
 from callboard.log.protocol import EventLog
-from callboard.state import patch
-from callboard.state.draft import change
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
 
@@ -20,7 +21,7 @@ _COPIED: Final = 4 * 1_048_576
 _FIRST_PAGE, _PAGE = 16, 4096
 """How many positions are read at once by who looks for one; from the end, few at first."""
 
-Edits = Sequence[Mapping[str, Any]] | Callable[[Any], Any]
+Edits = Sequence[Mapping[str, object]] | Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Forking:
     phase: str | None = None
     occurrence: int | str | None = None
     position: int | None = None
-    where: Callable[[Any], Any] | None = None
+    where: Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
         given = [self.phase, self.position, self.where]
@@ -72,10 +73,11 @@ async def _before_phase(log: EventLog, session_id: str, phase: str, which: int |
     index, found = _index(which), 0
     seen: dict[str, None] = {}
     async for event in _story(log, session_id):
-        if event.name != names.PHASE_ENTERED:
+        entered = names.PHASE_ENTERED.of(event)
+        if entered is None:
             continue
-        seen[event.payload["phase"]] = None
-        if event.payload["phase"] == phase:
+        seen[entered["phase"]] = None
+        if entered["phase"] == phase:
             if found == index:
                 return event.position - 1
             found += 1
@@ -109,7 +111,8 @@ async def _last_entered(log: EventLog, session_id: str, phase: str) -> int | Non
     while upto > 0:
         after = max(upto - page, 0)
         for event in reversed(await log.read(session_id, after, upto, skip=names.NARRATION)):
-            if event.name == names.PHASE_ENTERED and event.payload["phase"] == phase:
+            entered = names.PHASE_ENTERED.of(event)
+            if entered is not None and entered["phase"] == phase:
                 return event.position
         upto, page = after, min(page * 2, _PAGE)
     return None
@@ -128,33 +131,32 @@ def _index(which: int | str) -> int:
 
 
 async def _first_where(
-    log: EventLog, session_id: str, where: Callable[[Any], Any], workflow: Workflow | None
+    log: EventLog, session_id: str, where: Callable[..., object], workflow: Workflow | None
 ) -> int:
-    view, load_state = SessionView(session_id=session_id), _loader(workflow)
+    view = SessionView(session_id=session_id)
+    load_state = workflow.state_type.load if workflow else None
     async for event in _story(log, session_id):
         before = view.state
         apply(view, event)
-        if view.state is not before and where(load_state(view.state)):
+        if view.state is before:
+            continue
+        if where(load_state(view.state) if load_state else view.state):
             return event.position
     raise ValidationError(f"The condition never held in session {session_id}.", field="where")
 
 
-def _loader(workflow: Workflow | None) -> Callable[[Any], Any]:
-    return workflow.state_type.load if workflow else lambda state: state
-
-
-async def start_patches(log: EventLog, session_id: str, position: int) -> list[dict[str, Any]]:
+async def start_patches(log: EventLog, session_id: str, position: int) -> list[patch.Patch]:
     """What `start` did to the state, for a fork that begins before that was recorded."""
     while position == 1:
         second = await log.read(session_id, 1, upto=2)
-        payload: Mapping[str, Any] = second[0].payload if second else {}
-        if second and second[0].name == names.FORKED:
-            if "startEdits" in payload:
-                return list(payload.get("edits", [])[: payload["startEdits"]])
-            session_id = payload["parentSessionId"]  # Written before forks recorded it.
-            continue
-        is_start = second and second[0].name == names.INTENT and payload.get("reason") == "start"
-        return list(payload["patches"]) if is_start else []
+        if not second:
+            break
+        forked, intent = names.FORKED.of(second[0]), names.INTENT.of(second[0])
+        if forked is None:
+            return list(intent["patches"]) if intent and intent["reason"] == "start" else []
+        if "startEdits" in forked:
+            return forked.get("edits", [])[: forked["startEdits"]]
+        session_id = forked["parentSessionId"]  # Written before forks recorded it.
     return []
 
 
@@ -162,10 +164,10 @@ def forked_payload(
     view: SessionView,
     workflow: Workflow | None,
     edits: Edits | None,
-    starting: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+    starting: Sequence[patch.Patch] = (),
+) -> SessionForkedPayload:
     """The payload of `session:forked`, with the edits checked against the state."""
-    payload: dict[str, Any] = {
+    payload: SessionForkedPayload = {
         "parentSessionId": view.session_id,
         "forkPosition": view.position,
         "workflow": view.workflow,
@@ -187,10 +189,11 @@ def forked_payload(
 
 
 def _patches(
-    name: str, state: Any, workflow: Workflow | None, edits: Edits | None
-) -> list[dict[str, Any]]:
+    name: str, state: object, workflow: Workflow | None, edits: Edits | None
+) -> list[patch.Patch]:
     if not callable(edits):
-        return [dict(edit) for edit in edits or ()]
+        # What they hold is checked when they are applied, below.
+        return [cast("patch.Patch", dict(edit)) for edit in edits or ()]
     if workflow is None:
         raise ValidationError(
             f"To edit with a function, the workflow {name!r} must be registered here; "

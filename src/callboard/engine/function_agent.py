@@ -1,30 +1,60 @@
-"""Agents made of a user's function: async, plain, or an async generator."""
+"""Agents made from a user's function: async, plain, or an async generator."""
 
 import asyncio
 import inspect
 import typing
-from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Any, overload
+from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from typing import Generic, ParamSpec, TypeVar, cast, overload
 
-from callboard.engine.functions import fitting
 from callboard.engine.outputs import UNDECLARED, OutputType
 from callboard.engine.ports import Item, Output
 from callboard.errors import AgentOutputInvalid, DefinitionError
+from callboard.events.payloads.agents import AgentDetails
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class FunctionAgent:
+def fitting(function: Callable[..., R], most: int) -> Callable[..., R]:
+    """Wrap a function so that it can be given `most` arguments and takes the first it wants."""
+    wanted = arity(function, most)
+    if wanted == most:
+        return function
+    return lambda *arguments: function(*arguments[:wanted])
+
+
+def given(value: R | Callable[..., R], state: object, ctx: object) -> R:
+    """A value, or what it gives as a function of the state, or of state and context."""
+    if callable(value):
+        return fitting(cast("Callable[..., R]", value), 2)(state, ctx)
+    return value
+
+
+def arity(function: Callable[..., object], most: int) -> int:
+    """How many of `most` positional arguments the function takes."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return most
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return most
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return min(most, len(positional))
+
+
+class FunctionAgent(Generic[P, R]):
     """An agent made of an async function, a plain function, or an async generator."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         *,
         name: str | None = None,
-        output: Any = UNDECLARED,
-        details: Mapping[str, str] | None = None,
+        output: object = UNDECLARED,
+        details: AgentDetails | None = None,
     ) -> None:
         self.name = name or getattr(function, "__name__", type(function).__name__)
-        self.details = dict(details or {})
+        self.details: AgentDetails = details or {}
         self.__doc__ = function.__doc__
         self.function = function
         self._fitted = fitting(function, 2)
@@ -38,28 +68,29 @@ class FunctionAgent:
         if self._output is None:
             declared = self._declared
             if declared is UNDECLARED and not self._streams:
-                declared = _return_annotation(self.function)
+                declared = return_annotation(self.function)
             self._output = OutputType(self.name, declared)
         return self._output
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         """Call the function itself, as a test of it would."""
-        return self.function(*arguments)
+        return self.function(*arguments, **named)
 
-    async def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
+    async def stream(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
         """Run the function and end with its output."""
         if self._streams:
             async for item in self._items(state, ctx):
                 yield item
-        elif inspect.iscoroutinefunction(self.function):
-            yield Output(await self._fitted(state, ctx))
+            return
+        if inspect.iscoroutinefunction(self.function):
+            result = self._fitted(state, ctx)
         else:
             result = await asyncio.to_thread(_call, self._fitted, state, ctx)
-            yield Output(await result if inspect.isawaitable(result) else result)
+        yield Output(await result if inspect.isawaitable(result) else result)
 
-    async def _items(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
+    async def _items(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
         ended = False
-        async for item in self._fitted(state, ctx):
+        async for item in cast("AsyncIterable[object]", self._fitted(state, ctx)):
             if not isinstance(item, Item):
                 raise AgentOutputInvalid(
                     f"Agent {self.name!r} yielded {type(item).__name__}. Yield Text, Thinking, "
@@ -77,27 +108,27 @@ class FunctionAgent:
 
 
 @overload
-def agent(function: Callable[..., Any], /) -> FunctionAgent: ...
+def agent(function: Callable[P, R], /) -> FunctionAgent[P, R]: ...
 @overload
 def agent(
-    *, name: str | None = None, output: Any = UNDECLARED, model: str | None = None
-) -> Callable[[Callable[..., Any]], FunctionAgent]: ...
+    *, name: str | None = None, output: object = UNDECLARED, model: str | None = None
+) -> Callable[[Callable[P, R]], FunctionAgent[P, R]]: ...
 def agent(
-    function: Callable[..., Any] | None = None,
+    function: Callable[P, R] | None = None,
     /,
     *,
     name: str | None = None,
-    output: Any = UNDECLARED,
+    output: object = UNDECLARED,
     model: str | None = None,
-) -> FunctionAgent | Callable[[Callable[..., Any]], FunctionAgent]:
+) -> FunctionAgent[P, R] | Callable[[Callable[P, R]], FunctionAgent[P, R]]:
     """Make an agent of a function: `@agent`, or `@agent(name=…, output=…, model=…)`.
 
     The function takes the state and, if it wants, the context. It may be async, plain (then it
     runs in a thread), or an async generator that yields what it does and ends with Output.
     """
-    details = {"model": model} if model else {}
+    details: AgentDetails = {"model": model} if model else {}
 
-    def make(made_of: Callable[..., Any]) -> FunctionAgent:
+    def make(made_of: Callable[P, R]) -> FunctionAgent[P, R]:
         if inspect.isgeneratorfunction(made_of):
             raise DefinitionError(
                 f"Agent {made_of.__name__!r} is a plain generator. Write `async def` to stream."
@@ -107,7 +138,7 @@ def agent(
     return make(function) if function is not None else make
 
 
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+def _call(function: Callable[..., object], *arguments: object) -> object:
     """Call a function in a thread; StopIteration would never come back from there."""
     try:
         return function(*arguments)
@@ -115,7 +146,8 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
         raise RuntimeError("the agent raised StopIteration") from error
 
 
-def _return_annotation(function: Callable[..., Any]) -> Any:
+def return_annotation(function: Callable[..., object]) -> object:
+    """What a function declares to return; UNDECLARED when that cannot be known."""
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
         return typing.get_type_hints(target, include_extras=True).get("return", UNDECLARED)

@@ -5,24 +5,45 @@ waits for a person but does not go on with the answer, or standing alone.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Final
 
 from callboard.clock import Clock
-from callboard.engine.answering import RAN_OUT, closed
-from callboard.engine.asking import Asking
 from callboard.engine.cursors import cursor_of, place_of
+from callboard.engine.loading import session_row
 from callboard.engine.operations import Operations
-from callboard.engine.resolving import Questions, Told
-from callboard.errors import ConflictError, ValidationError
+from callboard.engine.questions import (
+    LARGE,
+    RAN_OUT,
+    OpenQuestion,
+    QuestionRows,
+    chained,
+    closed,
+    unmoved,
+)
+from callboard.engine.tasks import requested
+from callboard.errors import (
+    ConflictError,
+    PositionConflict,
+    SessionExists,
+    SessionOwned,
+    ValidationError,
+)
 from callboard.events import names
-from callboard.events.authors import Author, By, authored
-from callboard.events.moments import to_ms
-from callboard.events.rows import Cell, Query, weight
-from callboard.interactions.claims import check_free, claim_payload
+from callboard.events.authors import Author, By, answerer, authored
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.json_values import is_mapping
+from callboard.events.payloads.people import AuthoredQuestion, InputCancelledPayload
+from callboard.events.rows import Query, weight, where_given
+from callboard.events.shapes import Shape
+from callboard.ids import keyed_id, short_id
+from callboard.interactions.answers import as_verdict
 from callboard.interactions.configs import KIND
-from callboard.interactions.fields import as_text
+from callboard.interactions.expiry import expired
+from callboard.interactions.fields import checked_text
 from callboard.interactions.kinds import WHOLE, is_from_board, manner_of
 from callboard.interactions.outcomes import (
     VERDICTS,
@@ -32,11 +53,10 @@ from callboard.interactions.outcomes import (
     check_outcome,
     completion_event,
 )
-from callboard.interactions.participation import ending
-from callboard.interactions.records import Interaction, interaction
-from callboard.interactions.requests import request_payload
-from callboard.interactions.schema_checking import verified
-from callboard.log.protocol import EventLog
+from callboard.interactions.records import Interaction, interaction, length_of
+from callboard.interactions.requests import check_free, claim_payload, ending, request_payload
+from callboard.interactions.schema.checking import verified
+from callboard.log.protocol import EventLog, Writing
 
 _LARGEST_PAGE: Final = 2 * 1_048_576
 """Characters after which a page of questions ends; one question may have more."""
@@ -45,12 +65,19 @@ RECEIPT_WITHIN: Final = 1.0
 """Seconds that an answer waits to learn what became of it."""
 
 
+_TAKEN_BACK: Final = "it was taken back"
+
+
 @dataclass(frozen=True, slots=True)
-class InteractionPage:
+class InteractionPage(Shape):
     """Some questions, and where the next page begins, if there is one."""
 
     interactions: list[Interaction]
     next_cursor: str | None
+
+
+_CHECKING: Final = ThreadPoolExecutor(1, thread_name_prefix="callboard-questions")
+"""Not the loop's own threads, which agents may all be using."""
 
 
 class Inbox:
@@ -59,9 +86,8 @@ class Inbox:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
-        self._questions = Questions(log, clock)
+        self._questions = QuestionRows(log, clock)
         self._operations = Operations(log, clock)
-        self._asking = Asking(log, clock)
 
     async def find(
         self,
@@ -99,7 +125,12 @@ class Inbox:
         is_cut = len(rows) > limit or sum(map(weight, rows)) >= _LARGEST_PAGE
         shown = rows[:limit]
         following = cursor_of(shown[-1]) if is_cut else None
-        return InteractionPage([interaction(row, now) for row in shown], following)
+        found: list[Interaction] = []
+        for row in shown:
+            found.append(interaction(row, now))
+            if length_of(row) > LARGE:
+                await asyncio.sleep(0)
+        return InteractionPage(found, following)
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""
@@ -111,7 +142,7 @@ class Inbox:
         type: str,
         prompt: str,
         options: Sequence[str] | None = None,
-        config: Mapping[str, Any] | None = None,
+        config: Mapping[str, Json] | None = None,
         session_id: str | None = None,
         key: str | None = None,
         by: By = None,
@@ -120,74 +151,125 @@ class Inbox:
 
         With a `key` it is put once: asked again under it, the question is found, answered or not.
         """
-        payload = request_payload(type, prompt, options, config) | authored(by)
+        # In a thread: to copy a large question takes longer than others should wait at once.
+        loop = asyncio.get_running_loop()
+        asked = await loop.run_in_executor(
+            _CHECKING, request_payload, type, prompt, options, config
+        )
+        payload: AuthoredQuestion = {**authored(by), **asked}
         if type == KIND:
-            await verified(check_of_config(cast("Any", payload.get("config"))))
+            await verified(check_of_config(payload.get("config")))
         if session_id is None:
-            return await self.get(await self._asking.alone(payload, key))
-        return await self.get(await self._asking.within(session_id, payload, key))
+            return await self.get(await self._ask_alone(payload, key))
+        return await self.get(await self._ask_within(session_id, payload, key))
+
+    async def _ask_alone(self, asked: AuthoredQuestion, key: str | None) -> str:
+        """Put a question that belongs to no session; returns its id.
+
+        Its stream has its id. No session has it: a stream can be begun only once.
+        """
+        while True:
+            id = short_id() if key is None else keyed_id("standalone", key)
+            new = names.REQUESTED({**asked, "id": id, "standalone": True})
+            events = chained([new], self._clock.now_ms())
+            try:
+                await self._log.append(id, events, Writing(expect=0, settle=True))
+            except SessionExists:
+                if key is None:
+                    continue
+            return id
+
+    async def _ask_within(self, session_id: str, asked: AuthoredQuestion, key: str | None) -> str:
+        """Put a question in a session that has not ended, and open its task; returns its id."""
+        id = short_id() if key is None else keyed_id(session_id, key)
+        told = requested({**asked, "id": id})
+        while True:
+            # In this order: what ends the session after the row was read, moves the head.
+            head = await self._log.head(session_id)
+            if key is not None and await self._log.rows(Query("human_interactions", {"id": id})):
+                return id
+            if (ended := (await session_row(self._log, session_id))["ended"]) is not None:
+                raise ConflictError(
+                    f"Session {session_id} has ended ({ended}), and nothing can be asked in it. "
+                    "Ask without a session.",
+                    session_id=session_id,
+                )
+            try:
+                writing = await unmoved(self._log, session_id, head)
+                await self._log.append(session_id, chained(told, self._clock.now_ms()), writing)
+            except (PositionConflict, SessionOwned):
+                continue
+            return id
 
     async def ended(self, interaction_id: str) -> Interaction:
         """Wait until a question is closed, by whatever process."""
-        stream = (await self.get(interaction_id)).stream
-        changed = asyncio.Event()
-        undo = self._log.on_change(stream, lambda head: changed.set())
-        try:
-            while True:
-                changed.clear()
-                found = await self.get(interaction_id)
-                if found.status != "pending":
-                    return found
-                await changed.wait()
-        finally:
-            undo()
+        asked = await self.get(interaction_id)
+        return await self._after_waiting(asked, lambda found: found.status == "pending")
 
-    async def receipt(self, interaction_id: str, *, within: float = RECEIPT_WITHIN) -> Interaction:
+    async def receipt(
+        self, answered: Interaction, *, within: float = RECEIPT_WITHIN
+    ) -> Interaction:
         """An answered question, once it is known what became of the answer.
 
         What a coding agent asked is known moments later, or stays `pending` after `within`
         seconds: the record follows.
         """
-        changed = asyncio.Event()
-        found = await self.get(interaction_id)
-        undo = self._log.on_change(found.stream, lambda head: changed.set())
+        if answered.receipt != "pending":
+            return answered
         try:
             async with asyncio.timeout(within):
-                while (found := await self.get(interaction_id)).receipt == "pending":
-                    await changed.wait()
-                    changed.clear()
+                return await self._after_waiting(answered, lambda one: one.receipt == "pending")
         except TimeoutError:
-            found = await self.get(interaction_id)
+            return await self.get(answered.id)
+
+    async def _after_waiting(
+        self, asked: Interaction, waits: Callable[[Interaction], bool]
+    ) -> Interaction:
+        """The question, once `waits` is no longer true of it."""
+        changed = asyncio.Event()
+        undo = self._log.on_change(asked.stream, lambda head: changed.set())
+        try:
+            while waits(found := await self.get(asked.id)):
+                if found.stream != asked.stream:
+                    break  # Detached: from here on another stream tells of it.
+                await changed.wait()
+                changed.clear()
+            else:
+                return found
         finally:
             undo()
-        return found
+        return await self._after_waiting(found, waits)
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
         """See to a question: for a while nobody else can claim it. The same `by` renews."""
 
-        def build(asked: Interaction) -> Told:
+        def build(asked: Interaction) -> Entry:
             now = self._clock.now_ms()
-            return names.CLAIMED, claim_payload(asked, by, ttl_ms, now)
+            return names.CLAIMED(claim_payload(asked, by, ttl_ms, now))
 
-        await self._questions.write(interaction_id, build)
-        return await self.get(interaction_id)
+        return await self._write(await self._questions.find_open(interaction_id), build)
 
     async def release(self, interaction_id: str, *, by: str) -> Interaction:
         """Give a claim back before it runs out; where there is none, do nothing."""
 
-        def build(asked: Interaction) -> Told | None:
+        def build(asked: Interaction) -> Entry | None:
             check_free(asked, by)
-            return None if asked.claimed_by is None else (names.RELEASED, {"id": asked.id})
+            return None if asked.claimed_by is None else names.RELEASED({"id": asked.id})
 
-        await self._questions.write(interaction_id, build)
-        return await self.get(interaction_id)
+        return await self._write(await self._questions.find_open(interaction_id), build)
+
+    async def _write(
+        self, found: OpenQuestion, build: Callable[[Interaction], Entry | None]
+    ) -> Interaction:
+        """The question after what `build` makes of it, if that is anything."""
+        return await self._questions.write(found, build) or await self.get(found.asked.id)
 
     async def complete(  # noqa: PLR0913 - all by keyword
         self,
         interaction_id: str,
         outcome: str,
         *,
-        response: Any = None,
+        response: object = None,
         transcript: str | None = None,
         duration_ms: int | None = None,
         error: str | None = None,
@@ -196,27 +278,28 @@ class Inbox:
     ) -> Interaction:
         """End an interactive session with its outcome; a simpler question is answered by it."""
         check_outcome(outcome)
-        who = _who(by, via)
-        asked = await self._questions.find_open(interaction_id)
+        who = answerer(by, via)
+        found = await self._questions.find_open(interaction_id)
+        asked = found.asked
         given = Completion(outcome, response, transcript, duration_ms, error)
         if manner_of(asked.type) != "outcome":
-            return await self._complete_simply(asked, given, by, via)
-        await verified(check_of_event(asked.config, completion_event(asked, given)))
+            return await self._complete_simply(found, given, by, via)
+        await verified(check_of_event(asked.config, completion_event(asked, given, who)))
         paused = await self._is_paused(asked.session_id)
         late: list[str] = []
 
-        def build(asked: Interaction) -> Told:
+        def build(asked: Interaction) -> Entry:
             late.clear()
-            name, payload = ending(asked, given, _participant(by))
-            if _ran_out(asked, self._clock.now_ms()) and not paused:
+            ended = ending(asked, given, _participant(by), who)
+            if asked.is_due(self._clock.now_ms()) and not paused:
                 late.append(asked.id)
-                return names.EXPIRED, {"id": asked.id, "timedOut": True, "outcome": "timeout"}
-            return name, payload | who
+                return expired(asked.id)
+            return ended
 
-        await self._questions.write(interaction_id, build)
+        ended = await self._write(found, build)
         if late:
             raise closed(interaction_id, RAN_OUT)
-        return await self.get(interaction_id)
+        return ended
 
     async def _is_paused(self, session_id: str | None) -> bool:
         """Whether the clock stands still for a session's questions."""
@@ -224,9 +307,9 @@ class Inbox:
         return bool(rows and rows[0]["paused"])
 
     async def _complete_simply(
-        self, asked: Interaction, given: Completion, by: By, via: str | None
+        self, found: OpenQuestion, given: Completion, by: By, via: str | None
     ) -> Interaction:
-        outcome, response = given.outcome, given.response
+        asked, outcome, response = found.asked, given.outcome, given.response
         if outcome == "cancelled":
             return await self.cancel(asked.id, by=by, via=via, error=given.error)
         verdict = VERDICTS.get(outcome)
@@ -236,11 +319,9 @@ class Inbox:
                 field="outcome",
             )
         value, approved = response, verdict
-        if isinstance(response, Mapping) and manner_of(asked.type) not in WHOLE:
-            told = cast("Mapping[str, Any]", response)
-            value, approved = told.get("value"), told.get("approved", verdict)
-        await self._operations.answer(asked.id, value, approved=approved, by=by, via=via)
-        return await self.get(asked.id)
+        if is_mapping(response) and manner_of(asked.type) not in WHOLE:
+            value, approved = response.get("value"), as_verdict(response.get("approved", verdict))
+        return await self._operations.answer(found, value, approved=approved, by=by, via=via)
 
     async def cancel(
         self,
@@ -256,18 +337,16 @@ class Inbox:
         error: why it was declined.
         """
 
-        def build(asked: Interaction) -> Told:
+        def build(asked: Interaction) -> Entry:
             if is_from_board(asked.type) and not asked.awaited:
                 raise ConflictError(
                     f"A coding agent asks question {asked.id}, and its own dialog is open too. "
                     "Answer it here or there.",
                     interaction_id=asked.id,
                 )
-            why = {} if error is None else {"error": as_text(error, "error")}
-            payload = {"id": asked.id, "reason": "it was taken back", **why, **_who(by, via)}
             if manner_of(asked.type) == "outcome":
-                name, ended = ending(asked, Completion("cancelled"), _participant(by))
-                return name, ended | payload
+                given = Completion("cancelled", error=error, reason=_TAKEN_BACK)
+                return ending(asked, given, _participant(by), answerer(by, via))
             if asked.awaited:
                 raise ConflictError(
                     f"Session {asked.session_id} goes on only with an answer to question "
@@ -276,29 +355,24 @@ class Inbox:
                     interaction_id=asked.id,
                     session_id=asked.session_id,
                 )
-            return names.INPUT_CANCELLED, payload
+            payload: InputCancelledPayload = {
+                **answerer(by, via),
+                "id": asked.id,
+                "reason": _TAKEN_BACK,
+            }
+            if error is not None:
+                payload["error"] = checked_text(error, "error")
+            return names.INPUT_CANCELLED(payload)
 
-        await self._questions.write(interaction_id, build)
-        return await self.get(interaction_id)
-
-
-def _ran_out(asked: Interaction, now_ms: int) -> bool:
-    return asked.deadline is not None and to_ms(asked.deadline) <= now_ms
-
-
-def _who(by: By, via: str | None) -> dict[str, str]:
-    return authored(by) | ({} if via is None else {"via": via})
+        return await self._write(await self._questions.find_open(interaction_id), build)
 
 
 def _participant(by: By) -> str | None:
-    return by.participant if isinstance(by, Author) else by
+    """The name under which they take part where several people decide with one token."""
+    return by.given or by.name if isinstance(by, Author) else by
 
 
 def _sought(status: str | None, session_id: str, type: str | None) -> Query:
-    given: Mapping[str, Cell] = {
-        "status": status,
-        "execution_id": None if session_id == "*" else session_id,
-        "type": type,
-    }
-    where = {column: value for column, value in given.items() if value is not None}
+    session = None if session_id == "*" else session_id
+    where = where_given(status=status, execution_id=session, type=type)
     return Query("human_interactions", where, order="created_at")

@@ -4,37 +4,45 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable
-from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic import ValidationError as PydanticError
 from pydantic.errors import PydanticUserError
 
+from callboard.engine.outputs import UNDECLARED, adapter, is_open
 from callboard.errors import ValidationError
-
-UNDECLARED: Any = object()
+from callboard.events.envelope import Json
 
 
 class InputType:
     """The annotation of the second parameter of `start`; without one, anything is taken."""
 
-    def __init__(self, workflow: str, start: Callable[..., Any] | None) -> None:
+    def __init__(self, workflow: str, start: Callable[..., object] | None) -> None:
         self._workflow = workflow
         self._start = start
 
     @functools.cached_property
-    def _adapter(self) -> TypeAdapter[Any] | None:
+    def _adapter(self) -> TypeAdapter[object] | None:
         """Made late, when annotations can be read; nothing for what pydantic cannot describe."""
         declared = UNDECLARED if self._start is None else _second_annotation(self._start)
-        if declared is UNDECLARED or declared is Any or declared is object:
+        if is_open(declared) or declared is object:
             return None
         try:
-            return TypeAdapter(declared)
+            return adapter(declared)
         except PydanticUserError:
             return None
 
+    @property
+    def name(self) -> str | None:
+        """How `start` calls it; None when `start` takes only the state."""
+        try:
+            names = [] if self._start is None else list(inspect.signature(self._start).parameters)
+        except (TypeError, ValueError):
+            return None
+        return names[1] if len(names) > 1 else None
+
     @functools.cached_property
-    def schema(self) -> dict[str, Any] | None:
+    def schema(self) -> dict[str, Json] | None:
         """The input as JSON Schema; None when `start` does not say what it takes."""
         if self._adapter is None:
             return None
@@ -44,7 +52,7 @@ class InputType:
             # It can be checked, but JSON Schema has no words for it.
             return None
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Raise ValidationError when the value is not what `start` declares."""
         if self._adapter is None:
             return
@@ -63,7 +71,7 @@ class InputType:
             ) from error
 
 
-def _second_annotation(start: Callable[..., Any]) -> Any:
+def _second_annotation(start: Callable[..., object]) -> object:
     target = start if inspect.isroutine(start) else type(start).__call__
     try:
         names = list(inspect.signature(start).parameters)

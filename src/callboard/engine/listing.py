@@ -1,19 +1,21 @@
 """Sessions in a list: newest first, page by page, each with what is open in it."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from callboard.engine.cursors import cursor_of, place_of
+from callboard.engine.loading import is_driven, session_row
 from callboard.engine.sessions import SessionInfo, SessionPage, session_info
 from callboard.errors import ValidationError
-from callboard.events.rows import Cell, Query, Row
+from callboard.events.rows import Query, Row, where_given
 from callboard.interactions.records import Interaction, interaction, length_of
 from callboard.log.protocol import EventLog
 
 _SEARCHED = ("id", "workflow", "phase")
-_AT_ONCE = 20
-"""How many sessions' questions one statement finds, where each has few."""
+_AT_ONCE = 100
+"""How many sessions' questions are looked for before others get their turn."""
 
 LISTED = 3
 """How many open questions a session shows in a list."""
@@ -39,14 +41,9 @@ class Sought:
 
     def query(self) -> Query:
         """The question to the view of sessions, newest first."""
-        given: Mapping[str, Cell] = {
-            "status": self.status,
-            "workflow": self.workflow,
-            "parent": self.parent,
-        }
         return Query(
             "sessions",
-            {column: value for column, value in given.items() if value is not None},
+            where_given(status=self.status, workflow=self.workflow, parent=self.parent),
             order="created_at",
             descending=True,
             text=(_SEARCHED, self.text) if self.text else None,
@@ -77,15 +74,16 @@ async def session_page(
 async def _described(log: EventLog, rows: Sequence[Row], now_ms: int) -> list[SessionInfo]:
     asking = await _pending(log, [row for row in rows if row["pending"]], now_ms)
     # Few sessions are driven at any moment, and only those have an owner to be looked at.
-    driven = {row["id"] for row in rows if row["owner"] and await _is_driven(log, row["id"])}
+    driven = {row["id"] for row in rows if row["owner"] and await is_driven(log, row["id"])}
     return [
         session_info(row, asking.get(row["id"], ()), running=row["id"] in driven) for row in rows
     ]
 
 
-async def session_alone(log: EventLog, row: Row, now_ms: int) -> SessionInfo:
+async def session_alone(log: EventLog, session_id: str, now_ms: int) -> SessionInfo:
     """One session, and what is open in it."""
-    questions = await _oldest(log, row["id"], SHOWN) if row["pending"] else []
+    row = await session_row(log, session_id)
+    questions = await _oldest(log, row["id"], SHOWN, _SHOWN_SIZE) if row["pending"] else []
     lengths = accumulate(map(length_of, questions))
     # The first is always shown: without it nobody could say what the session waits for.
     asking = [
@@ -93,41 +91,31 @@ async def session_alone(log: EventLog, row: Row, now_ms: int) -> SessionInfo:
         for question, length in zip(questions, lengths, strict=True)
         if question is questions[0] or length <= _SHOWN_SIZE
     ]
-    return session_info(row, asking, running=await _is_driven(log, row["id"]))
+    return session_info(row, asking, running=await is_driven(log, row["id"]))
 
 
 async def _pending(
     log: EventLog, sessions: Sequence[Row], now_ms: int
 ) -> dict[str, list[Interaction]]:
-    """The first open questions of these sessions, oldest first."""
+    """The first open questions of these sessions, oldest first, until they get too long."""
     asking: dict[str, list[Interaction]] = {}
     room = _LISTED_SIZE
-    async for question in _first_few(log, sessions):
-        room -= length_of(question)
-        if room >= 0:
-            of_session = asking.setdefault(question["execution_id"], [])
-            of_session.append(interaction(question, now_ms))
+    for number, session in enumerate(sessions, 1):
+        # One session at a time: to look for those of many, the database reads all of them, however
+        # large, before it gives the first.
+        for question in await _oldest(log, session["id"], LISTED, room):
+            room -= length_of(question)
+            if room >= 0:
+                asking.setdefault(session["id"], []).append(interaction(question, now_ms))
+        if room <= 0:
+            break
+        if number % _AT_ONCE == 0:
+            await asyncio.sleep(0)
     return asking
 
 
-async def _first_few(log: EventLog, sessions: Sequence[Row]) -> AsyncIterator[Row]:
-    few = [row["id"] for row in sessions if row["pending"] <= LISTED]
-    for first in range(0, len(few), _AT_ONCE):
-        some = few[first : first + _AT_ONCE]
-        query = Query("human_interactions", {"status": "pending"}, one_of=("execution_id", some))
-        for row in sorted(await log.rows(query), key=lambda row: (row["created_at"], row["id"])):
-            yield row
-    for row in sessions:
-        if row["pending"] > LISTED:
-            for question in await _oldest(log, row["id"], LISTED):
-                yield question
-
-
-async def _oldest(log: EventLog, session_id: str, limit: int) -> list[Row]:
+async def _oldest(log: EventLog, session_id: str, limit: int, size: int) -> list[Row]:
     where = {"execution_id": session_id, "status": "pending"}
-    return await log.rows(Query("human_interactions", where, order="created_at", limit=limit))
-
-
-async def _is_driven(log: EventLog, session_id: str) -> bool:
-    lease = await log.lease(session_id)
-    return lease is not None and lease.owner is not None and lease.alive
+    # Those that would not be shown are not even read.
+    query = Query("human_interactions", where, order="created_at", limit=limit, size=size)
+    return await log.rows(query)

@@ -7,19 +7,20 @@ from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
 from callboard.engine.checkpoints import is_due, weigh, write
 from callboard.engine.loading import Loaded, load
-from callboard.engine.perform import Scene
-from callboard.engine.resolving import Questions
+from callboard.engine.questions import QuestionRows
+from callboard.engine.scene import Changes, Scene
 from callboard.engine.workflow import Workflow
 from callboard.errors import PositionConflict
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.json_values import as_text
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
 from callboard.state.visits import Asked
 
-Build = Callable[[Scene], None]
+Build = Callable[[Scene], object]
 Listener = Callable[[list[Event]], None]
 
 
@@ -46,6 +47,7 @@ class LiveSession:
         self._size_since = 0
         self._told = 0
         self._stale = False
+        self._changed: Changes = {}
 
     async def take_up(self) -> None:
         """Begin with a session that exists: listeners hear what comes from here on."""
@@ -90,11 +92,13 @@ class LiveSession:
                     await self._yield_to_others(scene.batch)
                     continue
                 self._stale = False
+                self._changed.clear()
                 return committed
 
     def scene(self) -> Scene:
         """A new batch on the current view."""
-        return Scene(self.workflow, Batch(self.view, self.clock, self._last_id), self.state)
+        batch = Batch(self.view, self.clock, self._last_id)
+        return Scene(self.workflow, batch, self.state, self._changed)
 
     async def _append(self, batch: Batch, settle: bool, narration: bool) -> list[Event]:
         before = self.view.position - len(batch.events)
@@ -144,8 +148,9 @@ class LiveSession:
             self._last_id = event.id
         if any(event.name == names.INTENT for event in events):
             self.state = LiveState(self.workflow.state_type, self.view)
-        self._size_since += weigh([e for e in events if e.name not in names.NARRATION])[1]
         self._tell(events)
+        weighed = await weigh([e for e in events if e.name not in names.NARRATION])
+        self._size_since += weighed[1]
         return bool(events)
 
     def _tell(self, events: list[Event]) -> None:
@@ -155,7 +160,7 @@ class LiveSession:
         if self._waiters:
             for event in events:
                 if event.name in names.CLOSES_QUESTION:
-                    self._resolve(event.payload["id"])
+                    self._resolve(as_text(event.payload["id"]))
         for listener in self.listeners:
             listener(events)
 
@@ -166,7 +171,7 @@ class LiveSession:
 
     async def question(self, question: str) -> Interaction:
         """A question with all that was said with it, which a view does not keep."""
-        return await Questions(self.log, self.clock).find(question)
+        return await QuestionRows(self.log, self.clock).find(question)
 
     async def answer_to(self, question: str) -> Asked:
         """Wait until a question is closed."""

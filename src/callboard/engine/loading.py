@@ -7,8 +7,9 @@ from callboard.engine.checkpoints import weigh
 from callboard.errors import SessionNotFound, ValidationError
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog
-from callboard.state.fold import apply
+from callboard.state.fold import apply, before_events
 from callboard.state.session import SessionView
 
 _PAGE = 4096
@@ -24,13 +25,13 @@ class Loaded:
     checkpoint_size: int
     size_since: int
 
-    def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
+    async def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
         """Go on with these events."""
         for event in events:
             apply(self.view, event)
             self.last_id = event.id
         if weighed:
-            checkpoint, since = weigh(events)
+            checkpoint, since = await weigh(events)
             if checkpoint:
                 self.checkpoint_size, self.size_since = checkpoint, 0
             self.size_since += since
@@ -61,7 +62,7 @@ async def load(
         events = await log.read(session_id, after, upto, skip=names.NARRATION)
         if begin == 0 and after == 0 and not is_session(events):
             raise not_found(session_id)
-        loaded.fold(events, weighed=weighed)
+        await loaded.fold(events, weighed=weighed)
         after = upto
     loaded.view.position = position
     return loaded
@@ -73,15 +74,27 @@ async def view_at(log: EventLog, session_id: str, at: int | None = None) -> Sess
         first = await log.read(session_id, upto=1)
         if not first or not is_session(first):
             raise not_found(session_id)
-        begun = first[0].payload
-        state = begun.get("initialState")
-        return SessionView(session_id=session_id, state=state, workflow=begun["workflow"])
+        return before_events(session_id, first[0])
     return (await load(log, session_id, at)).view
+
+
+async def is_driven(log: EventLog, session_id: str) -> bool:
+    """Whether a living process drives a session."""
+    lease = await log.lease(session_id)
+    return lease is not None and lease.owner is not None and lease.alive
 
 
 def is_session(beginning: Sequence[Event]) -> bool:
     """Whether a stream that begins so is a session's: questions and plates have streams too."""
     return bool(beginning) and beginning[0].name in (names.STARTED, names.FORKED)
+
+
+async def session_row(log: EventLog, session_id: str) -> Row:
+    """The row of a session; SessionNotFound when there is none."""
+    rows = await log.rows(Query("sessions", {"id": session_id}))
+    if not rows:
+        raise not_found(session_id)
+    return rows[0]
 
 
 def not_found(session_id: str) -> SessionNotFound:

@@ -1,25 +1,26 @@
 """What people and programs do to sessions, by the log alone: from any process, at any time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from callboard.clock import Clock
-from callboard.engine.answering import (
+from callboard.engine.batch import Batch, LiveState
+from callboard.engine.checkpoints import is_due, weigh, write
+from callboard.engine.detached import close_detached
+from callboard.engine.forking import Edits, Forking, fork_position, forked_payload, start_patches
+from callboard.engine.loading import is_driven, load, not_found, session_row
+from callboard.engine.outputs import plain
+from callboard.engine.questions import (
     RAN_OUT,
-    accepted_payload,
+    OpenQuestion,
+    QuestionRows,
     answer_payload,
     closed,
     received_payload,
 )
-from callboard.engine.batch import Batch, LiveState
-from callboard.engine.checkpoints import is_due, weigh, write
-from callboard.engine.forking import Forking, fork_position, forked_payload, start_patches
-from callboard.engine.loading import load, not_found
-from callboard.engine.outputs import plain
-from callboard.engine.perform import Scene, cancel_questions
-from callboard.engine.resolving import Questions, Told
-from callboard.engine.tasks import close
+from callboard.engine.scene import Scene
+from callboard.engine.tasks import cancel_questions, close, end_questions
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     AgentOutputInvalid,
@@ -35,14 +36,19 @@ from callboard.errors import (
     ValidationError,
 )
 from callboard.events import names
-from callboard.events.authors import By, authored
-from callboard.events.moments import to_ms
-from callboard.events.rows import Query
+from callboard.events.authors import By, answerer, authored, reasoned
+from callboard.events.event_name import Entry
+from callboard.events.payloads.people import Answered
+from callboard.events.payloads.workflow import Reasoned
+from callboard.events.shapes import Shape
 from callboard.ids import short_id
 from callboard.interactions.expiry import expire, ran_out
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Base, EventLog, Writing
 from callboard.state.session import SessionView
+
+if TYPE_CHECKING:
+    from callboard.events.payloads.workflow import WorkflowStartedPayload
 
 T = TypeVar("T")
 
@@ -52,7 +58,7 @@ _LOOK_AGAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Forked:
+class Forked(Shape):
     """What a fork made."""
 
     session_id: str
@@ -63,7 +69,7 @@ class Forked:
 
 def begin(
     workflow: Workflow,
-    given: Any,
+    given: object,
     source: Mapping[str, str] | None = None,
     by: By = None,
 ) -> Callable[[Scene], None]:
@@ -77,7 +83,8 @@ def begin(
 
     def build(scene: Scene) -> None:
         initial = workflow.state_type.dump(workflow.state_type.initial())
-        payload: dict[str, Any] = {
+        payload: WorkflowStartedPayload = {
+            **authored(by),
             "workflow": workflow.name,
             "version": workflow.version,
             "input": recorded,
@@ -85,17 +92,19 @@ def begin(
         }
         if source:
             payload["source"] = dict(source)
-        scene.batch.add(names.STARTED, payload | authored(by))
+        scene.batch.add(names.STARTED(payload))
         if workflow.start is not None:
-            start = workflow.start
-            _start(scene, workflow.name, lambda draft: start(draft, given))
+            _start(scene, workflow.name, workflow.start, given)
 
     return build
 
 
-def _start(scene: Scene, workflow: str, start: Callable[[Any], Any]) -> None:
+def _start(scene: Scene, workflow: str, start: Callable[..., object], given: object) -> None:
+    def change(draft: object) -> None:
+        start(draft, given)
+
     try:
-        scene.state.change(scene.batch, start, reason="start")
+        scene.state.change(scene.batch, change, reason="start")
     except CallboardError:
         raise
     except Exception as error:
@@ -112,12 +121,12 @@ class Operations:
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
-        self._questions = Questions(log, clock)
+        self._questions = QuestionRows(log, clock)
 
     async def start(
         self,
         workflow: Workflow,
-        input: Any = None,
+        input: object = None,
         *,
         session_id: str | None = None,
         source: Mapping[str, str] | None = None,
@@ -133,41 +142,43 @@ class Operations:
 
     async def answer(
         self,
-        interaction_id: str,
-        value: Any = None,
+        question: str | OpenQuestion,
+        value: object = None,
         *,
         approved: bool | None = None,
         by: By = None,
         via: str | None = None,
-    ) -> str | None:
-        """Answer a question; returns its session, if it has one. The first answer counts.
+    ) -> Interaction:
+        """Answer a question, by its id or as it was just found. The first answer counts.
 
         Only the clock's part needs the session itself; else the question's row is enough.
         """
-        who = authored(by) | ({} if via is None else {"via": via})
+        is_found = isinstance(question, OpenQuestion)
+        found = question if is_found else await self._questions.find_open(question)
+        who = answerer(by, via)
 
-        def build(asked: Interaction) -> Told | None:
-            if asked.deadline is not None and to_ms(asked.deadline) <= self._clock.now_ms():
-                return None
+        def build(asked: Interaction) -> Entry | None:
             received = received_payload(asked, value, approved, who)
+            if asked.is_due(self._clock.now_ms()):
+                return None
             if asked.from_hook:
-                return names.ACCEPTED, accepted_payload(received)
-            return names.RECEIVED, received
+                # The answer, before the agent's own dialog confirms it.
+                return names.ACCEPTED({**who, "id": asked.id, "response": received["value"]})
+            return names.RECEIVED(received)
 
-        answered = await self._questions.write(interaction_id, build)
+        answered = await self._questions.write(found, build)
         if answered is not None:
-            return answered.session_id
-        session_id = (await self._questions.find(interaction_id)).stream
-        await self._answer_late(session_id, interaction_id, value, approved, who)
-        return session_id
+            return answered
+        await self._answer_late(found.asked.stream, found.asked.id, value, approved, who)
+        return await self._questions.find(found.asked.id)
 
     async def _answer_late(
         self,
         session_id: str,
         question: str,
-        value: Any,
+        value: object,
         approved: bool | None,
-        who: dict[str, str],
+        who: Answered,
     ) -> None:
         """The deadline has passed, and nobody has driven the session since: close it now."""
 
@@ -176,9 +187,9 @@ class Operations:
             asked = batch.view.questions[question]
             late = ran_out(asked, batch.now) and not batch.view.paused
             if late:
-                close(batch, *expire(asked, batch.now))
+                close(batch, expire(asked, batch.now))
             else:
-                batch.add(names.RECEIVED, payload)
+                batch.add(names.RECEIVED(payload))
             return late
 
         try:
@@ -199,16 +210,16 @@ class Operations:
         reason: str | None = None,
     ) -> bool:
         """Ask a session to pause; whether that was new. What runs finishes, or is interrupted."""
-        why = authored(by) | ({} if reason is None else {"reason": reason})
-        driven = await self._driven(session_id)
+        why = reasoned(by, reason)
+        driven = await is_driven(self._log, session_id)
 
         def build(batch: Batch) -> bool:
             view = batch.view
             if view.ended or view.paused or view.pausing is not None:
                 return False
-            batch.add(names.PAUSING, {**why, **({"interrupt": True} if interrupt else {})})
+            batch.add(names.PAUSING({**why, "interrupt": True} if interrupt else {**why}))
             if not (driven and view.in_flight()):
-                batch.add(names.PAUSED, why)
+                batch.add(names.PAUSED(why))
             return True
 
         return await self._write(session_id, build, settle=True)
@@ -219,27 +230,31 @@ class Operations:
         def build(batch: Batch) -> bool:
             view = batch.view
             if view.ended:
+                has = "been cancelled" if view.ended == "cancelled" else view.ended
                 raise NotResumable(
-                    f"Session {session_id} has {_ended(view.ended)} and cannot go on. Fork it: "
+                    f"Session {session_id} has {has} and cannot go on. Fork it: "
                     f"callboard fork {session_id} --phase {view.last_phase or 'NAME'}",
                     session_id=session_id,
                 )
             if not view.paused and view.pausing is None and not view.untouched:
                 return False
-            batch.add(names.RESUMED, authored(by))
+            batch.add(names.RESUMED(authored(by)))
             return True
 
         return await self._write(session_id, build)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
         """End a session for good; whether it had not ended already."""
-        why = authored(by) | ({} if reason is None else {"reason": reason})
+        return await self._cancel(session_id, reasoned(by, reason), end_questions)
 
+    async def _cancel(
+        self, session_id: str, why: Reasoned, end: Callable[[Batch, str], None]
+    ) -> bool:
         def build(batch: Batch) -> bool:
             if batch.view.ended:
                 return False
-            cancel_questions(batch, "the session was cancelled")
-            batch.add(names.CANCELLED, why)
+            end(batch, "the session was cancelled")
+            batch.add(names.CANCELLED(why))
             return True
 
         return await self._write(session_id, build, settle=True)
@@ -250,7 +265,7 @@ class Operations:
         at: Forking,
         *,
         workflow: Workflow | None = None,
-        edits: Sequence[Mapping[str, Any]] | Callable[[Any], Any] | None = None,
+        edits: Edits | None = None,
         child_id: str | None = None,
         run: bool = True,
         by: By = None,
@@ -263,11 +278,11 @@ class Operations:
         loaded = await load(self._log, session_id, position, weighed=True)
         view = loaded.view
         starting = await start_patches(self._log, session_id, position)
-        payload = forked_payload(view, workflow, edits, starting) | authored(by)
+        payload = forked_payload(view, workflow, edits, starting)
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
-        forked = batch.add(names.FORKED, payload)
-        if is_due(loaded.checkpoint_size, loaded.size_since + weigh([forked])[1]):
+        forked = batch.add(names.FORKED({**payload, **authored(by)}))
+        if is_due(loaded.checkpoint_size, loaded.size_since + (await weigh([forked]))[1]):
             write(batch)
         writing = Writing(expect=position, base=Base(session_id, position), settle=not run)
         await self._log.append(view.session_id, batch.events, writing)
@@ -278,12 +293,13 @@ class Operations:
 
         With `trim=False` its events are left for a later `trim` of the log: for who deletes many.
         """
-        rows = await self._log.rows(Query("sessions", {"id": session_id}))
-        if not rows:
-            raise not_found(session_id)
-        if rows[0]["ended"] is None:
-            await self.cancel(session_id, by=by, reason="deleted")
+        if (await session_row(self._log, session_id))["ended"] is None:
+            await self._cancel(session_id, reasoned(by, "deleted"), cancel_questions)
+        # Closed first: should this process die now, nothing is open that no session has.
+        left = await close_detached(self._log, self._clock, session_id)
         await self._hide(session_id)
+        for stream in left:
+            await self._log.delete(stream)
         while trim and await self._log.trim():
             pass
 
@@ -325,7 +341,7 @@ class Operations:
         """With `settle`, leave nothing to do behind, unless someone drives the session."""
         # A pause that is not complete leaves something to do, should its driver die just now.
         complete = batch.view.paused or batch.view.ended is not None
-        if settle and complete and not await self._driven(session_id):
+        if settle and complete and not await is_driven(self._log, session_id):
             try:
                 writing = Writing(expect=before, settle=True)
                 await self._log.append(session_id, batch.events, writing)
@@ -334,11 +350,3 @@ class Operations:
             else:
                 return
         await self._log.append(session_id, batch.events, Writing(expect=before))
-
-    async def _driven(self, session_id: str) -> bool:
-        lease = await self._log.lease(session_id)
-        return lease is not None and lease.owner is not None and lease.alive
-
-
-def _ended(status: str) -> str:
-    return "been cancelled" if status == "cancelled" else status

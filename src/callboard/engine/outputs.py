@@ -5,16 +5,18 @@ tell whether the process died in between.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
 from pydantic import ValidationError as PydanticError
 
+from callboard.drafts.plain import with_fields, written
 from callboard.errors import AgentOutputInvalid, StateNotSerializable
 from callboard.events.codec import load_json
-from callboard.state.plain import written
+from callboard.events.failures import ErrorDescription
 
-UNDECLARED: Any = object()
+UNDECLARED: Final = object()
+"""The annotation of what has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +24,30 @@ class ItemFailed:
     """What `update` gets for an item that failed for good, with `on_item_error="tell"`."""
 
     item: Any
-    error: dict[str, Any]
+    error: ErrorDescription
     """A `code`, a `message`, and what was involved."""
 
 
-class OutputType:
-    """An agent's declared output; undeclared means: plain JSON."""
+def is_open(annotation: object) -> bool:
+    """Whether an annotation lets any value through."""
+    return annotation is UNDECLARED or annotation is Any
 
-    def __init__(self, agent: str, annotation: Any = UNDECLARED) -> None:
+
+def adapter(annotation: object) -> TypeAdapter[object]:
+    """What checks values against an annotation that was read while the program runs."""
+    return TypeAdapter[object](cast("type[object]", annotation))
+
+
+class OutputType:
+    """An agent's declared output; undeclared means: JSON, read by key or by attribute."""
+
+    def __init__(self, agent: str, annotation: object = UNDECLARED) -> None:
         self._agent = agent
         self._place = f"The output of agent {agent!r}"
-        self._adapter: TypeAdapter[Any] | None = None
+        self._adapter = None if is_open(annotation) else adapter(annotation)
         self._is_text = annotation is str
-        if annotation is not UNDECLARED and annotation is not Any:
-            self._adapter = TypeAdapter(annotation)
 
-    def dump(self, value: Any) -> Any:
+    def dump(self, value: object) -> object:
         """The output as JSON; AgentOutputInvalid when it is not what was declared."""
         if self._adapter is None or (self._is_text and type(value) is str):
             return plain(value, self._place)
@@ -53,21 +63,26 @@ class OutputType:
                 agent=self._agent,
             ) from error
 
-    def load(self, data: Any) -> Any:
+    def load(self, data: object) -> object:
         """The output in Python, from its JSON."""
         # A person may vouch for work whose output nobody has: then it is None, whatever
         # the agent declares.
-        if self._adapter is None or data is None or self._is_text:
+        if self._adapter is None:
+            return with_fields(data)
+        if data is None or self._is_text:
             return data
         return self._adapter.validate_python(data)
 
 
-def plain(value: Any, what: str) -> Any:
-    """The value as JSON gives it back; AgentOutputInvalid tells where JSON cannot hold it."""
+def plain(value: object, what: str) -> object:
+    """The value as JSON gives it back, of models their fields.
+
+    AgentOutputInvalid tells where JSON cannot hold it.
+    """
     if value is None or (type(value) is str and value.isascii()):
         return value
     try:
-        return load_json(written(value, ""))
+        return load_json(written(value, "", models=True))
     except StateNotSerializable as error:
         kind = type(value).__name__
         raise AgentOutputInvalid(

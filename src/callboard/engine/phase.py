@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from callboard.engine.ports import Agent
 from callboard.errors import DefinitionError
 from callboard.interactions.questions import Duration, millis, seconds
 from callboard.interactions.rendering import Question
 
+OnError = Literal["fail", "ask"]
 Uncertain = Literal["retry", "ask", "fail"]
-AgentLike = Agent | Callable[..., Any]
-Timeout = Duration | Callable[[Any], Duration | None] | None
+AgentLike = Agent | Callable[..., object]
+Timeout = Duration | Callable[..., Duration | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ class Phase:
     """One step of a workflow: an optional agent, an optional question, and where to go next.
 
     Args:
-        name: How the phase is called; without one it takes its agent's.
+        name: How the phase is called; without one it takes its agent's, and one that only asks is
+            called `human-N`, N its place from 1.
         agent: What does the work.
         update: `(state, output)`: changes the state by what the agent made.
         human: A question, or a function of `(state, output)` that gives one, or None to skip.
-        on_answer: `(state, response)`: changes the state by what the person answered, which
-            itself is forgotten when the next phase is entered.
+        on_answer: `(state, response)`: changes the state by what the person answered. The answer
+            itself stays in the state for the next phase's agent and `update`, and is reset before
+            that phase asks or routes.
         next: The next phase's name, or a function of the state, or of state and output.
         terminal: The workflow ends after this phase.
         guard: `(state)`: when false, the phase is skipped.
@@ -59,24 +62,33 @@ class Phase:
             `update` as ItemFailed.
         to: Where a `next` function may lead, for the picture and for the checks.
         on_uncertain: What to do with an agent that was running when its process died.
+        before: `(state, ctx)`: changes the state once, before `for_each` and the agent. `ctx` has
+            `session_id`, `workflow`, `phase`, `visit` and `key`.
+        after: `(state, output, ctx)`: changes the state once, when the work is done and the
+            question answered, before `until` and `next`; not if the phase was skipped or failed.
+        on_error: When the agent has failed and no attempt is left: `"fail"` the workflow, or
+            `"ask"` a person, who can retry, skip the phase (with `for_each`, the item) or fail it.
     """
 
     name: str | None = None
     agent: AgentLike | None = None
-    update: Callable[..., Any] | None = None
+    update: Callable[..., object] | None = None
     human: Question | Callable[..., Question | None] | None = None
-    on_answer: Callable[..., Any] | None = None
+    on_answer: Callable[..., object] | None = None
     next: str | Callable[..., str] | None = None
     terminal: bool = False
-    guard: Callable[[Any], Any] | None = None
+    guard: Callable[..., object] | None = None
     retry: Retry | None = None
     timeout: Timeout = None
-    for_each: Callable[[Any], Sequence[Any]] | None = None
+    for_each: Callable[..., Sequence[object]] | None = None
     parallel: int | None = None
-    until: Callable[..., Any] | None = None
+    until: Callable[..., object] | None = None
     on_item_error: Literal["fail", "skip", "tell"] = "fail"
     to: Sequence[str] | None = None
     on_uncertain: Uncertain | None = None
+    before: Callable[..., object] | None = None
+    after: Callable[..., object] | None = None
+    on_error: OnError = "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +97,20 @@ class Step:
 
     name: str
     phase: Phase
+    before: Callable[..., object] | None
     agent: Agent | None
-    update: Callable[..., Any] | None
+    update: Callable[..., object] | None
     human: Question | Callable[..., Question | None] | None
-    on_answer: Callable[..., Any] | None
+    on_answer: Callable[..., object] | None
+    after: Callable[..., object] | None
     next: str | Callable[..., str] | None
-    until: Callable[..., Any] | None
+    until: Callable[..., object] | None
     on_uncertain: Uncertain
+
+    @property
+    def routes(self) -> bool:
+        """Whether something decides where it leads: `next`, or whether it is entered again."""
+        return not self.phase.terminal or self.until is not None
 
     @property
     def leads_to(self) -> tuple[str, ...] | None:

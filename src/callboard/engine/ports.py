@@ -1,10 +1,12 @@
 """What the engine needs from outside: agents that work, and people who can be asked."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 from callboard.engine.outputs import OutputType
+from callboard.events.envelope import Json
+from callboard.events.payloads.agents import AgentDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class ToolCall:
 
     id: str
     name: str
-    input: Any = None
+    input: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ToolResult:
     """What a tool gave back to the agent."""
 
     id: str
-    output: Any = None
+    output: object = None
     is_error: bool = False
 
 
@@ -43,8 +45,8 @@ class ToolResult:
 class Output:
     """The end of an agent's stream: what it made, and what that cost."""
 
-    value: Any
-    usage: Mapping[str, Any] | None = None
+    value: object
+    usage: Mapping[str, Json] | None = None
 
 
 Item = Text | Thinking | ToolCall | ToolResult | Output
@@ -64,12 +66,13 @@ class Agent(Protocol):
         ...
 
     @property
-    def details(self) -> Mapping[str, str]:
+    def details(self) -> AgentDetails:
         """What `agent:started` tells besides the name, such as provider and model."""
         ...
 
-    def stream(self, state: Any, ctx: Any) -> AsyncGenerator[Item, None]:
-        """Work, say what happens meanwhile, and end with Output."""
+    @property
+    def stream(self) -> Callable[..., AsyncGenerator[Item, None]]:
+        """`(state, ctx)`: work, say what happens meanwhile, and end with Output."""
         ...
 
 
@@ -91,8 +94,10 @@ class Request:
     phase: str | None
     run: str | None
     deadline: int | None
-    config: Mapping[str, Any] | None = None
+    config: Mapping[str, Json] | None = None
     """What a coding agent tells with its question: the tool, its input, its questions."""
+    key: str | None = None
+    """What tells the question from others of its run, if it has a key."""
 
 
 class NoAnswer(Exception):
@@ -102,6 +107,6 @@ class NoAnswer(Exception):
 class HumanInput(Protocol):
     """Someone in this process who can be asked. Raises NoAnswer to leave it for later."""
 
-    async def answer(self, request: Request) -> Any:
+    async def answer(self, request: Request) -> object:
         """The answer: a bool for an approval, the chosen text for a choice."""
         ...

@@ -1,19 +1,20 @@
 """Patches that take over an agent's output refer to it, so that it is stored once."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
+from callboard.drafts import patch, pointer
+from callboard.drafts.patch import Patch
 from callboard.events.codec import dump_json
-from callboard.state import patch, pointer
+from callboard.events.json_values import is_list, is_object
 
-Patches = list[dict[str, Any]]
+Patches = list[Patch]
 
 # A reference costs about as much as a value of this size.
 _WORTH_REFERRING = 64
 
 
 def refer(
-    patches: Patches, state: Any, outputs: Mapping[int, Any]
+    patches: Patches, state: object, outputs: Mapping[int, object]
 ) -> tuple[Patches, dict[int, int] | None]:
     """The patches as they are recorded, and which of them has which output as its value.
 
@@ -31,7 +32,7 @@ def refer(
     return patches, found or None
 
 
-def _written(outputs: Mapping[int, Any]) -> dict[bytes, int]:
+def _written(outputs: Mapping[int, object]) -> dict[bytes, int]:
     """The outputs that are worth referring to, as JSON, each with its position."""
     written: dict[bytes, int] = {}
     for at, output in outputs.items():
@@ -40,7 +41,7 @@ def _written(outputs: Mapping[int, Any]) -> dict[bytes, int]:
     return written
 
 
-def _is_short(output: Any) -> bool:
+def _is_short(output: object) -> bool:
     """Whether there is no need to write the output down to see that it is short."""
     if isinstance(output, str):
         return len(output) * 6 < _WORTH_REFERRING
@@ -48,30 +49,35 @@ def _is_short(output: Any) -> bool:
 
 
 def _taken_over(
-    patches: Patches, state: Any, outputs: Mapping[int, Any], written: Collection[bytes]
+    patches: Patches, state: object, outputs: Mapping[int, object], written: Collection[bytes]
 ) -> Patches:
     """One patch for a place that became an output, where a difference has one per element."""
     alike = {_size(output) for output in outputs.values()} - {None}
     if not alike:
         return patches
     after = patch.apply(state, patches)
-    replaced: dict[str, Any] = {}
+    replaced: dict[str, object] = {}
     for path in _ancestors(patches):
         if _is_within(path, replaced):
             continue
-        value = _at(after, path)
+        try:
+            value = pointer.find(after, pointer.split(path))
+        except ValueError:
+            continue  # Nothing is there any more.
         # Lengths first: the value may be a long list to which little was added.
         if _size(value) in alike and dump_json(value) in written:
             replaced[path] = value
     if not replaced:
         return patches
     rest = [one for one in patches if not _is_within(one["path"], replaced)]
-    whole = [{"op": "replace", "path": path, "value": value} for path, value in replaced.items()]
+    whole: Patches = [
+        {"op": "replace", "path": path, "value": value} for path, value in replaced.items()
+    ]
     return [*rest, *whole]
 
 
-def _size(value: Any) -> tuple[type, int] | None:
-    return (type(value), len(value)) if patch.is_object(value) or patch.is_list(value) else None
+def _size(value: object) -> tuple[type, int] | None:
+    return (type(value), len(value)) if is_object(value) or is_list(value) else None
 
 
 def _is_within(path: str, places: Collection[str]) -> bool:
@@ -87,14 +93,3 @@ def _ancestors(patches: Patches) -> Iterator[str]:
         keys = one["path"].split("/")
         seen.update(dict.fromkeys("/".join(keys[:depth]) for depth in range(2, len(keys))))
     return iter(sorted(seen, key=len))
-
-
-def _at(document: Any, path: str) -> Any:
-    for key in pointer.split(path):
-        if patch.is_object(document):
-            document = document.get(key)
-        elif patch.is_list(document) and key.isdigit() and int(key) < len(document):
-            document = document[int(key)]
-        else:
-            return None
-    return document

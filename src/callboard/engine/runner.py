@@ -9,21 +9,22 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import islice, takewhile
-from typing import Any
 
 from callboard.engine import decide as d
-from callboard.engine.context import Place
-from callboard.engine.desk import Broke, Done, Interrupted, Outcome, PutOff, RunDesk
+from callboard.engine.attempt import Broke, Done, Interrupted, Outcome, RunDesk
+from callboard.engine.context import RunPlace
+from callboard.engine.handler_questions import questions_of
 from callboard.engine.live import LiveSession
-from callboard.engine.people import People
-from callboard.engine.perform import Scene, broke, complete, interrupt, perform, start
+from callboard.engine.perform import broke, complete, interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
-from callboard.errors import CallboardError, OwnershipLost, Unwound, describe
+from callboard.engine.scene import Scene
+from callboard.errors import CallboardError, OwnershipLost, Unwound
 from callboard.events import names
 from callboard.events.envelope import Event
+from callboard.events.payloads.agents import Interruption
 from callboard.state.session import SessionView
-from callboard.state.visits import run_item
+from callboard.waiting import wait_any
 
 LINGER = 30.0
 """Seconds for which an agent that waits for a person stays in memory."""
@@ -37,10 +38,6 @@ _LARGEST = 1000
 _log = logging.getLogger(__name__)
 
 
-def _never() -> bool:
-    return False
-
-
 class Drive:
     """One pass over one session, by one owner."""
 
@@ -51,7 +48,7 @@ class Drive:
         people: HumanInput | None = None,
         linger: float = LINGER,
         parks: bool = False,
-        leaving: Callable[[], bool] = _never,
+        leaving: Callable[[], bool] = lambda: False,
     ) -> None:
         """Make a drive; it does nothing yet.
 
@@ -65,7 +62,7 @@ class Drive:
                 run have finished.
         """
         self._live = live
-        self._people = People(live, people, self._look_again)
+        self._people = questions_of(live, people, self.nudge)
         self._linger = linger
         self._parks = parks
         self._leaving = leaving
@@ -74,7 +71,7 @@ class Drive:
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._wake_at: int | None = None
-        self._starting: list[Place] = []
+        self._starting: list[RunPlace] = []
         self._desks: dict[str, RunDesk] = {}
         self._waiting: dict[str, RunDesk] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -148,14 +145,11 @@ class Drive:
         """An agent's question wants people asked, also though it was this process that wrote."""
         for event in events:
             if event.name == names.REQUESTED:
-                self._look_again()
+                self.nudge()
                 return
 
     def nudge(self) -> None:
         """Look again whether to leave, and what there is to do."""
-        self._look_again()
-
-    def _look_again(self) -> None:
         self._attend = True
         self._wake.set()
 
@@ -199,12 +193,12 @@ class Drive:
                 return
         self._more = True
 
-    def _place(self, scene: Scene, run: str) -> Place:
+    def _place(self, scene: Scene, run: str) -> RunPlace:
         attempt = start(scene, run)
         visit = scene.visit
-        index = run_item(run) if visit.items is not None else None
+        index = visit.item_of(run)
         item = visit.items[index] if visit.items is not None and index is not None else None
-        return Place(
+        return RunPlace(
             session_id=self._live.session_id,
             workflow=scene.workflow.name,
             phase=visit.phase,
@@ -222,7 +216,7 @@ class Drive:
             return True
         if self._more or self._starting or len(self._tasks) > len(self._finished):
             return False
-        if self._declined or self._people.will_answer():
+        if self._declined or self._people.will_answer(view):
             return False
         return view.held is not None or self._parks or not view.open.retries
 
@@ -240,10 +234,10 @@ class Drive:
             self._stop_agents("stopped")
         elif view.pausing is not None:
             self._pause(interrupt=bool(view.pausing.get("interrupt")))
-        self._people.ask()
+        self._people.ask(view)
         self._unwind_idle()
 
-    def _launch(self, place: Place) -> None:
+    def _launch(self, place: RunPlace) -> None:
         step = self._live.workflow.steps[place.phase]
         assert step.agent is not None
         desk = RunDesk(self._live, step.agent, place, self._waiting, self._wake.set)
@@ -270,7 +264,7 @@ class Drive:
             desk.stopping = "paused"
             self._live.unwind(set(desk.waiting_for), Unwound())
 
-    def _stop_agents(self, reason: str) -> None:
+    def _stop_agents(self, reason: Interruption) -> None:
         for run, desk in self._desks.items():
             if desk.stopping is None:
                 desk.stopping = reason
@@ -279,18 +273,14 @@ class Drive:
     def _unwind_idle(self) -> None:
         """Take agents off the stack that have waited for a person long enough."""
         now = self._live.clock.monotonic()
-        for desk in self._waiting_until(now):
-            self._live.unwind(set(desk.waiting_for), Unwound())
-
-    def _waiting_until(self, now: float) -> list[RunDesk]:
-        """The agents that have waited for a person long enough."""
 
         def is_over(desk: RunDesk) -> bool:
             return self._expires_at(desk, now + 1) <= now
 
         waiting = self._waiting.values()
         # Where nobody can be asked, who has waited longest is the first to go.
-        return list((filter if self._people.can_ask else takewhile)(is_over, waiting))
+        for desk in list((filter if self._people.can_ask else takewhile)(is_over, waiting)):
+            self._live.unwind(set(desk.waiting_for), Unwound())
 
     def _expires_at(self, desk: RunDesk, otherwise: float) -> float:
         if desk.waiting_since is None or not desk.waiting_for.isdisjoint(self._people.asked):
@@ -306,14 +296,7 @@ class Drive:
         if seconds is None:
             await self._wake.wait()
             return False
-        sleeping = asyncio.ensure_future(self._live.clock.sleep(seconds))
-        waking = asyncio.ensure_future(self._wake.wait())
-        try:
-            await asyncio.wait({sleeping, waking}, return_when=asyncio.FIRST_COMPLETED)
-            return sleeping.done()
-        finally:
-            sleeping.cancel()
-            waking.cancel()
+        return await wait_any(self._live.clock.sleep(seconds), self._wake.wait()) == 0
 
     def _seconds_left(self) -> float | None:
         clock, waiting = self._live.clock, self._waiting.values()
@@ -345,7 +328,7 @@ class Drive:
             await self._live.release()
 
 
-async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+async def _to_the_end(work: Coroutine[object, None, None]) -> None:
     """Do work that a cancellation must not leave half done; a second one may."""
     task = asyncio.create_task(work)
     try:
@@ -368,7 +351,5 @@ def _record(scene: Scene, run: str, outcome: Outcome) -> None:
             complete(scene, run, output, duration_ms, usage)
         case Broke(error):
             broke(scene, run, error)
-        case Interrupted(reason):
-            interrupt(scene, run, reason)
-        case PutOff(why):
-            interrupt(scene, run, "postponed", error=describe(why), retryInMs=why.delay_ms)
+        case Interrupted(reason, later):
+            interrupt(scene, run, reason, later)

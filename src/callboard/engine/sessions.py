@@ -3,16 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, TypedDict
 
-from callboard.events.codec import load_json
-from callboard.events.moments import from_iso, from_ms, iso
+from callboard.errors import ConflictError
+from callboard.events.codec import load_cell
+from callboard.events.failures import ErrorDescription
+from callboard.events.moments import from_ms
+from callboard.events.shapes import Shape, Unsent
 from callboard.events.status import Status
 from callboard.interactions.records import Interaction
 
 
 @dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Shape):
     """How a session stands. `running` tells whether a living process drives it now.
 
     `pending` holds its oldest open questions: all of them unless there are many. `pending_count`
@@ -30,61 +33,22 @@ class SessionInfo:
     updated_at: datetime
     parent: str | None
     fork_position: int | None
-    pending: Sequence[Interaction]
-    error: Mapping[str, Any] | None
+    pending: Annotated[
+        Sequence[Interaction],
+        "Its oldest open questions: in a list at most 3, by itself at most 100. "
+        "`GET /interactions?sessionId=…&status=pending` lists all of them.",
+    ]
+    error: ErrorDescription | None
     held: str | None
-    source: Mapping[str, str] | None
-    progress: str | None = None
-    """How many of its phases are completed, `3/5`, where its status files tell that."""
-    pending_count: int = 0
-
-    def to_wire(self) -> dict[str, Any]:
-        """The session as JSON readers see it."""
-        return {
-            "sessionId": self.session_id,
-            "workflow": self.workflow,
-            "version": self.version,
-            "status": self.status,
-            "running": self.running,
-            "phase": self.phase,
-            "position": self.position,
-            "createdAt": iso(self.created_at),
-            "updatedAt": iso(self.updated_at),
-            "parent": self.parent,
-            "forkPosition": self.fork_position,
-            "pending": [one.to_wire() for one in self.pending],
-            "pendingCount": self.pending_count,
-            "error": self.error,
-            "held": self.held,
-            "progress": self.progress,
-        }
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """The session that `to_wire` wrote; it does not tell `source`."""
-        return cls(
-            session_id=wire["sessionId"],
-            workflow=wire["workflow"],
-            version=wire["version"],
-            status=wire["status"],
-            running=wire["running"],
-            phase=wire["phase"],
-            position=wire["position"],
-            created_at=from_iso(wire["createdAt"]),
-            updated_at=from_iso(wire["updatedAt"]),
-            parent=wire["parent"],
-            fork_position=wire["forkPosition"],
-            pending=tuple(Interaction.from_wire(one) for one in wire["pending"]),
-            error=wire["error"],
-            held=wire["held"],
-            source=None,
-            progress=wire.get("progress"),
-            pending_count=wire.get("pendingCount", len(wire["pending"])),
-        )
+    progress: Annotated[
+        str | None, "Phases completed, `3/5`, where its status files tell that."
+    ] = None
+    pending_count: Annotated[int, "How many questions are open."] = 0
+    source: Unsent[Mapping[str, str] | None] = None
 
 
 @dataclass(frozen=True, slots=True)
-class SessionPage:
+class SessionPage(Shape):
     """Some of the sessions, newest first, and where the next ones begin if there are more."""
 
     sessions: list[SessionInfo]
@@ -108,12 +72,27 @@ def session_info(
         parent=row["parent"],
         fork_position=row["fork_position"],
         pending=tuple(pending),
-        error=_json(row["error"]),
+        error=load_cell(row["error"]),
         held=row["held"],
-        source=_json(row["source"]),
+        source=load_cell(row["source"]),
         pending_count=row["pending"],
     )
 
 
-def _json(text: str | None) -> Any:
-    return None if text is None else load_json(text)
+class RetryPoint(TypedDict):
+    """Where to fork a failed session; with neither, at its end."""
+
+    phase: str | None
+    position: int | None
+
+
+def retry_point(info: SessionInfo, at: int | str | None = None) -> RetryPoint:
+    """A position or a phase, by default the one that failed; ConflictError unless it failed."""
+    if info.status != "failed":
+        raise ConflictError(
+            f"Session {info.session_id} is {info.status}; only a failed one can be retried.",
+            session_id=info.session_id,
+        )
+    if isinstance(at, int):
+        return {"phase": None, "position": at}
+    return {"phase": at or (info.error or {}).get("phase") or info.phase, "position": None}

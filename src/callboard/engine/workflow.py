@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from callboard.drafts.shape import StateType
 from callboard.engine.checks import check_phases, check_routes, check_state
-from callboard.engine.function_agent import FunctionAgent
-from callboard.engine.functions import fitting
+from callboard.engine.function_agent import FunctionAgent, fitting
 from callboard.engine.inputs import InputType
 from callboard.engine.phase import AgentLike, Phase, Step, Uncertain
 from callboard.engine.ports import Agent, is_agent
 from callboard.errors import DefinitionError
-from callboard.state.shape import StateType
+from callboard.events.envelope import Json
 
 
 class Workflow:
@@ -32,12 +31,12 @@ class Workflow:
         self,
         name: str,
         *,
-        state: Any,
+        state: object,
         phases: Sequence[Phase] | Mapping[str, Phase],
-        start: Callable[..., Any] | None = None,
+        start: Callable[..., object] | None = None,
         version: str | None = None,
         on_uncertain: Uncertain = "retry",
-        status_phases: Callable[..., Sequence[Mapping[str, Any]]] | None = None,
+        status_phases: Callable[..., Sequence[Mapping[str, Json]]] | None = None,
     ) -> None:
         self.name = name
         self.version = version
@@ -45,7 +44,7 @@ class Workflow:
         self.status_phases = status_phases
         self.start = fitting(start, 2) if start else None
         self._input = InputType(name, start)
-        listed = [_named(phase) for phase in _listed(name, phases)]
+        listed = [_named(phase, place) for place, phase in enumerate(_listed(name, phases), 1)]
         check_phases(name, listed, on_uncertain)
         steps = [_step(phase, on_uncertain) for phase in listed]
         self.steps: dict[str, Step] = {step.name: step for step in steps}
@@ -55,11 +54,16 @@ class Workflow:
         check_state(name, self.steps, self.state_type)
 
     @property
-    def input_schema(self) -> dict[str, Any] | None:
+    def input_schema(self) -> dict[str, Json] | None:
         """What `start` takes, as JSON Schema; None when it does not say."""
         return self._input.schema
 
-    def check_input(self, value: Any) -> None:
+    @property
+    def input_name(self) -> str | None:
+        """How `start` calls its input; None when it takes none."""
+        return self._input.name
+
+    def check_input(self, value: object) -> None:
         """Raise ValidationError when a value is not what `start` takes."""
         self._input.check(value)
 
@@ -89,10 +93,11 @@ def _agent(given: AgentLike) -> Agent:
     raise DefinitionError(f"{type(given).__name__} is no agent. {fix}")
 
 
-def _named(phase: Phase) -> Phase:
-    """The phase with its agent made and its name settled: its own, or its agent's."""
+def _named(phase: Phase, place: int) -> Phase:
+    """The phase with its agent made and its name settled: its own, its agent's, or its place."""
     if phase.agent is None:
-        return phase
+        asks = phase.human is not None
+        return replace(phase, name=phase.name or f"human-{place}") if asks else phase
     agent = _agent(phase.agent)
     return replace(phase, agent=agent, name=phase.name or agent.name)
 
@@ -102,10 +107,12 @@ def _step(phase: Phase, on_uncertain: Uncertain) -> Step:
     return Step(
         name=phase.name or "",
         phase=phase,
+        before=fitting(phase.before, 2) if phase.before else None,
         agent=phase.agent if is_agent(phase.agent) else None,
         update=fitting(phase.update, 2) if phase.update else None,
         human=fitting(human, 2) if callable(human) else human,
         on_answer=fitting(phase.on_answer, 2) if phase.on_answer else None,
+        after=fitting(phase.after, 3) if phase.after else None,
         next=fitting(phase.next, 2) if callable(phase.next) else phase.next,
         until=fitting(phase.until, 2) if phase.until else None,
         on_uncertain=phase.on_uncertain or on_uncertain,

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from callboard.events.payloads.people import Answered
+from callboard.events.payloads.workflow import Authored, Reasoned
+
 
 @dataclass(frozen=True, slots=True)
 class Author:
@@ -13,21 +16,33 @@ class Author:
     name: str
     given: str | None = None
 
-    @property
-    def participant(self) -> str:
-        """The name under which they take part where several people decide with one token."""
-        return self.given or self.name
-
 
 By = Author | str | None
 """Who did something; a bare name where nothing authenticates people, as in this process."""
 
 
-def authored(by: By) -> dict[str, str]:
+def authored(by: By) -> Authored:
     """What an event says about who did it: `by`, and `as` for a name that only the caller gave."""
     if by is None or by == "":
         return {}
     if isinstance(by, str):
         return {"by": by}
-    told = by.given if by.given != by.name else None
-    return {"by": by.name, **({"as": told} if told else {})}
+    if by.given and by.given != by.name:
+        return {"by": by.name, "as": by.given}
+    return {"by": by.name}
+
+
+def answerer(by: By, via: str | None) -> Answered:
+    """What an event says about who answered, and where."""
+    who: Answered = {**authored(by)}
+    if via is not None:
+        who["via"] = via
+    return who
+
+
+def reasoned(by: By, reason: str | None) -> Reasoned:
+    """What an event says about who did it, and why."""
+    who: Reasoned = {**authored(by)}
+    if reason is not None:
+        who["reason"] = reason
+    return who

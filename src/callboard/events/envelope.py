@@ -6,12 +6,13 @@ long to make.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
-from callboard.events.moments import from_iso, from_ms, iso, to_ms
+from callboard.events.moments import from_ms
+from callboard.events.shapes import Key, Millis, Shape, sent
 
-Json = Any
-"""A value that JSON can hold. Any, because Python cannot say it recursively and cheaply."""
+Json = object
+"""A value that JSON can hold; `events.json_values` narrows it."""
 
 
 class NewEvent(NamedTuple):
@@ -28,50 +29,31 @@ class NewEvent(NamedTuple):
     is its value, so that the value is stored once."""
 
 
-class Event(NamedTuple):
-    """Something that happened, at its place in a session's stream."""
-
+class _Placed(NamedTuple):
     id: str
     session_id: str
     position: int
     name: str
     version: int
     payload: Mapping[str, Json]
-    at_ms: int
+    at_ms: Annotated[Millis, Key("timestamp")]
     caused_by: str | None = None
+
+
+class Event(_Placed, Shape):
+    """Something that happened, at its place in a session's stream."""
+
+    __slots__ = ()
 
     @property
     def timestamp(self) -> datetime:
         """When it happened."""
         return from_ms(self.at_ms)
 
-    def to_wire(self) -> dict[str, Json]:
-        """The event as JSON readers see it; `_tag` repeats the name for the seed's clients."""
-        return {
-            "id": self.id,
-            "sessionId": self.session_id,
-            "position": self.position,
-            "name": self.name,
-            "_tag": self.name,
-            "version": self.version,
-            "payload": dict(self.payload),
-            "timestamp": iso(self.timestamp),
-            "causedBy": self.caused_by,
-        }
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Json]) -> Self:
-        """The event that `to_wire` wrote."""
-        return cls(
-            id=wire["id"],
-            session_id=wire["sessionId"],
-            position=wire["position"],
-            name=wire["name"],
-            version=wire["version"],
-            payload=wire["payload"],
-            at_ms=to_ms(from_iso(wire["timestamp"])),
-            caused_by=wire.get("causedBy"),
-        )
+    @sent
+    def tag(self) -> Annotated[str, Key("_tag")]:
+        """The name again, under the key by which the seed's clients know it."""
+        return self.name
 
 
 def place(new: NewEvent, session_id: str, position: int) -> Event:

@@ -20,9 +20,11 @@ def to_ms(moment: datetime) -> int:
 
 def iso(moment: datetime) -> str:
     """Write a moment as the wire does: UTC, milliseconds, Z."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return in_utc.isoformat(timespec="milliseconds")[:-6] + "Z"  # Instead of +00:00.
 
 
 def from_iso(text: str) -> datetime:
-    """Read a moment that `iso` wrote."""
-    return datetime.fromisoformat(text)
+    """Read a moment; one without a zone is in UTC. ValueError when it is none."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,58 +1,64 @@
-"""The names of everything that can happen, and which of them matter to whom."""
+"""The names of everything that can happen in a session, each with the type of its payload."""
 
 from typing import Final
 
-STARTED: Final = "workflow:started"
-COMPLETED: Final = "workflow:completed"
-PAUSING: Final = "workflow:pausing"
-PAUSED: Final = "workflow:paused"
-RESUMED: Final = "workflow:resumed"
-FAILED: Final = "workflow:failed"
-CANCELLED: Final = "workflow:cancelled"
+from callboard.events.event_name import EventName
+from callboard.events.payloads import agents, people, workflow
 
-FORKED: Final = "session:forked"
-HELD: Final = "session:held"
+STARTED: Final = EventName("workflow:started", workflow.WorkflowStartedPayload)
+COMPLETED: Final = EventName("workflow:completed", workflow.WorkflowCompletedPayload)
+PAUSING: Final = EventName("workflow:pausing", workflow.WorkflowPausingPayload)
+PAUSED: Final = EventName("workflow:paused", workflow.WorkflowPausedPayload)
+RESUMED: Final = EventName("workflow:resumed", workflow.WorkflowResumedPayload)
+FAILED: Final = EventName("workflow:failed", workflow.WorkflowFailedPayload)
+CANCELLED: Final = EventName("workflow:cancelled", workflow.WorkflowCancelledPayload)
 
-PHASE_ENTERED: Final = "phase:entered"
-PHASE_EXITED: Final = "phase:exited"
-PHASE_FAILED: Final = "phase:failed"
+FORKED: Final = EventName("session:forked", workflow.SessionForkedPayload)
+HELD: Final = EventName("session:held", workflow.SessionHeldPayload)
 
-AGENT_STARTED: Final = "agent:started"
-AGENT_COMPLETED: Final = "agent:completed"
-AGENT_INTERRUPTED: Final = "agent:interrupted"
-ONCE_COMPLETED: Final = "once:completed"
+PHASE_ENTERED: Final = EventName("phase:entered", workflow.PhaseEnteredPayload)
+PHASE_EXITED: Final = EventName("phase:exited", workflow.PhaseExitedPayload)
+PHASE_FAILED: Final = EventName("phase:failed", workflow.PhaseFailedPayload)
 
-TEXT_DELTA: Final = "text:delta"
-THINKING_DELTA: Final = "thinking:delta"
-TOOL_CALLED: Final = "tool:called"
-TOOL_RESULT: Final = "tool:result"
-EMITTED: Final = "agent:emitted"
+AGENT_STARTED: Final = EventName("agent:started", agents.AgentStartedPayload)
+AGENT_COMPLETED: Final = EventName("agent:completed", agents.AgentCompletedPayload)
+AGENT_INTERRUPTED: Final = EventName("agent:interrupted", agents.AgentInterruptedPayload)
+ONCE_COMPLETED: Final = EventName("once:completed", agents.OnceCompletedPayload)
 
-INTENT: Final = "state:intent"
-CHECKPOINT: Final = "state:checkpoint"
+TEXT_DELTA: Final = EventName("text:delta", agents.TextDeltaPayload)
+THINKING_DELTA: Final = EventName("thinking:delta", agents.ThinkingDeltaPayload)
+TOOL_CALLED: Final = EventName("tool:called", agents.ToolCalledPayload)
+TOOL_RESULT: Final = EventName("tool:result", agents.ToolResultPayload)
+EMITTED: Final = EventName("agent:emitted", agents.AgentEmittedPayload)
 
-REQUESTED: Final = "input:requested"
-ACCEPTED: Final = "input:accepted"
-RECEIVED: Final = "input:received"
-CORRECTED: Final = "input:corrected"
-INPUT_CANCELLED: Final = "input:cancelled"
-EXPIRED: Final = "input:expired"
-REMINDED: Final = "input:reminded"
-ESCALATED: Final = "input:escalated"
-INPUT_FAILED: Final = "input:failed"
-CLAIMED: Final = "input:claimed"
-RELEASED: Final = "input:released"
-CONTRIBUTED: Final = "input:contributed"
+INTENT: Final = EventName("state:intent", workflow.StateIntentPayload)
+CHECKPOINT: Final = EventName("state:checkpoint", workflow.StateCheckpointPayload)
 
-TASK_STARTED: Final = "task:started"
-TASK_COMPLETED: Final = "task:completed"
+REQUESTED: Final = EventName("input:requested", people.InputRequestedPayload)
+ACCEPTED: Final = EventName("input:accepted", people.InputAcceptedPayload)
+RECEIVED: Final = EventName("input:received", people.InputReceivedPayload)
+CORRECTED: Final = EventName("input:corrected", people.InputCorrectedPayload)
+INPUT_CANCELLED: Final = EventName("input:cancelled", people.InputCancelledPayload)
+EXPIRED: Final = EventName("input:expired", people.InputExpiredPayload)
+REMINDED: Final = EventName("input:reminded", people.InputRemindedPayload)
+ESCALATED: Final = EventName("input:escalated", people.InputEscalatedPayload)
+INPUT_FAILED: Final = EventName("input:failed", people.InputFailedPayload)
+DETACHED: Final = EventName("input:detached", people.InputDetachedPayload)
+CLAIMED: Final = EventName("input:claimed", people.InputClaimedPayload)
+RELEASED: Final = EventName("input:released", people.InputReleasedPayload)
+CONTRIBUTED: Final = EventName("input:contributed", people.InputContributedPayload)
 
-CLOSES_QUESTION: Final = frozenset({RECEIVED, EXPIRED, INPUT_CANCELLED, INPUT_FAILED})
+TASK_STARTED: Final = EventName("task:started", workflow.TaskStartedPayload)
+TASK_COMPLETED: Final = EventName("task:completed", workflow.TaskCompletedPayload)
+
+CLOSES_QUESTION: Final[frozenset[str]] = frozenset(
+    {RECEIVED, EXPIRED, INPUT_CANCELLED, INPUT_FAILED}
+)
 """After one of these a question is no longer open."""
 
-TERMINAL: Final = frozenset({COMPLETED, FAILED, CANCELLED})
+TERMINAL: Final[frozenset[str]] = frozenset({COMPLETED, FAILED, CANCELLED})
 """After one of these nothing may follow in the stream."""
 
-NARRATION: Final = (TEXT_DELTA, THINKING_DELTA, TOOL_CALLED, TOOL_RESULT, EMITTED)
+NARRATION: Final[tuple[str, ...]] = (TEXT_DELTA, THINKING_DELTA, TOOL_CALLED, TOOL_RESULT, EMITTED)
 """What an agent says while it works: shown and kept, but no fold of control or state reads it,
 so folding may leave it in the database."""

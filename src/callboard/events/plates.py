@@ -1,33 +1,39 @@
 """The names of what happens to a plate: one coding-agent session as the board sees it."""
 
-from typing import Final
+from typing import Final, cast
 
-SESSION_START: Final = "session_start"
-PROMPT_SUBMIT: Final = "prompt_submit"
-TOOL_START: Final = "tool_start"
-TOOL_CALL: Final = "tool_call"
-STOP: Final = "stop"
-HEALTH_CHECK_RECOVERY: Final = "health_check_recovery"
+from callboard.events.envelope import Event
+from callboard.events.event_name import Entry, EventName
+from callboard.events.payloads import plates as payloads
 
-PERMISSION_REQUEST: Final = "permission_request"
-PERMISSION_RESOLVED: Final = "permission_resolved"
-PERMISSION_SETTLED: Final = "permission_settled"
+SESSION_START: Final = EventName("session_start", payloads.SessionStartPayload)
+PROMPT_SUBMIT: Final = EventName("prompt_submit", payloads.PromptSubmitPayload)
+TOOL_START: Final = EventName("tool_start", payloads.ToolStartPayload)
+TOOL_CALL: Final = EventName("tool_call", payloads.ToolCallPayload)
+STOP: Final = EventName("stop", payloads.StopPayload)
+HEALTH_CHECK_RECOVERY: Final = EventName(
+    "health_check_recovery", payloads.HealthCheckRecoveryPayload
+)
+
+PERMISSION_REQUEST: Final = EventName("permission_request", payloads.PermissionRequestPayload)
+PERMISSION_RESOLVED: Final = EventName("permission_resolved", payloads.PermissionResolvedPayload)
+PERMISSION_SETTLED: Final = EventName("permission_settled", payloads.PermissionSettledPayload)
 """What became of a request whose dialog is gone. It never moves the status."""
-STOP_FAILURE: Final = "stop_failure"
-TURN_IDLE: Final = "turn_idle"
-SUBAGENT_START: Final = "subagent_start"
-SUBAGENT_STOP: Final = "subagent_stop"
-COMPACT: Final = "compact"
-SESSION_END: Final = "session_end"
-PROCESS_EXIT: Final = "process_exit"
+STOP_FAILURE: Final = EventName("stop_failure", payloads.StopFailurePayload)
+TURN_IDLE: Final = EventName("turn_idle", payloads.TurnIdlePayload)
+SUBAGENT_START: Final = EventName("subagent_start", payloads.SubagentStartPayload)
+SUBAGENT_STOP: Final = EventName("subagent_stop", payloads.SubagentStopPayload)
+COMPACT: Final = EventName("compact", payloads.CompactPayload)
+SESSION_END: Final = EventName("session_end", payloads.SessionEndPayload)
+PROCESS_EXIT: Final = EventName("process_exit", payloads.ProcessExitPayload)
 
-HOOK_HEARD: Final = "hook_heard"
+HOOK_HEARD: Final = EventName("hook_heard", payloads.HookHeardPayload)
 """A hook that says nothing about the status, or that this version does not know."""
-REGISTERED: Final = "plate_registered"
-CHANGED: Final = "plate_changed"
-DISMISSED: Final = "plate_dismissed"
+REGISTERED: Final = EventName("plate_registered", payloads.PlateRegisteredPayload)
+CHANGED: Final = EventName("plate_changed", payloads.PlateChangedPayload)
+DISMISSED: Final = EventName("plate_dismissed", payloads.PlateDismissedPayload)
 
-FROM_AGENTS: Final = frozenset(
+FROM_AGENTS: Final[frozenset[str]] = frozenset(
     {
         SESSION_START,
         PROMPT_SUBMIT,
@@ -47,7 +53,7 @@ FROM_AGENTS: Final = frozenset(
 )
 """What a coding agent, or a program that speaks for one, may report."""
 
-ALL: Final = FROM_AGENTS | {
+ALL: Final[frozenset[str]] = FROM_AGENTS | {
     PERMISSION_SETTLED,
     HEALTH_CHECK_RECOVERY,
     PROCESS_EXIT,
@@ -55,3 +61,8 @@ ALL: Final = FROM_AGENTS | {
     CHANGED,
     DISMISSED,
 }
+
+
+def details(event: Event | Entry) -> payloads.PlateDetails:
+    """What an event of a plate says, for code that treats several names alike."""
+    return cast("payloads.PlateDetails", event.payload)

@@ -48,7 +48,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "checkpoints": ("session", "position"),
     "wakeups": ("session", "key"),
     "plates": ("id",),
-    "plate_sessions": ("session_id",),
+    "plate_sessions": ("session_id", "plate"),
 }
 """The views and the columns that make a row of theirs unique."""
 
@@ -67,6 +67,11 @@ SHARED = "checkpoints"
 """The view whose rows are needed by forks, for as long as they need the events."""
 
 Row = dict[str, Any]
+
+
+def where_given(**columns: Cell) -> dict[str, Cell]:
+    """A condition on those columns for which there is a value."""
+    return {column: value for column, value in columns.items() if value is not None}
 
 
 def weight(row: Row) -> int:
@@ -98,6 +103,8 @@ class Query:
     text: columns, and what one of them contains, in capital or small letters of ASCII.
     beyond: only rows that come later in the order than one with these values, which are those
         of `order` and of the view's key. None of them may be missing.
+    with_stream: each row also says how its stream stood when the row was read: `stream_head`,
+        `stream_last` (the id of its last event), `stream_owner` and `stream_settled`.
     """
 
     table: str
@@ -111,6 +118,7 @@ class Query:
     one_of: tuple[str, Sequence[Cell]] | None = None
     text: tuple[Sequence[str], str] | None = None
     beyond: Sequence[Cell] | None = None
+    with_stream: bool = False
 
     @property
     def ordered_by(self) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ A shape that was once written is never edited here: a new version gets a new ste
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
+from callboard.events.envelope import Json
+
+Upcaster = Callable[[dict[str, Json]], dict[str, Json]]
 
 STEPS: Mapping[tuple[str, int], Upcaster] = {}
 """(name, version) → how a payload of that version becomes one of the next."""
@@ -15,9 +16,9 @@ STEPS: Mapping[tuple[str, int], Upcaster] = {}
 def upcast(
     name: str,
     version: int,
-    payload: dict[str, Any],
+    payload: dict[str, Json],
     steps: Mapping[tuple[str, int], Upcaster] = STEPS,
-) -> tuple[int, dict[str, Any]]:
+) -> tuple[int, dict[str, Json]]:
     """Lift a payload to the newest version that is known; unknown names pass unchanged."""
     while step := steps.get((name, version)):
         payload = step(payload)

@@ -1,21 +1,80 @@
-"""A caller's own handler: an object or a mapping with `approval`, `choice`, `interactive`."""
+"""A caller's own handler: an object or a mapping with `approval`, `choice`, `interactive`.
+
+What a coding agent asks is put to it as one of these.
+"""
 
 import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Final, cast
 
+from callboard.display.lines import collapsed
+from callboard.display.questions import CUT, beside_plan, details_of, omitted_from
+from callboard.display.tool_calls import CallPart, tool_parts
 from callboard.engine.ports import HumanInput, NoAnswer, Request
 from callboard.errors import DefinitionError
-from callboard.handlers.coding_agents import ask_plainly
+from callboard.events.json_values import Object, as_text, is_mapping, is_object, objects
 from callboard.handlers.interactive import plainly
 from callboard.interactions.configs import KIND
 
+_TOLD_BY_PROMPT: Final = ("Bash", "Read", "WebFetch", "WebSearch")
+"""Tools whose prompt can be all that there is to see."""
+
+
+Ask = Callable[[Request], Awaitable[object]]
 NAMES = ("approval", "choice", "interactive")
+
+
+async def ask_plainly(ask: Ask, request: Request, config: Object) -> object:
+    """Put each of its questions as a choice, or else one approval that shows what it is about."""
+    questions = objects(config.get("questions"))
+    if not questions:
+        cut = f"\n\n{CUT.text}" if config.get("truncated") else ""
+        prompt = request.prompt + _details(request.prompt, config) + cut
+        return await ask(replace(request, prompt=prompt, options=None))
+    answers = {as_text(one["question"]): await ask(_choice(request, one)) for one in questions}
+    return {"answers": answers}
+
+
+def _choice(request: Request, question: Object) -> Request:
+    options = objects(question["options"])
+    told = [f"- {one['label']}{_about(one)}" for one in options if details_of(one)]
+    told += [line.text for line in omitted_from(question, "option")]
+    several = " Several are possible: put commas between them." if question["multiSelect"] else ""
+    prompt = "\n".join([f"{question['question']}{several}", *told])
+    labels = list(dict.fromkeys(as_text(one["label"]) for one in options))
+    return replace(request, prompt=prompt, options=labels, other=True)
+
+
+def _about(option: Object) -> str:
+    """What is said about an option: behind its label, or below it where that takes many lines."""
+    lines = [line.text for line in collapsed(details_of(option))]
+    return f": {lines[0]}" + "".join(f"\n  {line}" for line in lines[1:])
+
+
+def _details(prompt: str, config: Object) -> str:
+    """What nobody should say yes to unseen."""
+    plan, given = config.get("plan"), config.get("toolInput")
+    if isinstance(plan, str):
+        return f"\n\n{plan}{_written(beside_plan(config))}"
+    by_prompt = config.get("toolName") in _TOLD_BY_PROMPT
+    if by_prompt and is_object(given) and _is_told(prompt, given):
+        return ""
+    return _written(tool_parts(given))
+
+
+def _written(parts: Iterable[CallPart]) -> str:
+    lines = [line for part in parts for line in collapsed(part.lines)]
+    return "\n\n" + "\n".join(line.lead + line.text for line in lines) if lines else ""
+
+
+def _is_told(prompt: str, given: Object) -> bool:
+    return all(key == "description" or str(value) in prompt for key, value in given.items())
 
 
 class CustomHandler:
@@ -24,7 +83,7 @@ class CustomHandler:
     def __init__(self, given: object) -> None:
         self._functions = {name: _function(given, name) for name in NAMES}
 
-    async def answer(self, request: Request) -> Any:
+    async def answer(self, request: Request) -> object:
         """What the function for this type of question says."""
         if request.type == KIND:
             return await self._decide(request)
@@ -32,7 +91,7 @@ class CustomHandler:
             return await ask_plainly(self._ask, request, request.config)
         return await self._ask(request)
 
-    async def _decide(self, request: Request) -> Any:
+    async def _decide(self, request: Request) -> object:
         """A decision; where no function is for those, a yes, a no or an option will do."""
         if self._functions["interactive"] is not None:
             return await self._call(self._functions["interactive"], request)
@@ -41,7 +100,7 @@ class CustomHandler:
             raise NoAnswer
         return await self._ask(plain)
 
-    async def _ask(self, request: Request) -> Any:
+    async def _ask(self, request: Request) -> object:
         kind = _kind(request)
         function = self._functions[kind]
         if function is None:
@@ -49,15 +108,13 @@ class CustomHandler:
             raise DefinitionError(f"human_input has no {kind!r}; add {shown}.")
         return await self._call(function, request)
 
-    async def _call(self, function: Callable[..., Any], request: Request) -> Any:
+    async def _call(self, function: Callable[..., object], request: Request) -> object:
         call = partial(function, request.prompt)
         if request.options is not None:
             call = partial(call, list(request.options))
         if _takes_request(function):
             call = partial(call, request=request)
-        if inspect.iscoroutinefunction(function):
-            return await call()
-        result = await _apart(call)
+        result = call() if inspect.iscoroutinefunction(function) else await _apart(call)
         return await result if inspect.isawaitable(result) else result
 
 
@@ -79,51 +136,38 @@ def as_handler(given: object) -> HumanInput | None:
     )
 
 
-def _function(given: object, name: str) -> Callable[..., Any] | None:
-    if isinstance(given, Mapping):
-        found = cast("Mapping[str, Any]", given).get(name)
-    else:
-        found = getattr(given, name, None)
+def _function(given: object, name: str) -> Callable[..., object] | None:
+    found = given.get(name) if is_mapping(given) else getattr(given, name, None)
     return found if callable(found) else None
 
 
-def _takes_request(function: Callable[..., Any]) -> bool:
+def _takes_request(function: Callable[..., object]) -> bool:
     try:
         return "request" in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
 
 
-async def _apart(call: Callable[[], Any]) -> Any:
+async def _apart(call: Callable[[], object]) -> object:
     """Call in a thread of its own, because it may well block on a person.
 
     The loop's own threads are few, and are waited for when a program ends: a question that has
     been answered elsewhere must hold up neither other work nor the end.
     """
-    loop = asyncio.get_running_loop()
-    answered: asyncio.Future[Any] = loop.create_future()
+    answered: Future[object] = Future()
+    answered.set_running_or_notify_cancel()  # From now on it takes an answer that is too late.
     context = contextvars.copy_context()
 
-    def settle(result: Any, error: BaseException | None) -> None:
-        if answered.done():
-            return
-        if error is not None:
-            answered.set_exception(error)
-        else:
-            answered.set_result(result)
-
     def work() -> None:
-        result, error = None, None
         try:
-            result = context.run(call)
+            answered.set_result(context.run(call))
         except StopIteration as stopped:
             # A future cannot hold it; it mostly means that prepared answers have run out.
             error = RuntimeError("it has no more answers (StopIteration)")
             error.__cause__ = stopped
+            answered.set_exception(error)
         except BaseException as raised:
-            error = raised
-        with suppress(RuntimeError):  # The loop may have ended meanwhile.
-            loop.call_soon_threadsafe(settle, result, error)
+            answered.set_exception(raised)
 
     threading.Thread(target=work, name="human_input", daemon=True).start()
-    return await answered
+    return await asyncio.wrap_future(answered)

@@ -1,9 +1,10 @@
 """An interactive session, put to people who only know yes, no and choices."""
 
 from dataclasses import replace
-from typing import Any
 
 from callboard.engine.ports import NoAnswer, Request
+from callboard.events.envelope import Json
+from callboard.events.json_values import as_list, as_object
 from callboard.interactions.outcomes import form_of
 
 
@@ -14,11 +15,16 @@ def plainly(request: Request) -> Request:
         case "approval":
             return replace(request, options=None)
         case "selection":
-            return replace(request, options=list(schema["options"]), other=False)
+            return replace(request, options=choices_of(schema), other=False)
         case _:
             raise NoAnswer
 
 
-def schema_of(request: Request) -> Any:
+def choices_of(schema: Json) -> list[str]:
+    """What can be selected."""
+    return list(map(str, as_list(as_object(schema).get("options"))))
+
+
+def schema_of(request: Request) -> Json:
     """What kind of decision is wanted; None when any will do."""
     return (request.config or {}).get("outcomeSchema")

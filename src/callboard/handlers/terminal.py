@@ -4,22 +4,22 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from json import loads
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
-from callboard.display.characters import visible
-from callboard.display.lines import collapsed, text_lines
+from callboard.display.lines import collapsed, text_lines, visible
 from callboard.engine.ports import NoAnswer, Request
 from callboard.errors import CallboardError
-from callboard.handlers.interactive import schema_of
+from callboard.handlers.interactive import choices_of, schema_of
 from callboard.interactions.outcomes import form_of, json_schema_of
-from callboard.interactions.schema_checking import verify
-from callboard.interactions.schemas import SchemaCheck
+from callboard.interactions.schema.checking import verify
+from callboard.interactions.schema.schemas import SchemaCheck
 
 if TYPE_CHECKING:
     from questionary import Question
 
 OTHER = "Other…"
 LATER = "Later"
+Said = TypeVar("Said")
 _OTHER = object()
 _LATER = object()
 
@@ -42,13 +42,13 @@ class TerminalPrompt:
         other = request is not None and request.other
         return await self._in_turn(lambda: _select(prompt, options, other=other))
 
-    async def interactive(self, prompt: str, request: Request) -> Any:
+    async def interactive(self, prompt: str, request: Request) -> object:
         """A decision of the form that is wanted; whoever wants an agent for it is told how."""
         return await self._in_turn(lambda: _decide(prompt, request))
 
-    async def _in_turn(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+    async def _in_turn(self, ask: Callable[[], Awaitable[Said]]) -> Said:
         async with self._turn:
-            if self.interrupted or not _is_terminal():
+            if self.interrupted or not (sys.stdin.isatty() and sys.stdout.isatty()):
                 raise NoAnswer
             try:
                 return await ask()
@@ -65,7 +65,7 @@ def cli_prompt() -> TerminalPrompt:
 async def _confirm(prompt: str) -> bool:
     import questionary  # Heavy, and most runs never ask in a terminal.
 
-    return await _shown(questionary.confirm(_message(prompt), default=False))
+    return bool(await _shown(questionary.confirm(_message(prompt), default=False)))
 
 
 async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
@@ -76,21 +76,19 @@ async def _select(prompt: str, options: Sequence[str], *, other: bool) -> str:
         choices.append(questionary.Choice(OTHER, _OTHER))
     picked = await _shown(questionary.select(_message(prompt), choices))
     if picked is _OTHER:
-        return await _shown(questionary.text("Your answer:", validate=_some_text))
-    return picked
+        picked = await _shown(questionary.text("Your answer:", validate=_some_text))
+    return str(picked)
 
 
-async def _decide(prompt: str, request: Request) -> Any:
+async def _decide(prompt: str, request: Request) -> object:
     schema = schema_of(request)
     shown = f"{prompt}\n(With an agent: callboard attend --session {request.session_id})"
     match form_of(schema):
         case "approval":
             return await _pick(shown, {"Approve": "approved", "Reject": "rejected"})
         case "selection":
-            return await _pick(shown, {visible(one, keep=""): one for one in schema["options"]})
-        case "freeform":
-            return await _written(f"{shown}\nYour decision, or Enter to leave it:")
-        case _ if schema is None:
+            return await _pick(shown, {visible(one, keep=""): one for one in choices_of(schema)})
+        case form if form == "freeform" or schema is None:
             return await _written(f"{shown}\nYour decision, or Enter to leave it:")
         case _:
             fits = json_schema_of(schema)
@@ -106,10 +104,10 @@ async def _pick(shown: str, decisions: Mapping[str, str]) -> str:
     picked = await _shown(questionary.select(_message(shown), choices))
     if picked is _LATER:
         raise NoAnswer
-    return picked
+    return str(picked)
 
 
-async def _written(shown: str, schema: Any = None) -> Any:
+async def _written(shown: str, schema: object = None) -> object:
     """A text, or JSON that fits the schema; none when the person writes nothing."""
     import questionary
 
@@ -121,7 +119,7 @@ async def _written(shown: str, schema: Any = None) -> Any:
             return str(error)
         return True
 
-    said = await _shown(questionary.text(_message(shown), validate=fits))
+    said = str(await _shown(questionary.text(_message(shown), validate=fits)))
     if not said.strip():
         raise NoAnswer
     return said if schema is None else loads(said)
@@ -133,16 +131,12 @@ def _message(prompt: str) -> str:
     return f"{shown}\n" if "\n" in shown else shown
 
 
-async def _shown(question: "Question") -> Any:
+async def _shown(question: "Question") -> object:
     from prompt_toolkit.patch_stdout import patch_stdout
 
     # What agents print meanwhile goes above the prompt, colours and all.
     with patch_stdout(raw=True):
         return await question.unsafe_ask_async()
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _some_text(text: str) -> bool | str:

@@ -2,31 +2,31 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Final
 
-from callboard.board.processes import started_at
+from callboard.board.protocol import Questions
 from callboard.clock import Clock
 from callboard.errors import AgentError, CallboardError, NotFound
 from callboard.harness.checkpoints import Checkpoint, forget, save
-from callboard.harness.claims import Harness, keep
-from callboard.harness.conversation import Evidence, is_confirmed, said_in
-from callboard.harness.ending import Confirm, Course, Cut, Ending, judged
+from callboard.harness.claim_renewal import Harness, keep
+from callboard.harness.conversation import is_confirmed, said_in
+from callboard.harness.ending import Confirm, Course, Cut, SessionEnding, judged
 from callboard.harness.folders import Attempt, Folders
-from callboard.harness.leftovers import is_in_use
-from callboard.harness.passthrough import Exit, Passthrough
-from callboard.harness.ports import Desk
-from callboard.harness.preparing import Prepared, words_for
-from callboard.harness.recording import Record, recorded
-from callboard.harness.terminals import PersonsTerminal
+from callboard.harness.preparing import PreparedSession, words_for
+from callboard.harness.pty import Exit, Passthrough
+from callboard.harness.recording import EndRecord, recorded
+from callboard.harness.terminal import PersonsTerminal
 from callboard.harness.transcripts import kept
+from callboard.harness.unrecorded import is_in_use
 from callboard.interactions.configs import is_shared
 from callboard.interactions.records import Interaction
+from callboard.systems.processes import started_at
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken
-from callboard.vendors.settings import Plan
+from callboard.vendors.settings.installing import InstallPlan
 
 GRACE: Final = 60.0
 """Seconds between the warning that the time is up, and the end."""
@@ -35,22 +35,30 @@ _TO_LEAVE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """How sessions are opened here. plan: the hooks that put a session on the board."""
-
-    plan: Plan | None = None
-    grace: float = GRACE
-
-
-@dataclass(frozen=True, slots=True)
 class Office:
-    """Where sessions come from, and who attends to them."""
+    """Where sessions come from, and who attends to them.
 
-    desk: Desk
+    plan: the hooks that put a session on the board.
+    """
+
+    desk: Questions
     folders: Folders
     me: Harness
     clock: Clock
-    means: Means = field(default_factory=Means)
+    plan: InstallPlan | None = None
+    grace: float = GRACE
+
+
+@asynccontextmanager
+async def alongside(*work: Coroutine[object, None, None]) -> AsyncGenerator[None]:
+    """Do this work while the block runs, and no longer."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextmanager
@@ -65,7 +73,7 @@ def starting() -> Generator[None]:
 class Attendance:
     """One session that was claimed and looked at."""
 
-    def __init__(self, office: Office, ready: Prepared) -> None:
+    def __init__(self, office: Office, ready: PreparedSession) -> None:
         self._office = office
         self._ready = ready
         self._cut: Cut | None = None
@@ -80,10 +88,8 @@ class Attendance:
 
         tell: says why it takes long.
         """
-        me = self._office.me
-        whose = {"pid": me.pid, "start": me.start, "host": me.host, "person": me.person}
         with starting():
-            attempt = self._office.folders.begin(self._ready.asked.id, whose)
+            attempt = self._office.folders.begin(self._ready.asked.id, asdict(self._office.me))
         try:
             record = await self._course(attempt, confirm)
         except BaseException:
@@ -96,7 +102,7 @@ class Attendance:
             attempt.remove()
             return None
         try:
-            attempt.write_json("ending.json", record.to_json())
+            attempt.write_json("ending.json", asdict(record))
         except OSError as error:
             tell(f"How it ended cannot be kept: {error}. It is recorded now, or lost.")
         try:
@@ -108,7 +114,7 @@ class Attendance:
         forget(attempt.folder.parent)
         return found
 
-    async def _is_left_to_others(self, attempt: Attempt, record: Record) -> bool:
+    async def _is_left_to_others(self, attempt: Attempt, record: EndRecord) -> bool:
         """Whether others take part in it just now: it does not end when one of them leaves."""
         office, asked = self._office, self._ready.asked
         if record.outcome != "cancelled" or not is_shared(asked.config):
@@ -122,10 +128,10 @@ class Attendance:
             return False
         return found.status == "pending" and found.claimed_by not in (None, office.me.name)
 
-    async def _course(self, attempt: Attempt, confirm: Confirm) -> Record | None:
+    async def _course(self, attempt: Attempt, confirm: Confirm) -> EndRecord | None:
         asks = self._ready.wanted
         with starting():
-            words, session = words_for(self._ready, attempt, self._office.means.plan)
+            words, session = words_for(self._ready, attempt, self._office.plan)
         goes_on = self._ready.goes_on
         before = len(said_in(session)) if self._ready.resumes and goes_on is None else 0
         at = goes_on or Checkpoint(session)
@@ -133,42 +139,36 @@ class Attendance:
         ended = await self._run(words, attempt, at, before)
         duration = self._office.clock.monotonic() - begun
         said = said_in(session, before)
-        course = await self._judgeable(Course(ended, duration, self._cut, said), attempt, session)
-        prompt = attempt.path("prompt.md").read_text(encoding="utf-8")
+        decision, desk = attempt.decision, self._office.desk
+        confirmed = decision is not None and await is_confirmed(
+            desk, decision, session, attempt.seen, said
+        )
+        course = Course(ended, duration, self._cut, said, decision, attempt.proposal, confirmed)
+        prompt = (attempt.folder / "prompt.md").read_text(encoding="utf-8")
         ending = judged(course, prompt, asks.config)
         if ending is not None and ending.unsure and not await self._confirmed(confirm, ending):
-            ending = ending.otherwise or Ending("cancelled")
+            ending = ending.otherwise or SessionEnding("cancelled")
         if ending is None:
             return None
         return await self._record(ending, duration, said)
 
-    async def _judgeable(self, course: Course, attempt: Attempt, session: str) -> Course:
-        """The course with what was submitted, and whether the person confirmed that."""
-        decision, evidence = attempt.decision, Evidence(session, attempt.seen, course.said)
-        confirmed = decision is not None and await is_confirmed(
-            self._office.desk, decision, evidence
-        )
-        return replace(course, decision=decision, proposal=attempt.proposal, confirmed=confirmed)
-
-    async def _confirmed(self, confirm: Confirm, ending: Ending) -> bool:
+    async def _confirmed(self, confirm: Confirm, ending: SessionEnding) -> bool:
         """Ask the person, and keep the claim while they think."""
         office = self._office
 
         def on_loss(why: str) -> None:
             self.lost = why
 
-        keeping = asyncio.create_task(
+        async with alongside(
             keep(office.desk, self._ready.asked, office.me, office.clock, on_loss)
-        )
-        try:
+        ):
             return await confirm(ending)
-        finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
 
-    async def _record(self, ending: Ending, duration: float, said: list[Spoken]) -> Record:
+    async def _record(
+        self, ending: SessionEnding, duration: float, said: list[Spoken]
+    ) -> EndRecord:
         captures = self._ready.wanted.captures
-        return Record(
+        return EndRecord(
             outcome=ending.outcome,
             response=ending.response,
             error=ending.error,
@@ -183,20 +183,18 @@ class Attendance:
         with starting():
             attempt.write_json("agent.json", about)
             stage.start(words, self._ready.cwd, launching.environment())
-        ended = asyncio.to_thread(stage.run, self._from_thread("closed"))
+        loop = asyncio.get_running_loop()
+        ended = asyncio.to_thread(
+            stage.run, lambda: loop.call_soon_threadsafe(self._leave, "closed") and None
+        )
         told = {"pid": stage.pid, "start": started_at(stage.pid)}
         with suppress(OSError):  # It runs: a full disk is no reason to leave it.
             attempt.write_json("agent.json", {**about, **told})
-        watching = [asyncio.create_task(one) for one in self._watching(stage, at)]
-        try:
+        async with alongside(*self._watching(stage, at)):
             with self._signals(stage):
                 return await ended
-        finally:
-            for one in watching:
-                one.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
 
-    def _watching(self, stage: Passthrough, at: Checkpoint) -> list[Any]:
+    def _watching(self, stage: Passthrough, at: Checkpoint) -> list[Coroutine[object, None, None]]:
         office, asks = self._office, self._ready.wanted
 
         def on_loss(why: str) -> None:
@@ -204,7 +202,7 @@ class Attendance:
             stage.ring()
             stage.notify(why)
 
-        watching: list[Any] = [
+        watching: list[Coroutine[object, None, None]] = [
             keep(office.desk, self._ready.asked, office.me, office.clock, on_loss),
             self._end(stage),
         ]
@@ -226,7 +224,7 @@ class Attendance:
         clock = self._office.clock
         await clock.sleep(timeout)
         stage.ring()
-        ends = clock.monotonic() + self._office.means.grace
+        ends = clock.monotonic() + self._office.grace
         while (left := ends - clock.monotonic()) > 0:
             stage.notify(f"The time is up. This session ends in {left:.0f} s: decide, or leave.")
             await clock.sleep(min(1.0, left))
@@ -244,10 +242,6 @@ class Attendance:
         if self._cut is None:
             self._cut = why
             self._over.set()
-
-    def _from_thread(self, why: Cut) -> Callable[[], None]:
-        loop = asyncio.get_running_loop()
-        return lambda: loop.call_soon_threadsafe(self._leave, why) and None
 
     @contextmanager
     def _signals(self, stage: Passthrough) -> Generator[None]:

@@ -31,14 +31,19 @@ def save(folder: Path, reached: Checkpoint) -> None:
 
 def saved(folders: Folders, question: str) -> Checkpoint | None:
     """What was kept last, if that is a session of this question, and the client still has it."""
-    told = Attempt(folders.of(question)).read_json(_FILE) or {}
-    try:
-        found = Checkpoint(str(told["session"]), max(0.0, float(told["seconds"])))
-    except (KeyError, TypeError, ValueError):
-        return None
-    ours = (launching.session_id(question, number) for number in range(1, _MOST_TRIES))
-    is_there = found.session in ours and launching.transcript_of(found.session) is not None
-    return found if is_there else None
+    match Attempt(folders.of(question)).read_json(_FILE):
+        case {"session": str(session), "seconds": int() | float() as seconds}:
+            if session in sessions_of(question):
+                return Checkpoint(session, max(0.0, seconds))
+        case _:
+            pass
+    return None
+
+
+def sessions_of(question: str) -> list[str]:
+    """The client's sessions of all tries at a question, oldest first, as far as it has them."""
+    tries = (launching.session_id(question, number) for number in range(1, _MOST_TRIES))
+    return [one for one in tries if launching.transcript_of(one) is not None]
 
 
 def forget(folder: Path) -> None:

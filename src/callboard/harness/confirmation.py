@@ -5,21 +5,25 @@ open its dialog for it. The transcript says that it was allowed, and by whom. Th
 same in all of them, compared by a fingerprint. Each confirmation counts once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Final, Literal, TypedDict
 
 import orjson
 
+from callboard.events.envelope import Json
+from callboard.events.json_values import as_object
 from callboard.harness.confirmation_hook import fingerprint
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude.extraction import Spoken
 from callboard.vendors.claude.launching import TOOL
-from callboard.vendors.fields import as_object
+
+AllowedBy = Literal["person", "hook"]
+_ALLOWED_BY: Final[Mapping[str, AllowedBy]] = {"terminal": "person", "hook": "hook"}
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DecisionCall:
     """A call of `submit_decision`. id: the client's own. arguments: their fingerprint."""
 
     session: str
@@ -27,8 +31,15 @@ class Call:
     arguments: str
 
 
+class KeptDecision(TypedDict):
+    """A decision that was submitted, and the client's id of the call."""
+
+    decision: Json
+    call: str | None
+
+
 @dataclass(frozen=True, slots=True)
-class Observation:
+class HookObservation:
     """What a hook or the tool saw.
 
     proposed: the model made this call, and the client has asked nobody yet. asked: the client opens
@@ -42,13 +53,13 @@ class Observation:
     call: str | None = None
 
 
-def was_proposed(seen: Sequence[Observation], call: Call) -> bool:
+def was_proposed(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
     """Whether the client was about to make this very call. The first use of an id counts."""
     first = next((one for one in seen if one.event == "proposed" and one.call == call.id), None)
     return first is not None and (first.session, first.arguments) == (call.session, call.arguments)
 
 
-def was_asked(seen: Sequence[Observation], call: Call) -> bool:
+def was_asked(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
     """Whether the client opened its dialog for this very call.
 
     A dialog belongs to the latest proposal before it with the same session, prompt and arguments.
@@ -66,14 +77,14 @@ def was_asked(seen: Sequence[Observation], call: Call) -> bool:
     return call.id in asked and was_proposed(seen, call)
 
 
-def is_used(seen: Sequence[Observation], call: Call) -> bool:
+def is_used(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
     """Whether the tool has counted this call before."""
     return any(one.event == "submitted" and one.call == call.id for one in seen)
 
 
 def answered_by(
-    call: Call, seen: Sequence[Observation], said: Sequence[Spoken]
-) -> Literal["person", "hook"] | None:
+    call: DecisionCall, seen: Sequence[HookObservation], said: Sequence[Spoken]
+) -> AllowedBy | None:
     """Who allowed the call in its dialog; None when nothing shows that the dialog was answered.
 
     Only the last decision that came to pass counts: a later one replaced it.
@@ -83,17 +94,11 @@ def answered_by(
         return None
     if fingerprint(orjson.loads(accepted[-1].text)) != call.arguments:
         return None
-    match accepted[-1].via:
-        case "terminal":
-            return "person"
-        case "hook":
-            return "hook"
-        case _:
-            return None
+    return _ALLOWED_BY.get(accepted[-1].via or "")
 
 
 def approved_on_board(
-    arguments: Any, questions: Sequence[Interaction], said: Sequence[Spoken]
+    arguments: Json, questions: Sequence[Interaction], said: Sequence[Spoken]
 ) -> bool:
     """Whether people said yes on the board to each call with these arguments that a hook allowed.
 
@@ -112,7 +117,7 @@ def approved_on_board(
     return len(approvals) >= len(by_hook)
 
 
-def _is_approval(question: Interaction, arguments: Any) -> bool:
+def _is_approval(question: Interaction, arguments: Json) -> bool:
     """Whether an answer was taken here. What only came to pass may have been any hook's doing."""
     config = as_object(question.config)
     return (

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 FILE: Final = "dialogs.jsonl"
 """What was observed, one line each, in the order in which it happened."""
@@ -25,13 +25,13 @@ _ASK: Final = {
 }
 
 
-def fingerprint(arguments: Any) -> str:
+def fingerprint(arguments: object) -> str:
     """A hash of a call's exact arguments, whatever the order of their fields."""
     text = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def append(folder: str, observation: Mapping[str, Any]) -> None:
+def append(folder: str, observation: Mapping[str, object]) -> None:
     """Add a line. One write, so that hooks that run at the same time do not mix theirs."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(os.path.join(folder, FILE), flags, 0o600)  # noqa: PTH118 - pathlib loads slowly
@@ -42,9 +42,9 @@ def append(folder: str, observation: Mapping[str, Any]) -> None:
         os.close(file)
 
 
-def observation_in(payload: Mapping[str, Any]) -> dict[str, Any] | None:
+def observation_in(payload: Mapping[str, object]) -> dict[str, object] | None:
     """What a hook's payload shows; None for an event that is not ours."""
-    event = _EVENTS.get(payload.get("hook_event_name", ""))
+    event = _EVENTS.get(str(payload.get("hook_event_name")))
     if event is None:
         return None
     return {

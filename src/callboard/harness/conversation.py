@@ -1,25 +1,19 @@
 """What was said in an agent's session, and whether the person confirmed a decision in it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
+from callboard.board.protocol import Questions
 from callboard.errors import CallboardError
-from callboard.harness.confirmation import Call, Observation, answered_by, approved_on_board
+from callboard.harness.confirmation import (
+    DecisionCall,
+    HookObservation,
+    KeptDecision,
+    answered_by,
+    approved_on_board,
+)
 from callboard.harness.confirmation_hook import fingerprint
-from callboard.harness.ports import Desk
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import Spoken, spoken
-from callboard.vendors.fields import word
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What shows who confirmed a decision in a client's session."""
-
-    session: str
-    seen: Sequence[Observation]
-    said: Sequence[Spoken]
 
 
 def said_in(session: str, after: int = 0) -> list[Spoken]:
@@ -28,22 +22,27 @@ def said_in(session: str, after: int = 0) -> list[Spoken]:
     return [] if path is None else spoken(path, launching.TOOL)[after:]
 
 
-async def is_confirmed(desk: Desk, decision: Mapping[str, Any], evidence: Evidence) -> bool:
+async def is_confirmed(
+    desk: Questions,
+    decision: KeptDecision,
+    session: str,
+    seen: Sequence[HookObservation],
+    said: Sequence[Spoken],
+) -> bool:
     """Whether a person allowed the call that submitted it: in the client's dialog or on the board.
 
-    decision: as it is kept, with the client's id of the call. A kept decision alone proves nothing:
-    every program that runs as the person can write the file.
+    seen, said: what the hooks observed in the client's session, and its conversation.
+    A kept decision alone proves nothing: every program that runs as the person can write the file.
     """
-    call = word(decision.get("call"))
+    call = decision["call"]
     if call is None:
         return False
     arguments = {"decision": decision["decision"]}
-    made = Call(evidence.session, call, fingerprint(arguments))
-    who = answered_by(made, evidence.seen, evidence.said)
+    who = answered_by(DecisionCall(session, call, fingerprint(arguments)), seen, said)
     if who != "hook":
         return who == "person"
     try:
-        asked = await desk.find(session_id=evidence.session, type="permission")
+        asked = await desk.find(session_id=session, type="permission")
     except CallboardError:
         return False  # The person is asked instead.
-    return approved_on_board(arguments, asked, evidence.said)
+    return approved_on_board(arguments, asked, said)

@@ -8,21 +8,23 @@ import errno
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 import orjson
 
 from callboard.disk.files import replace
 from callboard.disk.private import make_own_folder
-from callboard.harness.confirmation import Call, Observation
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object, is_object
+from callboard.harness.confirmation import DecisionCall, HookObservation, KeptDecision
 from callboard.harness.confirmation_hook import FILE, append
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
-from callboard.vendors.fields import as_object, word
+from callboard.vendors.fields import word
 
 PREFIX: Final = "attend-"
 """In front: the agent may read none of what is called like the database and goes on from there."""
@@ -41,28 +43,24 @@ class Attempt:
         """Which try it is, from 1."""
         return int(self.folder.name)
 
-    def path(self, name: str) -> Path:
-        """A file of it."""
-        return self.folder / name
-
     def write(self, name: str, content: bytes | str) -> Path:
         """Put a file there, whole, and on the disk before this returns."""
-        path = self.path(name)
+        path = self.folder / name
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         replace(path, data)
         return path
 
-    def write_json(self, name: str, value: Any) -> Path:
+    def write_json(self, name: str, value: Json) -> Path:
         """The same for a value."""
         return self.write(name, orjson.dumps(value))
 
-    def read_json(self, name: str) -> dict[str, Any] | None:
+    def read_json(self, name: str) -> dict[str, Json] | None:
         """The object in a file; None when there is none that can be read."""
         try:
-            found = orjson.loads(self.path(name).read_bytes())
+            found = orjson.loads((self.folder / name).read_bytes())
         except (OSError, ValueError):
             return None
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+        return found if is_object(found) else None
 
     @property
     def asked(self) -> Interaction | None:
@@ -72,44 +70,46 @@ class Attempt:
             return None if wire is None else Interaction.from_wire(wire)
         return None
 
-    def keep_decision(self, decision: Any, call: str | None = None) -> None:
+    def keep_decision(self, decision: Json, call: str | None = None) -> None:
         """Keep what the person confirmed; a later decision replaces it. call: the client's id."""
         self.write_json("decision.json", {"decision": decision, "call": call})
-        self.path("proposal.json").unlink(missing_ok=True)
+        (self.folder / "proposal.json").unlink(missing_ok=True)
 
-    def keep_proposal(self, decision: Any, call: str | None) -> None:
+    def keep_proposal(self, decision: Json, call: str | None) -> None:
         """Keep what was submitted without the person's confirmation: they are asked again."""
         self.write_json("proposal.json", {"decision": decision, "call": call})
 
     @property
-    def decision(self) -> Mapping[str, Any] | None:
-        """`{"decision": …, "call": …}`, or None while there is none."""
+    def decision(self) -> KeptDecision | None:
+        """What the person confirmed last, or None while there is nothing."""
         return self._kept("decision.json")
 
     @property
-    def proposal(self) -> Mapping[str, Any] | None:
+    def proposal(self) -> KeptDecision | None:
         """The last that was submitted without confirmation, if no decision followed."""
         return self._kept("proposal.json")
 
-    def _kept(self, name: str) -> dict[str, Any] | None:
-        found = self.read_json(name)
-        return found if found is not None and "decision" in found else None
+    def _kept(self, name: str) -> KeptDecision | None:
+        found = self.read_json(name) or {}
+        if "decision" not in found:
+            return None
+        return {"decision": found["decision"], "call": word(found.get("call"))}
 
     @property
     def session(self) -> str | None:
         """The client's id of the session, once it is opened."""
         return word((self.read_json("agent.json") or {}).get("session"))
 
-    def observe(self, call: Call) -> None:
+    def observe(self, call: DecisionCall) -> None:
         """Note that the tool has counted a call."""
         told = {"event": "submitted", "session": call.session}
         append(str(self.folder), {**told, "call": call.id, "arguments": call.arguments})
 
     @property
-    def seen(self) -> list[Observation]:
+    def seen(self) -> list[HookObservation]:
         """What the hooks and the tool saw, in order; lines that cannot be read are left out."""
         try:
-            lines = self.path(FILE).read_bytes().splitlines()
+            lines = (self.folder / FILE).read_bytes().splitlines()
         except OSError:
             return []
         return [one for one in map(_observation, lines) if one is not None]
@@ -131,7 +131,7 @@ class Folders:
 
     root: Path
 
-    def begin(self, interaction_id: str, by: Mapping[str, Any]) -> Attempt:
+    def begin(self, interaction_id: str, by: Object) -> Attempt:
         """A new try at a session. by: the harness, so that others leave it alone from the start."""
         parent = self.of(interaction_id)
         for folder in (self.root, parent):
@@ -189,7 +189,7 @@ def _named(id: str) -> str:
     return id if _NAME.fullmatch(id) else "x" + hashlib.sha256(id.encode()).hexdigest()[:32]
 
 
-def _observation(line: bytes) -> Observation | None:
+def _observation(line: bytes) -> HookObservation | None:
     try:
         told = as_object(orjson.loads(line))
     except ValueError:
@@ -198,4 +198,6 @@ def _observation(line: bytes) -> Observation | None:
     session = word(told.get("session"))
     if event not in ("proposed", "asked", "submitted") or arguments is None or session is None:
         return None
-    return Observation(event, arguments, session, word(told.get("prompt")), word(told.get("call")))
+    return HookObservation(
+        event, arguments, session, word(told.get("prompt")), word(told.get("call"))
+    )

@@ -5,26 +5,23 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from callboard.errors import NotFound, ValidationError
 from callboard.harness import confirmation_hook
-from callboard.harness.checkpoints import Checkpoint
+from callboard.harness.checkpoints import Checkpoint, sessions_of
 from callboard.harness.folders import Attempt
-from callboard.harness.wanted import Wanted, wanted
-from callboard.harness.wording import first_prompt, system_prompt, title
+from callboard.harness.prompts import first_prompt, system_prompt, title
+from callboard.harness.request import Wanted, wanted
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
 from callboard.vendors.claude.extraction import working_directory
 from callboard.vendors.claude.launching import Launch, Tools
-from callboard.vendors.settings import Plan
-from callboard.vendors.settings_commands import scripted
-
-_MOST_TRIES: Final = 50
+from callboard.vendors.settings.commands import scripted
+from callboard.vendors.settings.installing import InstallPlan
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSession:
     """What a person is shown before an agent is started for them.
 
     tools: what is in the MCP config. resumes: the client's own session.
@@ -46,7 +43,7 @@ class Prepared:
         return hashlib.sha256(b"" if self.tools is None else self.tools.content).hexdigest()
 
 
-def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) -> Prepared:
+def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) -> PreparedSession:
     """Look at everything; an error says what stands in the way. here: where the harness is."""
     asks = wanted(asked)
     resumes = None if asks.resumes is None else _resumed(asks.resumes)
@@ -55,17 +52,19 @@ def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) 
     cwd = _directory(here / (asks.cwd or _former(resumes) or "."))
     config = None if asks.mcp_config is None else cwd / asks.mcp_config
     tools = None if config is None else launching.tools_in(config)
-    return Prepared(asked, asks, _program(), cwd, config, tools, resumes, goes_on)
+    return PreparedSession(asked, asks, _program(), cwd, config, tools, resumes, goes_on)
 
 
-def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[list[str], str]:
+def words_for(
+    ready: PreparedSession, attempt: Attempt, plan: InstallPlan | None
+) -> tuple[list[str], str]:
     """The command that opens the session, its files written, and the client's id for it."""
     asks = ready.wanted
     session = ready.resumes or _new_session(ready.asked.id, attempt.number)
     prompt = first_prompt(asks, attempt, goes_on=ready.goes_on is not None)
     attempt.write_json("request.json", ready.asked.to_wire())
     attempt.write("prompt.md", prompt)
-    readable = [attempt.path(name) for name in ("context.json", "question.md")]
+    readable = [attempt.folder / name for name in ("context.json", "question.md")]
     told = launching.session_settings(
         attempt.folder,
         [one for one in readable if one.exists()],
@@ -90,7 +89,7 @@ def words_for(ready: Prepared, attempt: Attempt, plan: Plan | None) -> tuple[lis
     return launching.command(ready.program, launch), session
 
 
-def _needed(plan: Plan | None, project: Path) -> Plan | None:
+def _needed(plan: InstallPlan | None, project: Path) -> InstallPlan | None:
     """Our hooks, unless the session has them anyway."""
     if plan is None or launching.has_our_hooks(plan.folder, project):
         return None
@@ -132,8 +131,7 @@ def _resumed(given: str) -> str:
     """The client's session that is meant: by its own id, or by the question that it was for."""
     if launching.is_session(given) and launching.transcript_of(given) is not None:
         return given
-    tries = [launching.session_id(given, number) for number in range(1, _MOST_TRIES)]
-    known = [one for one in tries if launching.transcript_of(one) is not None]
+    known = sessions_of(given)
     if not known:
         raise ValidationError(
             f"There is no session {given!r} here to resume: Claude Code keeps none of that id.",

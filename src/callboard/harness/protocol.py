@@ -3,11 +3,17 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from callboard.errors import CallboardError, MissingExtra
 from callboard.events.codec import dump_json
-from callboard.vendors.fields import as_object, word
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
+from callboard.vendors.fields import word
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server.context import ServerRequestContext
 
 _CALL_ID: Final = "claudecode/toolUseId"
 
@@ -17,10 +23,10 @@ class Failed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class McpCall:
     """A call. id: the client's own for it, where it gives one."""
 
-    arguments: dict[str, Any]
+    arguments: Object
     id: str | None = None
 
 
@@ -30,8 +36,8 @@ class Tool:
 
     name: str
     about: str
-    schema: dict[str, Any]
-    call: Callable[[ToolCall], Awaitable[dict[str, Any]]]
+    schema: dict[str, Json]
+    call: Callable[[McpCall], Awaitable[dict[str, Json]]]
 
 
 Offer = Callable[[str], Sequence[Tool]]
@@ -47,7 +53,7 @@ async def serve(name: str, tools: Offer, about: str | None = None) -> None:
         raise MissingExtra(
             "This needs the MCP library. Install it: pip install 'callboard[mcp]'", extra="mcp"
         ) from error
-    server: Any = Server(
+    server = Server(
         name,
         version=version("callboard"),
         instructions=about,
@@ -58,10 +64,10 @@ async def serve(name: str, tools: Offer, about: str | None = None) -> None:
         await server.run(reading, writing, server.create_initialization_options())
 
 
-def _listing(tools: Offer) -> Callable[..., Awaitable[Any]]:
+def _listing(tools: Offer) -> "Callable[..., Awaitable[types.ListToolsResult]]":
     import mcp_types as types
 
-    async def listed(context: Any, given: Any) -> types.ListToolsResult:
+    async def listed(context: "ServerRequestContext", given: object) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=one.name, description=one.about, input_schema=one.schema)
@@ -72,20 +78,23 @@ def _listing(tools: Offer) -> Callable[..., Awaitable[Any]]:
     return listed
 
 
-def _calling(tools: Offer) -> Callable[..., Awaitable[Any]]:
+def _calling(tools: Offer) -> "Callable[..., Awaitable[types.CallToolResult]]":
     import mcp_types as types
 
-    def result(text: str, told: Any = None, *, is_error: bool = False) -> types.CallToolResult:
+    def result(text: str, told: Json = None, *, is_error: bool = False) -> types.CallToolResult:
         content: list[types.ContentBlock] = [types.TextContent(text=text)]
         return types.CallToolResult(content=content, structured_content=told, is_error=is_error)
 
-    async def called(context: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
+    async def called(
+        context: "ServerRequestContext", given: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         by_name = {one.name: one for one in tools(_client(context))}
         tool = by_name.get(given.name)
         if tool is None:
             return result(f"There is no tool {given.name!r}.", is_error=True)
+        call_id = word(as_object(given.meta).get(_CALL_ID))
         try:
-            told = await tool.call(ToolCall(given.arguments or {}, _call_id(given.meta)))
+            told = await tool.call(McpCall(given.arguments or {}, call_id))
         except Failed as error:
             return result(str(error), is_error=True)
         except CallboardError as error:
@@ -95,10 +104,6 @@ def _calling(tools: Offer) -> Callable[..., Awaitable[Any]]:
     return called
 
 
-def _call_id(meta: Any) -> str | None:
-    return word(as_object(meta).get(_CALL_ID))
-
-
-def _client(context: Any) -> str:
+def _client(context: "ServerRequestContext") -> str:
     told = context.session.client_params
     return "" if told is None else told.client_info.name

@@ -1,10 +1,11 @@
 """The end of a session, put on record: once, however often the server goes away meanwhile."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Self
+from typing import Final
 
+from callboard.board.protocol import Questions
 from callboard.errors import (
     AlreadyAnswered,
     InteractionClosed,
@@ -14,7 +15,7 @@ from callboard.errors import (
     TooLarge,
     ValidationError,
 )
-from callboard.harness.ports import Desk
+from callboard.events.envelope import Json
 from callboard.interactions.records import Interaction
 
 VIA: Final = "attend"
@@ -24,29 +25,19 @@ _PASSING: Final = (ServerUnreachable, ServerFailed, StoreError)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class EndRecord:
     """What is to be recorded of a session."""
 
     outcome: str
-    response: Any = None
+    response: Json = None
     error: str | None = None
     duration_ms: int | None = None
     transcript: str | None = None
     by: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """For a file."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
-        """What `to_json` wrote."""
-        known = cls.__dataclass_fields__
-        return cls(**{key: value for key, value in told.items() if key in known})
-
 
 async def recorded(
-    desk: Desk, interaction_id: str, record: Record, tell: Callable[[str], None]
+    desk: Questions, interaction_id: str, record: EndRecord, tell: Callable[[str], None]
 ) -> Interaction:
     """Record it, trying until it is done; gives the question as it stands then.
 
@@ -55,7 +46,7 @@ async def recorded(
     told = False
     while True:
         try:
-            return await _complete(desk, interaction_id, record)
+            return await desk.complete(interaction_id, **asdict(record), via=VIA)
         except _PASSING as error:
             if not told:
                 tell(
@@ -69,23 +60,10 @@ async def recorded(
             record = _lesser(record, error)
 
 
-def _lesser(record: Record, refused: TooLarge | ValidationError) -> Record:
+def _lesser(record: EndRecord, refused: TooLarge | ValidationError) -> EndRecord:
     """What is recorded in the place of what was refused; the refusal when there is nothing less."""
     if isinstance(refused, TooLarge) and record.transcript is not None:
         return replace(record, transcript=None)
     if record.outcome == "failed" or refused.context.get("field") == "by":
         raise refused
     return replace(record, outcome="failed", response=None, error=refused.message)
-
-
-async def _complete(desk: Desk, interaction_id: str, record: Record) -> Interaction:
-    return await desk.complete(
-        interaction_id,
-        record.outcome,
-        response=record.response,
-        transcript=record.transcript,
-        duration_ms=record.duration_ms,
-        error=record.error,
-        by=record.by,
-        via=VIA,
-    )

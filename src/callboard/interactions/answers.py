@@ -1,33 +1,15 @@
 """Which answers fit which question: the one check that every way of answering goes through."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from reprlib import repr as shortened
-from typing import Any, Protocol
 
 from callboard.errors import AnswerInvalid
+from callboard.events.json_values import Object
 from callboard.interactions.fields import as_json
 from callboard.interactions.kinds import KINDS, manner_of
+from callboard.interactions.records import Interaction
 from callboard.interactions.rulings import answers, approval, ruling
-
-
-class Answerable(Protocol):
-    """What the check has to know of a question."""
-
-    @property
-    def type(self) -> str:
-        """One of `KINDS`."""
-        ...
-
-    @property
-    def options(self) -> Sequence[str] | None:
-        """What can be chosen."""
-        ...
-
-    @property
-    def other(self) -> bool:
-        """Whether any text will do."""
-        ...
+from callboard.state.visits import Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +21,31 @@ class Answer:
     `whole`: the value is the response itself, and not one part of it.
     """
 
-    value: Any
+    value: object
     approved: bool | None = None
     status: str | None = None
     whole: bool = False
     message: str | None = None
 
 
+def as_verdict(value: object) -> bool | None:
+    """Yes or no, if anything was said; else AnswerInvalid."""
+    if value is None or isinstance(value, bool):
+        return value
+    raise AnswerInvalid("approved must be true or false.", field="approved")
+
+
 def check(
-    question: Answerable, value: Any = None, approved: bool | None = None, config: Any = None
+    question: Asked | Interaction,
+    value: object = None,
+    approved: bool | None = None,
+    config: Object | None = None,
 ) -> Answer:
     """The answer as it will be recorded, or AnswerInvalid saying what would fit.
 
     config: what was said with the question, where an answer is to be checked against that.
     """
-    if approved is not None and not isinstance(approved, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise AnswerInvalid("approved must be true or false.", field="approved")
+    approved = as_verdict(approved)
     match manner_of(question.type):
         case "option":
             return _choice(question, value)
@@ -63,7 +54,8 @@ def check(
         case "verdict":
             return _approval(question.type, value, approved)
         case "ruling":
-            return _ruling(question.type, value, approved)
+            ruled = ruling(KINDS[question.type].remark, value, approved)
+            return Answer(ruled, ruled["approved"], whole=True)
         case "answers":
             response = answers(config, value, approved)
             return Answer(response, response.get("approved"), whole=True)
@@ -75,19 +67,14 @@ def check(
             )
 
 
-def _approval(type: str, value: Any, approved: bool | None) -> Answer:
+def _approval(type: str, value: object, approved: bool | None) -> Answer:
     response = approval(value, approved)
     verdict = response["approved"]
     status = ("approved" if verdict else "rejected") if KINDS[type].status_tells else None
     return Answer("yes" if verdict else "no", verdict, status, message=response.get("message"))
 
 
-def _ruling(type: str, value: Any, approved: bool | None) -> Answer:
-    response = ruling(KINDS[type].remark, value, approved)
-    return Answer(response, response["approved"], whole=True)
-
-
-def _choice(question: Answerable, value: Any) -> Answer:
+def _choice(question: Asked | Interaction, value: object) -> Answer:
     options = list(question.options or [])
     if isinstance(value, str) and value in options:
         return Answer(value)
@@ -102,7 +89,7 @@ def _choice(question: Answerable, value: Any) -> Answer:
     )
 
 
-def _text(value: Any) -> Answer:
+def _text(value: object) -> Answer:
     if not isinstance(value, str):
-        raise AnswerInvalid(f"{value!r} is no text. Answer with a text.", field="value")
+        raise AnswerInvalid(f"{shortened(value)} is no text. Answer with a text.", field="value")
     return Answer(as_json(value, "value"))

@@ -4,10 +4,12 @@ The keys are those of the table and the wire. Others are kept for whoever put th
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Final
 
 from callboard.errors import ValidationError
-from callboard.interactions.fields import as_json, as_text, as_texts
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_list, as_object, as_text, is_object
+from callboard.interactions.fields import as_json, checked_text, checked_texts
 
 KIND: Final = "interactive_session"
 LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
@@ -15,98 +17,106 @@ LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
 _LONGEST_TITLE: Final = 50
 
 
-def checked_config(config: Any) -> dict[str, Any]:
+def checked_config(config: object, field: str = "config") -> dict[str, Json]:
     """The config as it is recorded; ValidationError names the key that is wrong.
 
     Whether its schema can be used is left to the caller: see `check_of_config`.
     """
-    recorded = as_object(config, "config")
+    recorded = checked_object(config, field)
     for key, check in _CHECKS.items():
         if recorded.get(key) is not None:
-            check(recorded[key], f"config.{key}")
+            check(recorded[key], f"{field}.{key}")
     return recorded
 
 
-def as_object(value: Any, field: str) -> dict[str, Any]:
+def checked_object(value: object, field: str) -> dict[str, Json]:
     """A JSON object."""
     _mapping(value, field)
-    return as_json(value, field)
+    recorded = as_json(value, field)
+    assert is_object(recorded)
+    return recorded
 
 
-def _flag(value: Any, field: str) -> None:
+def _flag(value: object, field: str) -> None:
     if not isinstance(value, bool):
         raise ValidationError(f"{field} must be true or false.", field=field)
 
 
-def _millis(value: Any, field: str) -> None:
+def _millis(value: object, field: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**53:
         raise ValidationError(f"{field} must be a number of milliseconds, from 1.", field=field)
+    return value
 
 
-def _timeout(value: Any, field: str) -> None:
-    _millis(value, field)
-    if value > LONGEST_TIMEOUT_MS:
+def _timeout(value: object, field: str) -> None:
+    if _millis(value, field) > LONGEST_TIMEOUT_MS:
         raise ValidationError(f"{field} must be milliseconds, at most a year.", field=field)
 
 
-def _mapping(value: Any, field: str) -> None:
+def _mapping(value: object, field: str) -> None:
     if not isinstance(value, Mapping):
         raise ValidationError(f"{field} must be an object.", field=field)
 
 
-_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
-    "systemPrompt": as_text,
+_CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
+    "systemPrompt": checked_text,
     "context": _mapping,
-    "model": as_text,
-    "cwd": as_text,
-    "mcpConfig": as_text,
+    "model": checked_text,
+    "cwd": checked_text,
+    "mcpConfig": checked_text,
     "timeout": _timeout,
     "captureTranscript": _flag,
     "blockOrchestration": _flag,
     "notify": _mapping,
     "checkpointInterval": _millis,
     "collaborative": _flag,
-    "requiredParticipants": as_texts,
-    "resumeSession": as_text,
+    "requiredParticipants": checked_texts,
+    "resumeSession": checked_text,
     "haltExecution": _flag,
 }
 
 
-def blocks(type: str, config: Mapping[str, Any] | None) -> bool:
+def complete_config(config: Object | None) -> dict[str, Json]:
+    """The config with the default of what every reader asks for; the same if it says it itself."""
+    given = dict(config or {})
+    if given.get("blockOrchestration") is None:
+        given["blockOrchestration"] = True
+    return given
+
+
+def blocks(type: str, config: Object | None) -> bool:
     """Whether a workflow does not complete while this question is open."""
     return type == KIND and (config or {}).get("blockOrchestration") is not False
 
 
-def halts(type: str, config: Mapping[str, Any] | None) -> bool:
+def halts(type: str, config: Object | None) -> bool:
     """Whether a workflow does nothing at all while this question is open."""
     return type == KIND and (config or {}).get("haltExecution") is True
 
 
-def participants(config: Mapping[str, Any] | None) -> list[str]:
+def participants(config: Object | None) -> list[str]:
     """The people who all have to answer; none when whoever comes first will do."""
-    return list((config or {}).get("requiredParticipants") or [])
+    return [str(one) for one in as_list((config or {}).get("requiredParticipants"))]
 
 
-def is_shared(config: Mapping[str, Any] | None) -> bool:
+def is_shared(config: Object | None) -> bool:
     """Whether several people may take part at once."""
     return (config or {}).get("collaborative") is True
 
 
-def addressees(config: Mapping[str, Any] | None) -> list[str]:
+def addressees(config: Object | None) -> list[str]:
     """Whom to tell that somebody is needed, by the names that were given; none for everybody."""
-    told: Any = (config or {}).get("notify")
-    named: Any = cast("Mapping[str, Any]", told).get("users") if isinstance(told, Mapping) else None
-    users = cast("list[Any]", named) if isinstance(named, list) else []
+    users = as_list(_notified(config).get("users"))
     return [user for user in users if isinstance(user, str)] or participants(config)
 
 
-def channel_of(config: Mapping[str, Any] | None) -> str | None:
+def channel_of(config: Object | None) -> str | None:
     """By which channel to tell them, such as `slack`; None for every one there is."""
-    told: Any = (config or {}).get("notify")
-    named: Any = (
-        cast("Mapping[str, Any]", told).get("channel") if isinstance(told, Mapping) else None
-    )
-    return named.casefold() if isinstance(named, str) and named else None
+    return as_text(_notified(config).get("channel")).casefold() or None
+
+
+def _notified(config: Object | None) -> Object:
+    return as_object((config or {}).get("notify"))
 
 
 def title(prompt: str) -> str:

@@ -1,16 +1,19 @@
 """How an interactive session is asked for: a person and an agent decide together."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypedDict, cast
+from typing import ClassVar, Final, TypedDict, TypeGuard, cast
 
 from callboard.errors import AnswerInvalid, DefinitionError, ValidationError
-from callboard.interactions.configs import KIND, checked_config
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, is_mapping
+from callboard.events.shapes import camel
+from callboard.interactions.configs import KIND, checked_config, complete_config
 from callboard.interactions.outcomes import check_of_config
 from callboard.interactions.questions import Duration, Prompt, Rendered, millis, seconds
-from callboard.interactions.schemas import check, check_sizes
+from callboard.interactions.schema.schemas import check, check_sizes
 
 Place = str | os.PathLike[str]
 
@@ -41,20 +44,20 @@ class InteractiveOptions(TypedDict, total=False):
     """
 
     system_prompt: str | None
-    context: Mapping[str, Any] | None
+    context: Object | None
     model: str | None
     cwd: Place | None
     mcp_config: Place | None
     timeout: Duration | None
-    outcome_schema: Mapping[str, Any] | None
-    result_type: Any
+    outcome_schema: Object | None
+    result_type: object
     capture_transcript: bool | None
     block_orchestration: bool | None
     halt_execution: bool | None
     required_participants: Sequence[str] | None
     collaborative: bool | None
     resume_session: str | None
-    notify: Mapping[str, Any] | None
+    notify: Object | None
     checkpoint_interval: Duration | None
 
 
@@ -63,7 +66,7 @@ _PATHS: Final = ("cwd", "mcp_config")
 _NOT_SENT: Final = ("result_type",)
 
 
-def config_of(options: Mapping[str, Any]) -> dict[str, Any]:
+def config_of(options: Object) -> dict[str, Json]:
     """The config that options become: what the table and the wire hold, checked."""
     if unknown := [key for key in options if key not in InteractiveOptions.__annotations__]:
         raise ValidationError(
@@ -78,7 +81,7 @@ def config_of(options: Mapping[str, Any]) -> dict[str, Any]:
             "json_schema": _schema_of(given["result_type"]),
         }
     sent = {key: value for key, value in given.items() if key not in _NOT_SENT}
-    config = checked_config({_camel(key): _sendable(key, value) for key, value in sent.items()})
+    config = checked_config({camel(key): _sendable(key, value) for key, value in sent.items()})
     # Here and not in a process of its own: who writes these options runs this process.
     if (schema := check_of_config(config)) is not None:
         check_sizes(schema)
@@ -86,43 +89,37 @@ def config_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _sendable(key: str, value: Any) -> Any:
+def _sendable(key: str, value: object) -> object:
     if key in _DURATIONS:
         return _duration(key, value)
     if key in _PATHS:
         # Whoever holds the session does not stand where the caller stands.
-        return str(Path(value).expanduser().absolute())
-    if key == "outcome_schema" and isinstance(value, Mapping):
-        told = cast("Mapping[str, Any]", value)
-        return {("jsonSchema" if name == "json_schema" else name): told[name] for name in told}
+        return str(Path(cast("Place", value)).expanduser().absolute())
+    if key == "outcome_schema" and is_mapping(value):
+        return {("jsonSchema" if name == "json_schema" else name): value[name] for name in value}
     return value
 
 
-def _duration(key: str, value: Any) -> int:
+def _duration(key: str, value: object) -> int:
     try:
-        return millis(value)
+        return millis(cast("Duration", value))
     except (TypeError, ValueError, OverflowError):
         raise ValidationError(
             f"{key} must be a number of seconds, or a timedelta.", field=key
         ) from None
 
 
-def _schema_of(result_type: Any) -> dict[str, Any]:
+def _schema_of(result_type: object) -> dict[str, Json]:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
     try:
-        return TypeAdapter(result_type).json_schema()
+        return TypeAdapter[object](cast("type[object]", result_type)).json_schema()
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError) as error:
         raise ValidationError(
             f"result_type {result_type!r} has no JSON Schema: {error}. Give outcome_schema too.",
             field="result_type",
         ) from error
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +134,20 @@ class Interactive:
     prompt: Prompt
     _: KW_ONLY
     system_prompt: str | None = None
-    context: Mapping[str, Any] | Callable[[Any], Mapping[str, Any] | None] | None = None
+    context: Object | Callable[..., Object | None] | None = None
     model: str | None = None
-    cwd: Place | Callable[[Any], Place | None] | None = None
+    cwd: Place | Callable[..., Place | None] | None = None
     mcp_config: Place | None = None
     timeout: Duration | None = None
-    outcome_schema: Mapping[str, Any] | None = None
-    result_type: Any = None
+    outcome_schema: Object | None = None
+    result_type: object = None
     capture_transcript: bool | None = None
     block_orchestration: bool | None = None
     halt_execution: bool | None = None
     required_participants: Sequence[str] | None = None
     collaborative: bool | None = None
     resume_session: str | None = None
-    notify: Mapping[str, Any] | None = None
+    notify: Object | None = None
     checkpoint_interval: Duration | None = None
     within: Duration | None = None
 
@@ -167,28 +164,33 @@ class Interactive:
         except ValidationError as error:
             raise DefinitionError(f"Interactive: {error.message}") from error
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Json]:
         names = (field.name for field in fields(self))
         return {name: getattr(self, name) for name in names if name not in ("prompt", "within")}
 
-    def render(self, state: Any) -> Rendered:
+    def render(self, state: object) -> Rendered:
         """The question with nothing left to compute."""
         options = self._options()
         for key in ("context", "cwd"):
-            if _is_asked(options[key]):
-                options[key] = options[key](state)
+            if _is_asked(asked := options[key]):
+                options[key] = asked(state)
         prompt = self.prompt(state) if callable(self.prompt) else self.prompt
         return rendered(prompt, options, self.within)
 
 
-def rendered(prompt: Any, options: Mapping[str, Any], within: Duration | None = None) -> Rendered:
+def rendered(prompt: object, options: Object, within: Duration | None = None) -> Rendered:
     """An interactive session as `input:requested` records it."""
     if not isinstance(prompt, str) or not prompt.strip():
         raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
     limit = None if within is None else millis(within)
-    late = None if within is None else {"action": "end"}
-    return Rendered(KIND, prompt, timeout_ms=limit, on_timeout=late, config=config_of(options))
+    return Rendered(
+        KIND,
+        prompt,
+        timeout_ms=limit,
+        on_timeout=None if limit is None else {"action": "end"},
+        config=complete_config(config_of(options)),
+    )
 
 
-def _is_asked(value: Any) -> bool:
+def _is_asked(value: object) -> TypeGuard[Callable[..., object]]:
     return callable(value) and not isinstance(value, type)

@@ -2,41 +2,90 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NotRequired, TypedDict
+
+from callboard.events.envelope import Json
+
+InteractionType = Literal[
+    "approval", "choice", "confirmation", "select", "input", "interactive_session",
+    "permission", "question", "plan",
+]  # fmt: skip
+InteractionStatus = Literal[
+    "pending", "completed", "cancelled", "timeout", "failed", "approved", "rejected"
+]
 
 Manner = Literal["verdict", "option", "text", "outcome", "ruling", "answers"]
 """Yes or no; one of the options; any text; no answer at all, but an end to something longer; yes
 or no with a word to the coding agent that asks; or answers to several questions at once."""
 
+Remark = Literal["message", "feedback"]
+
+
+class RulingResponse(TypedDict):
+    """Yes or no, with a message if it is no, or a rule for the future if it is yes."""
+
+    approved: bool
+    message: NotRequired[str]
+    feedback: NotRequired[str]
+    always: NotRequired[bool]
+
+
+class Answers(TypedDict):
+    """What each question was answered with."""
+
+    answers: Mapping[str, Json]
+
+
+class VerdictResponse(TypedDict):
+    """How an approval or a confirmation was answered, or what counts after its deadline."""
+
+    value: NotRequired[Literal["yes", "no"]]
+    approved: NotRequired[bool]
+    message: NotRequired[str]
+    """Why the answer is no."""
+    timedOut: NotRequired[bool]
+
+
+class ChoiceResponse(TypedDict):
+    """The option or text that was chosen, or what counts after the deadline."""
+
+    value: NotRequired[str]
+    timedOut: NotRequired[bool]
+
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class QuestionKind:
     """How a type of question is answered.
 
     status_tells: the verdict is the row's status too (`approved`, `rejected`), and not only in
         its response. So it is with confirmations, which are older than responses.
     from_board: a coding agent asks it, through a hook; nobody else can.
     remark: what a ruling calls the word to the agent.
+    response: the type of its responses.
     """
 
     manner: Manner
+    response: object
     status_tells: bool = False
     from_board: bool = False
-    remark: str = "message"
+    remark: Remark = "message"
 
 
-KINDS: Final[Mapping[str, Kind]] = {
-    "approval": Kind("verdict"),
-    "choice": Kind("option"),
-    "confirmation": Kind("verdict", status_tells=True),
-    "select": Kind("option"),
-    "input": Kind("text"),
-    "interactive_session": Kind("outcome"),
-    "permission": Kind("ruling", from_board=True),
-    "plan": Kind("ruling", from_board=True, remark="feedback"),
-    "question": Kind("answers", from_board=True),
+KINDS: Final[Mapping[str, QuestionKind]] = {
+    "approval": QuestionKind("verdict", VerdictResponse),
+    "choice": QuestionKind("option", ChoiceResponse),
+    "confirmation": QuestionKind("verdict", VerdictResponse, status_tells=True),
+    "select": QuestionKind("option", ChoiceResponse),
+    "input": QuestionKind("text", ChoiceResponse),
+    "interactive_session": QuestionKind("outcome", object),
+    "permission": QuestionKind("ruling", RulingResponse, from_board=True),
+    "plan": QuestionKind("ruling", RulingResponse, from_board=True, remark="feedback"),
+    "question": QuestionKind("answers", Answers | RulingResponse, from_board=True),
 }
 
+
+RESPONSES: Final[Mapping[str, object]] = {type: kind.response for type, kind in KINDS.items()}
+"""The type of the responses to each type of question."""
 
 WHOLE: Final[frozenset[Manner]] = frozenset({"outcome", "ruling", "answers"})
 """Manners in which what was answered is the response itself, and not one part of it."""

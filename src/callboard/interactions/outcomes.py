@@ -1,30 +1,32 @@
 """How an interactive session ends: which outcomes there are, and which responses fit."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Final, Literal, Protocol, get_args
 
 from callboard.errors import ValidationError
 from callboard.events import names
-from callboard.interactions.fields import as_json, as_text, as_texts
-from callboard.interactions.schemas import SchemaCheck
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_object, as_text
+from callboard.events.payloads.people import (
+    Answered,
+    InputReceivedPayload,
+    LeftQuestion,
+    QuestionEnd,
+)
+from callboard.interactions.fields import as_json, checked_text, checked_texts
+from callboard.interactions.schema.schemas import SchemaCheck
 
+Form = Literal["approval", "selection", "freeform", "structured"]
+"""What kind of decision is wanted, in a word."""
+
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
 VERDICTS: Final = {"approved": True, "rejected": False}
 
-_EVENTS: Final = {
-    "completed": names.RECEIVED,
-    "approved": names.RECEIVED,
-    "rejected": names.RECEIVED,
-    "cancelled": names.INPUT_CANCELLED,
-    "timeout": names.EXPIRED,
-    "failed": names.INPUT_FAILED,
-}
-_HOW: Final[Mapping[str, dict[str, Any]]] = {
-    names.RECEIVED: {},
-    names.INPUT_CANCELLED: {"reason": "the session was left"},
-    names.EXPIRED: {"timedOut": True},
-    names.INPUT_FAILED: {"error": "The session failed, and nobody said why."},
-}
+DECIDED: Final = ("completed", "approved", "rejected")
+"""The outcomes of a session in which something was decided."""
+OUTCOMES: Final = (*DECIDED, "cancelled", "timeout", "failed")
+_NO_REASON: Final = "Session failed"
 _SCHEMA = "config.outcomeSchema"
 
 
@@ -33,13 +35,15 @@ class Completion:
     """The end of an interactive session, as whoever ran it tells it."""
 
     outcome: str
-    response: Any = None
+    response: object = None
     transcript: str | None = None
     duration_ms: int | None = None
     error: str | None = None
+    reason: str = "the session was left"
+    """Why it was cancelled."""
 
 
-class Asking(Protocol):
+class AskedSession(Protocol):
     """What an end has to know of the question that it ends."""
 
     @property
@@ -48,27 +52,25 @@ class Asking(Protocol):
         ...
 
     @property
-    def config(self) -> Mapping[str, Any] | None:
+    def config(self) -> Object | None:
         """What was said with it."""
         ...
 
 
 def check_outcome(outcome: str) -> None:
     """Refuse a word that is no outcome."""
-    if outcome not in _EVENTS:
-        known = ", ".join(_EVENTS)
+    if outcome not in OUTCOMES:
+        known = ", ".join(OUTCOMES)
         raise ValidationError(f"{outcome!r} is no outcome. Use {known}.", field="outcome")
 
 
-def check_of_config(config: Mapping[str, Any] | None) -> SchemaCheck | None:
+def check_of_config(config: Object | None) -> SchemaCheck | None:
     """What to check of a question's config: whether its outcome could ever be checked."""
     schema = (config or {}).get("outcomeSchema")
     return None if schema is None else SchemaCheck(json_schema_of(schema), _SCHEMA)
 
 
-def check_of_event(
-    config: Mapping[str, Any] | None, event: tuple[str, dict[str, Any]]
-) -> SchemaCheck | None:
+def check_of_event(config: Object | None, event: Entry) -> SchemaCheck | None:
     """What to check of the event by which a session ends: whether its response fits."""
     name, payload = event
     schema = (config or {}).get("outcomeSchema")
@@ -77,28 +79,65 @@ def check_of_event(
     return SchemaCheck(json_schema_of(schema), "response", (payload["value"],))
 
 
-def completion_event(asked: Asking, given: Completion) -> tuple[str, dict[str, Any]]:
-    """The event, as name and payload, by which the session ends.
+def completion_event(asked: AskedSession, given: Completion, who: Answered) -> Entry:
+    """The event by which the session ends.
 
     Whether the response fits the schema is left to the caller: see `check_of_event`.
     """
     check_outcome(given.outcome)
-    name = _EVENTS[given.outcome]
-    config = cast("Mapping[str, Any]", asked.config or {})
-    payload: dict[str, Any] = {"id": asked.id, "outcome": given.outcome}
-    if name == names.RECEIVED:
-        payload |= _response(given, config.get("outcomeSchema"))
-    elif given.response is not None:
+    if given.outcome in DECIDED:
+        return names.RECEIVED(decision(asked, given, who))
+    return left(asked, given, who)
+
+
+def decision(asked: AskedSession, given: Completion, who: Answered) -> InputReceivedPayload:
+    """What `input:received` says of a session in which something was decided."""
+    value, verdict = _response(given, (asked.config or {}).get("outcomeSchema"))
+    payload: InputReceivedPayload = {**_end(asked, given, who), "value": value}
+    if verdict is not None:
+        payload["approved"] = verdict
+    if given.error is not None:
+        payload["error"] = checked_text(given.error, "error")
+    return payload
+
+
+def left(
+    asked: AskedSession, given: Completion, who: Answered, so_far: Object | None = None
+) -> Entry:
+    """The event by which a session ends without a decision; `so_far`: what others decided."""
+    if given.response is not None:
         raise ValidationError(
             f"A session that ended {given.outcome!r} has no response. Leave it out, or say "
             "completed.",
             field="response",
         )
-    return name, payload | _HOW[name] | _circumstances(given, config)
+    end: LeftQuestion = {**_end(asked, given, who)}
+    if so_far:
+        end["value"] = so_far
+    if given.error is not None:
+        end["error"] = checked_text(given.error, "error")
+    match given.outcome:
+        case "cancelled":
+            return names.INPUT_CANCELLED({**end, "reason": given.reason})
+        case "timeout":
+            return names.EXPIRED({**end, "timedOut": True})
+        case _:
+            return names.INPUT_FAILED({**end, "error": end.get("error", _NO_REASON)})
 
 
-def _response(given: Completion, schema: Any) -> dict[str, Any]:
-    """What was decided; an approval is decided by the outcome, or by the response alone."""
+def _end(asked: AskedSession, given: Completion, who: Answered) -> QuestionEnd:
+    end: QuestionEnd = {**who, "id": asked.id, "outcome": given.outcome}
+    if given.duration_ms is not None:
+        end["durationMs"] = _duration(given.duration_ms)
+    # People's words are kept only where it was asked for.
+    keeps = (asked.config or {}).get("captureTranscript") is True
+    if given.transcript is not None and keeps:
+        end["transcript"] = str(as_json(given.transcript, "transcript"))
+    return end
+
+
+def _response(given: Completion, schema: object) -> tuple[Json, bool | None]:
+    """The response and the verdict; an approval is decided by either of the two."""
     verdict = VERDICTS.get(given.outcome)
     response = as_json(given.response, "response")
     told = VERDICTS.get(response) if isinstance(response, str) else None
@@ -111,43 +150,31 @@ def _response(given: Completion, schema: Any) -> dict[str, Any]:
         response = given.outcome
     if verdict is None and form_of(schema) == "approval":
         verdict = told
-    return {"value": response, **({} if verdict is None else {"approved": verdict})}
+    return response, verdict
 
 
-def _circumstances(given: Completion, config: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    if given.duration_ms is not None:
-        told["durationMs"] = _duration(given.duration_ms)
-    # People's words are kept only where it was asked for.
-    if given.transcript is not None and config.get("captureTranscript") is True:
-        told["transcript"] = as_json(given.transcript, "transcript")
-    if given.error is not None:
-        told["error"] = as_text(given.error, "error")
-    return told
-
-
-def _duration(millis: Any) -> int:
+def _duration(millis: object) -> int:
     if not isinstance(millis, int) or isinstance(millis, bool) or not 0 <= millis < 2**53:
         raise ValidationError("durationMs must be a number from 0.", field="durationMs")
     return millis
 
 
-def form_of(schema: Any) -> str | None:
+def form_of(schema: object) -> Form | None:
     """The word for a simple outcome, as callers who need no JSON Schema write it."""
-    word = cast("Mapping[str, Any]", schema).get("type") if isinstance(schema, Mapping) else None
-    return word if word in ("approval", "selection", "freeform", "structured") else None
+    word = as_text(as_object(schema).get("type"))
+    return word if word in FORMS else None
 
 
-def json_schema_of(schema: Any) -> Any:
+def json_schema_of(schema: Json) -> Json:
     """The JSON Schema that a response has to fit."""
     match form_of(schema):
         case "approval":
             return {"enum": list(VERDICTS)}
         case "selection":
-            return {"enum": as_texts(schema.get("options"), f"{_SCHEMA}.options")}
+            return {"enum": checked_texts(as_object(schema).get("options"), f"{_SCHEMA}.options")}
         case "freeform":
             return {"type": "string"}
         case "structured":
-            return schema.get("jsonSchema") or {"type": "object"}
+            return as_object(schema).get("jsonSchema") or {"type": "object"}
         case _:
             return schema

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from callboard.errors import AnswerInvalid, DefinitionError
+from callboard.events.envelope import Json
+from callboard.events.payloads.people import TimeoutRule
 
 Duration = float | timedelta
-Prompt = str | Callable[[Any], str]
-Options = Sequence[str] | Callable[[Any], Sequence[str]]
+Prompt = str | Callable[..., str]
+Options = Sequence[str] | Callable[..., Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ class Rendered:
     options: list[str] | None = None
     other: bool = False
     timeout_ms: int | None = None
-    on_timeout: dict[str, Any] | None = None
-    config: dict[str, Any] | None = None
+    on_timeout: TimeoutRule | None = None
+    config: dict[str, Json] | None = None
 
 
 def seconds(duration: Duration) -> float:
@@ -86,17 +88,17 @@ def millis(duration: Duration) -> int:
     return round(seconds(duration) * 1000)
 
 
-def checked_options(options: Any) -> list[str]:
+def checked_options(options: object) -> list[str]:
     """The options of a choice: at least one, all different texts."""
     if isinstance(options, str) or not isinstance(options, Sequence) or not options:
         raise AnswerInvalid("A choice needs options: a list of at least one text.")
-    listed = [str(option) for option in cast("Sequence[Any]", options)]
+    listed = [str(option) for option in cast("Sequence[object]", options)]
     if len(set(listed)) < len(listed):
         raise AnswerInvalid(f"The options of a choice must differ: {', '.join(listed)}.")
     return listed
 
 
-def policy(question: Simple, on_timeout: OnTimeout) -> dict[str, Any]:
+def policy(question: Simple, on_timeout: OnTimeout) -> TimeoutRule:
     """What happens at the deadline, as data that can wait in the log."""
     match on_timeout:
         case Escalate():

@@ -3,14 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, Self, TypedDict, get_args
+from typing import Annotated, Any, Final, TypedDict, get_args
 
-from callboard.events.codec import load_json
-from callboard.events.moments import from_iso, from_ms, iso
-from callboard.interactions.kinds import is_from_board
+from callboard.events.codec import load_cell
+from callboard.events.json_values import as_object
+from callboard.events.moments import from_ms, to_ms
+from callboard.events.payloads.people import Receipt
+from callboard.events.shapes import Narrowed, Shape, Unsent
+from callboard.interactions.configs import KIND, complete_config
+from callboard.interactions.kinds import (
+    RESPONSES,
+    InteractionStatus,
+    InteractionType,
+    is_from_board,
+)
 
-Receipt = Literal["pending", "delivered", "overruled", "lost"]
-"""What became of an answer: on its way, taken, decided otherwise in the terminal, or unheard."""
 RECEIPTS: Final[tuple[Receipt, ...]] = get_args(Receipt)
 
 LONGEST_MS: Final = 86_400_000
@@ -25,11 +32,11 @@ class HumanInteractionRow(TypedDict):
 
     id: str
     execution_id: str | None
-    type: str
+    type: InteractionType
     prompt: str
     options: str | None
     other: int
-    status: str
+    status: InteractionStatus
     response: str | None
     created_at: int
     resolved_at: int | None
@@ -52,26 +59,24 @@ class HumanInteractionRow(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
+class Interaction(Shape):
     """One question to a person, with one id for life."""
 
     id: str
     session_id: str | None
-    type: str
+    type: InteractionType
     prompt: str
     options: list[str] | None
     other: bool
-    status: str
-    response: Any
+    status: InteractionStatus
+    response: Annotated[Any, Narrowed("type", RESPONSES)]
     phase: str | None
-    run: str | None
     deadline: datetime | None
-    assigned_to: list[str] | None
     claimed_by: str | None
     claimed_until: datetime | None
     answered_by: str | None
     via: str | None
-    error: Any
+    error: str | None
     config: Any
     transcript: str | None
     duration_ms: int | None
@@ -79,11 +84,13 @@ class Interaction:
     resolved_at: datetime | None
     answered_as: str | None = None
     """The name that the caller gave; `answered_by` is the authenticated one."""
-    accepted: Any = None
+    accepted: Annotated[Any, Narrowed("type", RESPONSES)] = None
     """The answer that was taken for a coding agent. Its outcome is in `status` and `response`."""
     receipt: Receipt | None = None
-    stream: str = field(default="", compare=False)
-    """The stream that tells of it: its session's, its own, or a plate's. Not on the wire."""
+    run: Unsent[str | None] = None
+    assigned_to: Unsent[list[str] | None] = None
+    stream: Unsent[str] = field(default="", compare=False)
+    """The stream that tells of it: its session's, its own, or a plate's."""
 
     @property
     def from_hook(self) -> bool:
@@ -97,71 +104,26 @@ class Interaction:
             return self.accepted if self.receipt in ("pending", "delivered") else None
         return self.response if self.status == "completed" and self.via != "terminal" else None
 
+    def is_due(self, now_ms: int) -> bool:
+        """Whether its deadline has passed."""
+        return self.deadline is not None and to_ms(self.deadline) <= now_ms
+
     @property
     def awaited(self) -> bool:
         """Whether a workflow goes on with the answer: a phase or an agent of it asked."""
-        return self.phase is not None or self.run is not None
+        return (self.phase is not None or self.run is not None) and not self.is_detached
 
-    def to_wire(self) -> dict[str, Any]:
-        """The interaction as JSON readers see it."""
-        return {
-            "id": self.id,
-            "sessionId": self.session_id,
-            "type": self.type,
-            "prompt": self.prompt,
-            "options": self.options,
-            "other": self.other,
-            "status": self.status,
-            "response": self.response,
-            "config": self.config,
-            "transcript": self.transcript,
-            "durationMs": self.duration_ms,
-            "error": self.error,
-            "phase": self.phase,
-            "deadline": _iso(self.deadline),
-            "claimedBy": self.claimed_by,
-            "claimedUntil": _iso(self.claimed_until),
-            "answeredBy": self.answered_by,
-            "answeredAs": self.answered_as,
-            "via": self.via,
-            "accepted": self.accepted,
-            "receipt": self.receipt,
-            "createdAt": _iso(self.created_at),
-            "resolvedAt": _iso(self.resolved_at),
-        }
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """The interaction that `to_wire` wrote; it does not tell `run` and `assigned_to`."""
-        return cls(
-            id=wire["id"],
-            session_id=wire["sessionId"],
-            type=wire["type"],
-            prompt=wire["prompt"],
-            options=wire["options"],
-            other=wire["other"],
-            status=wire["status"],
-            response=wire["response"],
-            phase=wire["phase"],
-            run=wire.get("run"),
-            deadline=_read(wire["deadline"]),
-            assigned_to=wire.get("assignedTo"),
-            claimed_by=wire["claimedBy"],
-            claimed_until=_read(wire["claimedUntil"]),
-            answered_by=wire["answeredBy"],
-            answered_as=wire.get("answeredAs"),
-            via=wire["via"],
-            accepted=wire.get("accepted"),
-            receipt=wire.get("receipt"),
-            error=wire["error"],
-            config=wire["config"],
-            transcript=wire["transcript"],
-            duration_ms=wire["durationMs"],
-            created_at=from_iso(wire["createdAt"]),
-            resolved_at=_read(wire["resolvedAt"]),
+    @property
+    def is_detached(self) -> bool:
+        """Whether the workflow that asked has ended, and this interactive session has not."""
+        return (
+            self.type == KIND
+            and self.session_id is not None
+            and self.stream not in ("", self.session_id)
         )
 
 
+_JSON = ("options", "session_config", "response", "accepted")
 _LONG = ("prompt", "options", "session_config", "session_transcript", "response", "accepted")
 
 
@@ -170,33 +132,39 @@ def length_of(row: Mapping[str, Any]) -> int:
     return sum(len(row[column] or "") for column in _LONG)
 
 
+def in_bytes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with its JSON as bytes. To encode a long text is a part of reading it by itself."""
+    return {**row, **{one: row[one].encode() for one in _JSON if row[one] is not None}}
+
+
 def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> Interaction:
     """The interaction that a row holds, as it is now: a claim that has run out is none."""
     until = row["claimed_until"]
     # A clock that was put back must not make a claim last for longer than any claim may.
     claimed = until is not None and now_ms < until <= now_ms + LONGEST_MS
+    config = load_cell(row["session_config"])
     return Interaction(
         id=row["id"],
         session_id=row["execution_id"],
         type=row["type"],
         prompt=row["prompt"],
-        options=_json(row["options"]),
+        options=load_cell(row["options"]),
         other=bool(row["other"]),
         status=row["status"],
-        response=_json(row["response"]),
+        response=load_cell(row["response"]),
         phase=row["phase"],
         run=row["run"],
         deadline=_moment(row["deadline"]),
-        assigned_to=_json(row["assigned_to"]),
+        assigned_to=load_cell(row["assigned_to"]),
         claimed_by=row["claimed_by"] if claimed else None,
         claimed_until=_moment(until) if claimed else None,
         answered_by=row["answered_by"],
         answered_as=row["answered_as"],
         via=row["via"],
-        accepted=_json(row["accepted"]),
+        accepted=load_cell(row["accepted"]),
         receipt=_receipt(row["receipt"]),
-        error=_json(row["error"]),
-        config=_json(row["session_config"]),
+        error=_text(load_cell(row["error"])),
+        config=complete_config(config) if row["type"] == KIND else config,
         transcript=row["session_transcript"],
         duration_ms=row["session_duration"],
         created_at=from_ms(row["created_at"]),
@@ -205,21 +173,16 @@ def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> In
     )
 
 
+def _text(error: object) -> str | None:
+    """What went wrong, in words, also where it was once recorded with a code."""
+    if error is None:
+        return None
+    return str(as_object(error).get("message", error))
+
+
 def _receipt(word: str | None) -> Receipt | None:
     return next((one for one in RECEIPTS if one == word), None)
 
 
-def _json(text: str | None) -> Any:
-    return None if text is None else load_json(text)
-
-
 def _moment(millis: int | None) -> datetime | None:
     return None if millis is None else from_ms(millis)
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else iso(moment)
-
-
-def _read(text: str | None) -> datetime | None:
-    return None if text is None else from_iso(text)

@@ -1,7 +1,5 @@
 """Questions as workflows put them, with nothing left to compute."""
 
-from typing import Any
-
 from callboard.errors import AnswerInvalid
 from callboard.interactions.interactive import Interactive
 from callboard.interactions.questions import (
@@ -21,7 +19,7 @@ def is_question(given: object) -> bool:
     return isinstance(given, Question)
 
 
-def render(question: Question, state: Any) -> Rendered:
+def render(question: Question, state: object) -> Rendered:
     """Evaluate prompt and options on the state, and check what comes out."""
     if isinstance(question, Interactive):
         return question.render(state)

@@ -1,10 +1,10 @@
 """How an interactive session ended, as its caller sees it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar, cast
+from typing import Final, Generic, Literal, TypeVar, cast
 
 from callboard.errors import ResponseInvalid
+from callboard.events.json_values import Object, as_object, is_mapping
 from callboard.interactions.configs import participants
 from callboard.interactions.outcomes import VERDICTS, Completion, form_of
 from callboard.interactions.records import Interaction
@@ -38,13 +38,13 @@ class InteractiveSessionResult(Generic[T]):
     approved: bool | None = None
 
 
-def completion_of(config: Mapping[str, Any] | None, said: Any) -> Completion:
+def completion_of(config: Object | None, said: object) -> Completion:
     """The end that somebody's words make: a decision, or a result that says how it ended.
 
     A yes or no is a verdict, where that was the question.
     """
     if isinstance(said, InteractiveSessionResult):
-        ended = cast("InteractiveSessionResult[Any]", said)
+        ended = cast("InteractiveSessionResult[object]", said)
         took = round(ended.duration * 1000) or None
         return Completion(ended.outcome, ended.response, ended.transcript, took, ended.error)
     if isinstance(said, bool) and form_of((config or {}).get("outcomeSchema")) == "approval":
@@ -52,7 +52,7 @@ def completion_of(config: Mapping[str, Any] | None, said: Any) -> Completion:
     return Completion("completed", said)
 
 
-def result_of(ended: Interaction, result_type: Any = None) -> InteractiveSessionResult[Any]:
+def result_of(ended: Interaction, result_type: object = None) -> InteractiveSessionResult[object]:
     """The result of a question that is closed; ResponseInvalid for one that does not fit."""
     early = ended.status in _EARLY
     return InteractiveSessionResult(
@@ -60,41 +60,36 @@ def result_of(ended: Interaction, result_type: Any = None) -> InteractiveSession
         response=ended.response if early else _typed(ended, result_type),
         transcript=ended.transcript,
         duration=(ended.duration_ms or 0) / 1000,
-        error=_text(ended.error),
+        error=ended.error,
         approved=None if early else verdict_of(ended),
     )
 
 
 def verdict_of(ended: Interaction) -> bool | None:
     """Whether a completed session approved, where yes or no was the question."""
-    config = cast("Mapping[str, Any]", ended.config or {})
-    schema = cast("Mapping[str, Any] | None", config.get("outcomeSchema"))
-    if schema is not None and schema.get("type") != "approval":
+    config: Object = ended.config or {}
+    schema = config.get("outcomeSchema")
+    if schema is not None and as_object(schema).get("type") != "approval":
         return None
-    told: list[Any] = [ended.response]
-    if participants(config) and isinstance(ended.response, Mapping):
-        told = list(cast("Mapping[str, Any]", ended.response).values())
+    response: object = ended.response
+    told = list(response.values()) if participants(config) and is_mapping(response) else [response]
     verdicts = [VERDICTS.get(word) if isinstance(word, str) else None for word in told]
     return None if None in verdicts else all(verdicts)
 
 
-def _typed(ended: Interaction, result_type: Any) -> Any:
+def _typed(ended: Interaction, result_type: object) -> object:
     if result_type is None:
         return ended.response
     from pydantic import TypeAdapter
     from pydantic import ValidationError as Misfit
 
-    wanted = dict[str, result_type] if participants(ended.config) else result_type
+    # The type is a value here: whoever asks has read it from their own code.
+    declared = cast("type[object]", result_type)
+    wanted = dict[str, declared] if participants(ended.config) else declared
     try:
-        return TypeAdapter[Any](wanted).validate_python(ended.response)
+        return TypeAdapter[object](wanted).validate_python(ended.response)
     except Misfit as error:
         raise ResponseInvalid(
             f"The response to {ended.id} does not fit result_type: {error}",
             interaction_id=ended.id,
         ) from error
-
-
-def _text(error: Any) -> str | None:
-    if isinstance(error, Mapping):
-        return str(cast("Mapping[str, Any]", error).get("message", error))
-    return None if error is None else str(error)

@@ -1,16 +1,52 @@
-"""Yes, no and answers, each with the message that may go with a no."""
+"""Approving and declining: the words for yes and no, and the message that goes with a no."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping
+from reprlib import repr as shortened
 
-from callboard.errors import AnswerInvalid
-from callboard.interactions.fields import as_json, as_text
-from callboard.interactions.verdicts import agreed, said
+from callboard.errors import AnswerInvalid, ValidationError
+from callboard.events.json_values import Object, as_object, is_list, is_mapping, objects
+from callboard.interactions.fields import checked_text
+from callboard.interactions.kinds import KINDS, Answers, Remark, RulingResponse, manner_of
+from callboard.interactions.outcomes import Completion, form_of
+from callboard.interactions.records import Interaction
 
+_YES = frozenset({"yes", "y", "true", "approve", "approved"})
+_NO = frozenset({"no", "n", "false", "reject", "rejected"})
+_LONGEST = max(map(len, _YES | _NO))
 _ALWAYS = "always"
 
 
-def ruling(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
+def said(value: object) -> bool | None:
+    """Whether the value says yes or no; None when it says neither."""
+    if value is None or isinstance(value, bool):
+        return value
+    word = value.strip() if isinstance(value, str) else ""
+    # A long text is none of the words, and takes long to lower.
+    word = word.lower() if len(word) <= _LONGEST else ""
+    if word in _YES:
+        return True
+    return False if word in _NO else None
+
+
+def agreed(value: object, approved: bool | None) -> bool:
+    """The verdict, from what the value says and from what was said beside it."""
+    meant = said(value)
+    if meant is None and value is not None:
+        raise AnswerInvalid(
+            f"{shortened(value)} is neither yes nor no. Answer yes or no.", field="value"
+        )
+    if approved is None and meant is None:
+        raise AnswerInvalid("An approval needs an answer: yes or no.", field="value")
+    if approved is not None and meant is not None and meant != approved:
+        raise AnswerInvalid(
+            f"value {shortened(value)} contradicts approved={str(approved).lower()}. Send one of "
+            "them.",
+            field="value",
+        )
+    return bool(meant if approved is None else approved)
+
+
+def ruling(remark: Remark, value: object, approved: bool | None) -> RulingResponse:
     """The response to a permission or a plan: yes or no, and perhaps a message to the agent.
 
     value: yes or no; or, where `approved` says that, the message; or an object with both.
@@ -20,11 +56,11 @@ def ruling(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
     return _checked(remark, _told(remark, value, approved))
 
 
-def approval(value: Any, approved: bool | None) -> dict[str, Any]:
+def approval(value: object, approved: bool | None) -> RulingResponse:
     """Yes or no to a workflow's question, and perhaps a message with a no."""
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         return {"approved": agreed(value, approved)}
-    response = _from_object("message", cast("Mapping[str, Any]", value), approved)
+    response = _from_object("message", value, approved)
     if _ALWAYS in response:
         raise AnswerInvalid(
             f"value.{_ALWAYS} is for what coding agents ask. Leave it out.", field="value"
@@ -32,7 +68,7 @@ def approval(value: Any, approved: bool | None) -> dict[str, Any]:
     return _checked("message", response)
 
 
-def _checked(remark: str, response: dict[str, Any]) -> dict[str, Any]:
+def _checked(remark: Remark, response: RulingResponse) -> RulingResponse:
     if response["approved"] and remark in response:
         raise AnswerInvalid(
             f"{remark} goes only with a no: nothing would read it with a yes.",
@@ -41,15 +77,17 @@ def _checked(remark: str, response: dict[str, Any]) -> dict[str, Any]:
     return response
 
 
-def _told(remark: str, value: Any, approved: bool | None) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return _from_object(remark, cast("Mapping[str, Any]", value), approved)
+def _told(remark: Remark, value: object, approved: bool | None) -> RulingResponse:
+    if is_mapping(value):
+        return _from_object(remark, value, approved)
     if said(value) is None and value is not None and approved is not None:
-        return {"approved": approved, remark: as_text(value, "value")}
+        response: RulingResponse = {"approved": approved}
+        response[remark] = checked_text(value, "value")
+        return response
     return {"approved": agreed(value, approved)}
 
 
-def _from_object(remark: str, told: Mapping[str, Any], approved: bool | None) -> dict[str, Any]:
+def _from_object(remark: Remark, told: Object, approved: bool | None) -> RulingResponse:
     if unknown := [key for key in told if key not in ("approved", remark, _ALWAYS)]:
         raise AnswerInvalid(
             f"value.{unknown[0]} is not known here. Use approved, {remark} and {_ALWAYS}.",
@@ -58,70 +96,101 @@ def _from_object(remark: str, told: Mapping[str, Any], approved: bool | None) ->
     verdict = told.get("approved")
     if verdict is not None and not isinstance(verdict, bool):
         raise AnswerInvalid("value.approved must be true or false.", field="value")
-    response: dict[str, Any] = {"approved": agreed(verdict, approved)}
+    response: RulingResponse = {"approved": agreed(verdict, approved)}
     if told.get(remark) is not None:
-        response[remark] = as_text(told[remark], f"value.{remark}")
+        response[remark] = checked_text(told[remark], f"value.{remark}")
     always = told.get(_ALWAYS, False)
     if not isinstance(always, bool) or (always and not response["approved"]):
         raise AnswerInvalid(f"value.{_ALWAYS} goes only with a yes.", field="value")
-    return response | ({_ALWAYS: True} if always else {})
+    if always:
+        response["always"] = True
+    return response
 
 
-def answers(config: Any, value: Any, approved: bool | None = None) -> dict[str, Any]:
+def answers(
+    config: Object | None, value: object, approved: bool | None = None
+) -> RulingResponse | Answers:
     """The response to questions: for each of them a label, or several where that is allowed.
 
     value: `{"answers": {question: label}}`, or that object itself, or, where there is only one
     question, the label or labels. A text of one's own is an answer too. All of them are declined
     together, by `{"approved": false, "message": …}`.
     """
-    if _declines(value, approved):
+    # No answer is `false`, so that nothing but declining can be meant.
+    if approved is False or as_object(value).get("approved") is False:
         return _told("message", value, approved)
     questions = _questions(config)
     told = _by_question(questions, value)
-    checked: dict[str, Any] = {}
-    for question in questions:
-        text = question["question"]
+    checked: dict[str, str | list[str]] = {}
+    for text, question in questions.items():
         if text not in told:
             raise AnswerInvalid(f"There is no answer to {text!r}.", field="value")
-        checked[text] = _answer(question, told[text])
+        checked[text] = _answer(text, question, told[text])
     if unknown := [text for text in told if text not in checked]:
         asked = ", ".join(repr(text) for text in checked)
         raise AnswerInvalid(f"{unknown[0]!r} was not asked. Asked: {asked}.", field="value")
     return {"answers": checked}
 
 
-def _declines(value: Any, approved: bool | None) -> bool:
-    """Whether all questions are declined: no answer is `false`, so nothing else can be meant."""
-    if approved is False:
-        return True
-    return isinstance(value, Mapping) and cast("Mapping[str, Any]", value).get("approved") is False
+def _questions(config: Object | None) -> dict[str, Object]:
+    """The questions by their text."""
+    asked = objects((config or {}).get("questions"))
+    return {text: one for one in asked if isinstance(text := one.get("question"), str)}
 
 
-def _questions(config: Any) -> Sequence[Mapping[str, Any]]:
-    told = cast("Mapping[str, Any]", config or {})
-    return [one for one in told.get("questions", []) if isinstance(one.get("question"), str)]
-
-
-def _by_question(questions: Sequence[Mapping[str, Any]], value: Any) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        told = cast("Mapping[str, Any]", value)
-        inner = told.get("answers") if list(told) == ["answers"] else None
-        return cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else told
+def _by_question(questions: Mapping[str, Object], value: object) -> Object:
+    if is_mapping(value):
+        inner = value.get("answers") if list(value) == ["answers"] else None
+        return inner if is_mapping(inner) else value
     if len(questions) == 1:
-        return {questions[0]["question"]: value}
+        return dict.fromkeys(questions, value)
     raise AnswerInvalid(
         f"There are {len(questions)} questions. Answer with an object: question to label.",
         field="value",
     )
 
 
-def _answer(question: Mapping[str, Any], given: Any) -> Any:
+def _answer(text: str, question: Object, given: object) -> str | list[str]:
     """A label that was offered, several of them, or a text of the person's own."""
-    if isinstance(given, list):
-        several = cast("list[Any]", given)
-        if not question.get("multiSelect") or not several:
-            raise AnswerInvalid(
-                f"{question['question']!r} takes one answer, not a list.", field="value"
-            )
-        return [as_text(one, "value") for one in several]
-    return as_json(as_text(given, "value"), "value")
+    if not is_list(given):
+        return checked_text(given, "value")
+    if not question.get("multiSelect") or not given:
+        raise AnswerInvalid(f"{text!r} takes one answer, not a list.", field="value")
+    return [checked_text(one, "value") for one in given]
+
+
+def declined(asked: Interaction, message: str | None) -> RulingResponse | Completion:
+    """What declines the question: an answer, or the end of an interactive session.
+
+    A choice or a text that a workflow waits for cannot be declined: it would have no value to
+    continue with. ValidationError says what to do instead.
+    """
+    match manner_of(asked.type):
+        case "verdict" | "ruling" | "answers":
+            return refusal(asked.type, message)
+        case "outcome":
+            config: Object = asked.config or {}
+            how = "rejected" if form_of(config.get("outcomeSchema")) == "approval" else "cancelled"
+            return Completion(how, error=message)
+        case _ if asked.awaited:
+            raise _needed(asked)
+        case _:
+            return Completion("cancelled", error=message)
+
+
+def refusal(type: str, message: str | None) -> RulingResponse:
+    """A no to a question of this type, and why, if that was said."""
+    response: RulingResponse = {"approved": False}
+    if message is not None:
+        response[KINDS[type].remark] = message
+    return response
+
+
+def _needed(asked: Interaction) -> ValidationError:
+    instead = "Answer in your own words" if asked.other or not asked.options else "Choose one"
+    return ValidationError(
+        f"Question {asked.id} cannot be declined: its workflow needs an answer to continue. "
+        f"{instead}, or end the session: callboard cancel {asked.session_id}",
+        interaction_id=asked.id,
+        session_id=asked.session_id,
+    )

@@ -8,17 +8,18 @@ Later evidence wins: what was recorded before is corrected.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Final, NotRequired
 
 from callboard.events import names
-from callboard.interactions.kinds import KINDS
-from callboard.interactions.records import Interaction, Receipt
-
-OutcomeKind = Literal["allowed", "denied", "dismissed", "presumed", "unknown", "lost"]
-"""allowed: the call ran, or the questions were answered. denied: the agent was told no.
-dismissed: the dialog was left without a decision. presumed: the agent has our answer, and nothing
-contradicts it. unknown: the dialog is gone, and nothing shows why. lost: the agent is gone, or it
-stopped listening before it had our answer."""
+from callboard.events.authors import Author, authored
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, is_list, is_mapping
+from callboard.events.payloads.people import Answered, InputReceivedPayload, Receipt, Source
+from callboard.events.payloads.plates import OutcomeKind
+from callboard.events.payloads.workflow import Authored
+from callboard.interactions.kinds import KINDS, Answers, RulingResponse
+from callboard.interactions.records import Interaction
+from callboard.interactions.rulings import refusal
 
 TERMINAL: Final = "terminal"
 """`via` of what was decided in the agent's own dialog."""
@@ -35,22 +36,25 @@ class Outcome:
 
     kind: OutcomeKind
     via: str | None = None
-    answers: Mapping[str, Any] | None = None
+    answers: Object | None = None
     message: str | None = None
-    source: str = "hook"
+    source: Source = "hook"
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
     status: str
-    response: Any
+    response: Object | None
     via: str | None
     receipt: Receipt | None
 
 
-def settle(
-    id: str, type: str, asked: Interaction | None, outcome: Outcome
-) -> tuple[str, dict[str, Any]] | None:
+class _Settled(Answered):
+    id: str
+    receipt: NotRequired[Receipt | None]
+
+
+def settle(id: str, type: str, asked: Interaction | None, outcome: Outcome) -> Entry | None:
     """The event that records an outcome; None when the record says so already.
 
     asked: the question as it stands; None when it was asked just now, in the same report.
@@ -60,17 +64,31 @@ def settle(
     if outcome.kind == "unknown" and (accepted or not is_open):
         return None  # Something has to show it first.
     record = _record(type, asked, outcome)
-    if not is_open and asked is not None and _is_recorded(asked, record):
-        return None
-    payload = {"id": id, **_told(record), **(_answerer(asked) if accepted else {})}
+    if not is_open and asked is not None:
+        known = _Record(asked.status, asked.response, asked.via, asked.receipt)
+        if known == record:
+            return None
+    payload: _Settled = {**_told(id, record), **_answerer(asked if accepted else None)}
     if not is_open:
-        told = {"status": record.status, "response": record.response, "source": outcome.source}
-        return names.CORRECTED, payload | told
+        return names.CORRECTED(
+            {
+                **payload,
+                "status": record.status,
+                "response": record.response,
+                "source": outcome.source,
+            }
+        )
     if record.response is None:
-        return names.INPUT_CANCELLED, payload | {"reason": _REASONS[outcome.kind]}
+        return names.INPUT_CANCELLED({**payload, "reason": _REASONS[outcome.kind]})
+    received: InputReceivedPayload = {
+        **payload,
+        "value": record.response,
+        "outcome": "completed",
+    }
     verdict = record.response.get("approved")
-    decided = {} if verdict is None else {"approved": verdict}
-    return names.RECEIVED, payload | {"value": record.response, "outcome": "completed"} | decided
+    if isinstance(verdict, bool):
+        received["approved"] = verdict
+    return names.RECEIVED(received)
 
 
 _REASONS: Final[Mapping[OutcomeKind, str]] = {
@@ -84,28 +102,28 @@ _REASONS: Final[Mapping[OutcomeKind, str]] = {
 
 
 def _record(type: str, asked: Interaction | None, outcome: Outcome) -> _Record:
-    accepted = None if asked is None else asked.accepted
-    if asked is None or accepted is None:
-        response = _response(type, outcome)
-        return _Record(_status(response), response, outcome.via or TERMINAL, None)
-    if agrees(type, accepted, outcome):
-        via = outcome.via if outcome.via == TERMINAL else _own_via(asked)
-        return _Record("completed", accepted, via, "delivered")
-    receipt: Receipt = "lost" if outcome.kind == "lost" else "overruled"
+    receipt: Receipt | None = None
+    if asked is not None and asked.accepted is not None:
+        if agrees(type, asked.accepted, outcome):
+            # An answer that was taken for overruled before has the terminal's there.
+            own = "board" if asked.via == TERMINAL else asked.via
+            via = outcome.via if outcome.via == TERMINAL else own
+            return _Record("completed", asked.accepted, via, "delivered")
+        receipt = "lost" if outcome.kind == "lost" else "overruled"
     response = _response(type, outcome)
-    return _Record(_status(response), response, outcome.via or TERMINAL, receipt)
+    status = "cancelled" if response is None else "completed"
+    return _Record(status, response, outcome.via or TERMINAL, receipt)
 
 
-def agrees(type: str, accepted: Mapping[str, Any], outcome: Outcome) -> bool:
+def agrees(type: str, accepted: Object, outcome: Outcome) -> bool:
     """Whether what happened is what was answered: all of it, a message and a rule included."""
     in_terminal = outcome.via == TERMINAL
     match outcome.kind:
         case "presumed":
             return True
         case "allowed" if type == "question":
-            given = accepted.get("answers")
-            told = outcome.answers
-            return given is not None and (told is None or _joined(given) == _joined(told))
+            given, told = accepted.get("answers"), outcome.answers
+            return is_mapping(given) and (told is None or joined(given) == joined(told))
         case "allowed":
             makes_rule = accepted.get("always") is True
             return accepted.get("approved") is True and not (in_terminal and makes_rule)
@@ -117,54 +135,37 @@ def agrees(type: str, accepted: Mapping[str, Any], outcome: Outcome) -> bool:
             return False
 
 
-def _joined(answers: Mapping[str, Any]) -> dict[str, str]:
-    """Answers as a client reports them: several labels stand in one text, side by side."""
-    return {question: _in_one(answer) for question, answer in answers.items()}
+def joined(answers: Object) -> dict[str, str]:
+    """Answers as a client knows them: several labels stand in one text, side by side."""
+    return {
+        question: ", ".join(map(str, answer)) if is_list(answer) else str(answer)
+        for question, answer in answers.items()
+    }
 
 
-def _in_one(answer: Any) -> str:
-    if isinstance(answer, list):
-        return ", ".join(str(label) for label in cast("list[Any]", answer))
-    return str(answer)
-
-
-def _response(type: str, outcome: Outcome) -> dict[str, Any] | None:
+def _response(type: str, outcome: Outcome) -> RulingResponse | Answers | None:
     match outcome.kind:
         case "allowed" if type == "question":
             return {"answers": dict(outcome.answers)} if outcome.answers else None
         case "allowed":
             return {"approved": True}
         case "denied":
-            message = {} if outcome.message is None else {KINDS[type].remark: outcome.message}
-            return {"approved": False, **message}
+            return refusal(type, outcome.message)
         case _:
             return None
 
 
-def _status(response: Any) -> str:
-    return "cancelled" if response is None else "completed"
-
-
-def _own_via(asked: Interaction) -> str | None:
-    # An answer that was taken for overruled before has the terminal's there.
-    return "board" if asked.via == TERMINAL else asked.via
-
-
-def _is_recorded(asked: Interaction, record: _Record) -> bool:
-    known = _Record(asked.status, asked.response, asked.via, asked.receipt)
-    return known == record
-
-
-def _told(record: _Record) -> dict[str, Any]:
-    told: dict[str, Any] = {} if record.via is None else {"via": record.via}
+def _told(id: str, record: _Record) -> _Settled:
+    told: _Settled = {"id": id}
+    if record.via is not None:
+        told["via"] = record.via
     # Another hook may have decided. Where nothing is said, an answer counts as delivered.
     if record.receipt is not None or record.via != TERMINAL:
         told["receipt"] = record.receipt
     return told
 
 
-def _answerer(asked: Interaction | None) -> dict[str, Any]:
-    if asked is None:
+def _answerer(asked: Interaction | None) -> Authored:
+    if asked is None or asked.answered_by is None:
         return {}
-    told = {"by": asked.answered_by, "as": asked.answered_as}
-    return {key: value for key, value in told.items() if value is not None}
+    return authored(Author(asked.answered_by, asked.answered_as))

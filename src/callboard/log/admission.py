@@ -18,7 +18,7 @@ from callboard.errors import (
 from callboard.log.protocol import Base, Writing
 
 
-class Standing(NamedTuple):
+class StreamState(NamedTuple):
     """Where a stream stands: its length and its lease."""
 
     head: int
@@ -36,8 +36,8 @@ class Claimant:
 
 
 def admit_fork(
-    stream: str, standing: Standing | None, base: Base, parent: Standing | None
-) -> Standing:
+    stream: str, standing: StreamState | None, base: Base, parent: StreamState | None
+) -> StreamState:
     """Where a stream begins that forks `parent`; raises when it cannot."""
     if standing is not None:
         raise _exists(stream, standing.head)
@@ -54,19 +54,19 @@ def admit_fork(
             expected=base.position,
             actual=parent.head,
         )
-    return Standing(base.position)
+    return StreamState(base.position)
 
 
 def admit(
-    stream: str, standing: Standing | None, writing: Writing, growth: int, claimant: Claimant
-) -> Standing:
+    stream: str, standing: StreamState | None, writing: Writing, growth: int, claimant: Claimant
+) -> StreamState:
     """Where the stream stands after `growth` more events; raises when the append is refused."""
     touches_lease = writing.claim or writing.settle or writing.release
     if standing is None and not growth and touches_lease:
         raise SessionNotFound(f"There is no session {stream} to claim or settle.", session=stream)
     if writing.expect == 0 and writing.base is None and standing is not None and standing.head:
         raise _exists(stream, standing.head)
-    now = standing or Standing(0)
+    now = standing or StreamState(0)
     if writing.epoch is not None:
         _check_epoch(stream, now, writing.epoch, claimant.owner)
     if writing.expect is not None and writing.expect != now.head:
@@ -81,9 +81,9 @@ def admit(
         now = _take(stream, now, claimant, renew=writing.claim)
     head = now.head + growth
     if writing.settle:
-        return Standing(head, None, now.epoch, head)
+        return StreamState(head, None, now.epoch, head)
     owner = None if writing.release else now.owner
-    return Standing(head, owner, now.epoch, now.settled)
+    return StreamState(head, owner, now.epoch, now.settled)
 
 
 def admit_gone(stream: str, writing: Writing, growth: int, claimant: Claimant) -> None:
@@ -108,7 +108,7 @@ def admit_deletion(stream: str, owner: str | None, *, exists: bool) -> None:
         raise _owned(stream, owner)
 
 
-def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:
+def _check_epoch(stream: str, now: StreamState, epoch: int, owner: str) -> None:
     if now.owner != owner or now.epoch != epoch:
         raise OwnershipLost(
             f"Session {stream} is no longer driven from here (epoch {epoch}): its lease is now at "
@@ -119,7 +119,7 @@ def _check_epoch(stream: str, now: Standing, epoch: int, owner: str) -> None:
         )
 
 
-def _take(stream: str, now: Standing, claimant: Claimant, *, renew: bool) -> Standing:
+def _take(stream: str, now: StreamState, claimant: Claimant, *, renew: bool) -> StreamState:
     if now.owner is not None and claimant.alive(now.owner):
         raise _owned(stream, now.owner)
     return now._replace(owner=claimant.owner, epoch=now.epoch + renew)

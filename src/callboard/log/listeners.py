@@ -2,28 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from callboard.errors import StoreError
+from callboard.events.envelope import Event
 from callboard.log.protocol import Notify
 
-Item = TypeVar("Item")
+_TAIL_SLICE = 256
+"""How many events a tail reads at once."""
 
 ALL = None
 """Listen to every stream."""
 
 
-def _nothing() -> None:
-    """For a log that needs no preparation to know what happens in it."""
-
-
 class Listeners:
     """Callbacks by stream; each is called once per commit that concerns it.
 
-    `started` is called when there is a first listener.
+    `started` is called when there is a first listener, unless a log knows anyhow what happens.
     """
 
-    def __init__(self, started: Callable[[], None] = _nothing) -> None:
+    def __init__(self, started: Callable[[], None] | None = None) -> None:
         self._by_stream: dict[str | None, dict[object, Notify]] = {}
         self._started = started
 
@@ -33,7 +31,7 @@ class Listeners:
     def add(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` whenever the stream grows, until the returned function is called."""
         token = object()
-        if not self._by_stream:
+        if not self._by_stream and self._started is not None:
             self._started()
         self._by_stream.setdefault(stream, {})[token] = notify
 
@@ -44,10 +42,6 @@ class Listeners:
                 self._by_stream.pop(stream, None)
 
         return undo
-
-    def streams(self) -> list[str]:
-        """The streams that somebody listens to by name."""
-        return [stream for stream in self._by_stream if stream is not None]
 
     def wake(self, heads: Mapping[str, int | None]) -> None:
         """Call everyone who listens to one of these streams, in the loop's next turn.
@@ -68,7 +62,7 @@ class Listeners:
 
     def wake_all(self) -> None:
         """Call every listener: the log closes, or nobody knows what has changed."""
-        self.wake(dict.fromkeys(self.streams()))
+        self.wake(dict.fromkeys(stream for stream in self._by_stream if stream is not None))
 
 
 def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | None]]) -> None:
@@ -81,19 +75,45 @@ def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | No
             loop.call_exception_handler({"message": message, "exception": error})
 
 
-class Source(Protocol):
-    """What `follow` needs of a log."""
-
+class _Followed(Protocol):
     listeners: Listeners
     closed: bool
 
+    @property
+    def read(self) -> Callable[..., Awaitable[list[Event]]]: ...
+    @property
+    def read_all(self) -> Callable[..., Awaitable[list[tuple[int, Event]]]]: ...
 
-async def follow(
-    source: Source,
+
+class Tailed:
+    """The tails of a log, which follow from how it reads and whom it wakes."""
+
+    async def tail(self: _Followed, stream: str, after: int = 0) -> AsyncIterator[Event]:
+        """History, then whatever comes, from this process or another: no gap, no repeat."""
+
+        async def more(last: int) -> list[tuple[int, Event]]:
+            events = await self.read(stream, last, limit=_TAIL_SLICE)
+            return [(event.position, event) for event in events]
+
+        async for _, event in _follow(self, stream, after, more):
+            yield event
+
+    async def tail_all(self: _Followed, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """All streams by one global sequence, which comes first in each pair."""
+
+        async def more(last: int) -> list[tuple[int, Event]]:
+            return await self.read_all(last, limit=_TAIL_SLICE)
+
+        async for item in _follow(self, ALL, after, more):
+            yield item
+
+
+async def _follow(
+    source: _Followed,
     stream: str | None,
     after: int,
-    more: Callable[[int], Awaitable[list[tuple[int, Item]]]],
-) -> AsyncIterator[tuple[int, Item]]:
+    more: Callable[[int], Awaitable[list[tuple[int, Event]]]],
+) -> AsyncIterator[tuple[int, Event]]:
     """Give what `more(after)` finds, then wait for a commit and look again.
 
     Nothing is lost, because the wish to be woken is recorded before looking; nothing is

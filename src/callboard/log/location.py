@@ -5,8 +5,10 @@ from pathlib import Path
 from callboard.errors import ValidationError
 
 
-def database_path(db: str | Path) -> Path:
-    """The file that a database address means."""
+def database_path(db: str | Path | None) -> Path:
+    """The file that a database address means; without one, the default database."""
+    if db is None:
+        return default_path()
     text = str(db)
     if text.startswith("sqlite:///"):
         text = text.removeprefix("sqlite:///")

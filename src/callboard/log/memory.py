@@ -1,9 +1,10 @@
 """A log that lives as long as its process: for tests, for `run` without a database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from pathlib import Path
 
 from callboard.clock import Clock, SystemClock
 from callboard.errors import StoreError
@@ -13,14 +14,14 @@ from callboard.events.rows import SESSION_COLUMN, SHARED, Drop, Projection, Quer
 from callboard.ids import short_id
 from callboard.log.admission import (
     Claimant,
-    Standing,
+    StreamState,
     admit,
     admit_deletion,
     admit_fork,
     admit_gone,
 )
-from callboard.log.listeners import ALL, Listeners, follow
-from callboard.log.memory_views import MemoryViews
+from callboard.log.listeners import Listeners, Tailed
+from callboard.log.memory_views import MemoryViews, StreamFacts
 from callboard.log.protocol import (
     ANYHOW,
     Appended,
@@ -32,21 +33,21 @@ from callboard.log.protocol import (
     no_views,
 )
 from callboard.log.quota import Quota
-from callboard.log.records import Record, record, restore
+from callboard.log.records import StoredEvent, id_text, record, restore
 
 
 @dataclass(slots=True, eq=False)
 class _Stream:
     id: str
-    standing: Standing
+    standing: StreamState
     updated_at: int
     base: "_Stream | None" = None
     base_position: int = 0
-    own: list[Record] = field(default_factory=list[Record])
+    own: list[StoredEvent] = field(default_factory=list[StoredEvent])
     forks: "list[_Stream]" = field(default_factory=list["_Stream"])
     hidden: bool = False
 
-    def at(self, position: int) -> Record:
+    def at(self, position: int) -> StoredEvent:
         """The record at a position, from here or from the stream that this one forked."""
         stream = self.owning(position)
         return stream.own[position - stream.base_position - 1]
@@ -58,7 +59,7 @@ class _Stream:
             stream = stream.base
         return stream
 
-    def between(self, after: int, last: int) -> Iterator[Record]:
+    def between(self, after: int, last: int) -> Iterator[StoredEvent]:
         """The records with after < position <= last, from wherever they were appended."""
         parts: list[tuple[_Stream, int]] = []
         stream: _Stream | None = self
@@ -82,7 +83,7 @@ class _Stream:
 
 
 @dataclass(slots=True)
-class Memory:
+class SharedMemory:
     """What several handles on one memory share, as several processes share a file."""
 
     streams: dict[str, _Stream] = field(default_factory=dict[str, _Stream])
@@ -91,7 +92,7 @@ class Memory:
     living: dict[str, Listeners] = field(default_factory=dict[str, Listeners])
 
 
-class MemoryLog:
+class MemoryLog(Tailed):
     """Streams in dictionaries, with every promise of `EventLog` but that of surviving.
 
     `memory` lets several handles share one memory, each with an owner of its own.
@@ -101,12 +102,13 @@ class MemoryLog:
         self,
         project: Projection = no_views,
         clock: Clock | None = None,
-        memory: Memory | None = None,
+        memory: SharedMemory | None = None,
     ) -> None:
         self.owner = short_id()
+        self.path: Path | None = None
         self.closed = False
         self.listeners = Listeners()
-        self.memory = memory or Memory()
+        self.memory = memory or SharedMemory()
         self._project = project
         self._clock = clock or SystemClock()
         self._claimant = Claimant(self.owner, self.memory.living.__contains__)
@@ -128,12 +130,10 @@ class MemoryLog:
         if known is not None and known.hidden:
             admit_gone(stream, writing, len(events), self._claimant)
             return Appended(0, 0, 0)
-        found = known or self._new_stream(stream, writing.base)
-        if writing.base is not None:
-            self._check_fork(stream, known, writing.base)
-        exists = known is not None or writing.base is not None
-        before = found.standing if exists else None
-        after = admit(stream, before, writing, len(events), self._claimant)
+        found = self._fork(stream, known, writing.base) if writing.base else known
+        exists = found is not None
+        after = admit(stream, found and found.standing, writing, len(events), self._claimant)
+        found = found or _Stream(stream, StreamState(0), self._clock.now_ms())
         first = found.standing.head + 1
         placed = [place(event, stream, first + i) for i, event in enumerate(events)]
         self.memory.views.apply([change for event in placed for change in self._project(event)])
@@ -150,18 +150,12 @@ class MemoryLog:
             self._wake(stream, after.head)
         return Appended(after.head, after.epoch, sum(map(len, payloads)))
 
-    def _new_stream(self, stream: str, base: Base | None) -> _Stream:
-        new = _Stream(stream, Standing(0), self._clock.now_ms())
-        parent = self._visible(base.stream) if base else None
-        if base and parent:
-            new.standing = Standing(base.position)
-            new.base = parent.owning(base.position)
-            new.base_position = base.position
-        return new
-
-    def _check_fork(self, stream: str, known: _Stream | None, base: Base) -> None:
+    def _fork(self, stream: str, known: _Stream | None, base: Base) -> _Stream:
         parent = self._visible(base.stream)
-        admit_fork(stream, known and known.standing, base, parent and parent.standing)
+        start = admit_fork(stream, known and known.standing, base, parent and parent.standing)
+        assert parent is not None
+        owner = parent.owning(base.position)
+        return _Stream(stream, start, self._clock.now_ms(), owner, base.position)
 
     def _visible(self, stream: str) -> _Stream | None:
         found = self.memory.streams.get(stream)
@@ -195,7 +189,7 @@ class MemoryLog:
                 events.append(self._restore(found, stored, quota))
         return events
 
-    def _restore(self, stream: _Stream, stored: Record, quota: Quota | None = None) -> Event:
+    def _restore(self, stream: _Stream, stored: StoredEvent, quota: Quota | None = None) -> Event:
         if quota is not None:
             quota.events -= 1
         return restore(stored, stream.id, lambda position: stream.at(position).payload, quota)
@@ -216,25 +210,6 @@ class MemoryLog:
                 return found
             upto, part = min(upto, part.base_position), part.base
         return 0
-
-    async def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then whatever comes: no gap, no repeat."""
-
-        async def more(last: int) -> list[tuple[int, Event]]:
-            events = await self.read(stream, last, limit=256)
-            return [(event.position, event) for event in events]
-
-        async for _, event in follow(self, stream, after, more):
-            yield event
-
-    async def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """All streams by one global sequence, which comes first in each pair."""
-
-        async def more(last: int) -> list[tuple[int, Event]]:
-            return await self.read_all(last, limit=256)
-
-        async for item in follow(self, ALL, after, more):
-            yield item
 
     async def read_all(
         self, after: int, upto: int | None = None, limit: Limit = None
@@ -260,9 +235,13 @@ class MemoryLog:
         """Rows of a view."""
         self._check_open()
 
-        def of_stream(session: str) -> tuple[int, int, str | None] | None:
+        def of_stream(session: str) -> StreamFacts:
             found = self._visible(session)
-            return (found.standing.head, found.updated_at, found.standing.owner) if found else None
+            if found is None:
+                return StreamFacts()
+            now = found.standing
+            last = id_text(found.at(now.head).id)
+            return StreamFacts(now.head, found.updated_at, now.owner, now.settled, last)
 
         return self.memory.views.rows(query, of_stream)
 
@@ -308,7 +287,7 @@ class MemoryLog:
         admit_deletion(stream, living, exists=found is not None)
         assert found is not None
         head, _, epoch, _ = found.standing
-        found.standing, found.hidden = Standing(head, None, epoch, head), True
+        found.standing, found.hidden = StreamState(head, None, epoch, head), True
         others = [view for view in SESSION_COLUMN if view != SHARED]
         drops = [Drop(view, {SESSION_COLUMN[view]: stream}) for view in others]
         self.memory.views.apply([*drops, *self._unneeded(found)])
@@ -324,7 +303,7 @@ class MemoryLog:
 
     def _shared_rows(self, stream: _Stream) -> list[Row]:
         query = Query(SHARED, {SESSION_COLUMN[SHARED]: stream.id})
-        return self.memory.views.rows(query, lambda _: None)
+        return self.memory.views.rows(query, lambda _: StreamFacts())
 
     async def trim(self, limit: int = 1000) -> int:
         """Remove at most so many events of deleted streams that no fork needs."""
@@ -359,7 +338,7 @@ class MemoryLog:
         for stream in self.memory.streams.values():
             now = stream.standing
             if now.owner == self.owner:
-                stream.standing = Standing(now.head, None, now.epoch, now.settled)
+                stream.standing = StreamState(now.head, None, now.epoch, now.settled)
         self.crash()
 
     def crash(self) -> None:

@@ -1,6 +1,7 @@
 """The views of a log in memory: rows in dictionaries, changed and asked like tables."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from callboard.events.rows import (
     KEYS,
@@ -18,8 +19,19 @@ from callboard.log.tables import Table, small, table_of
 
 Key = tuple[Cell, ...]
 Rows = dict[Key, dict[str, Cell]]
-OfStream = Callable[[str], tuple[int, int, str | None] | None]
-"""(position, updated_at, owner) of a stream, when there is one."""
+
+
+class StreamFacts(NamedTuple):
+    """What a row may tell of its stream, beside its own columns."""
+
+    head: int | None = None
+    updated_at: int | None = None
+    owner: str | None = None
+    settled: int | None = None
+    last: str | None = None
+
+
+OfStream = Callable[[str], StreamFacts]
 
 
 class MemoryViews:
@@ -92,6 +104,9 @@ class MemoryViews:
         rows = self._candidates(query.table, query.where).values()
         if query.table == "sessions":
             rows = [_complete_session(row, of_stream) for row in rows]
+        if query.with_stream:
+            column = SESSION_COLUMN[query.table]
+            rows = [{**row, **_standing(of_stream(str(row[column])))} for row in rows]
         found = [dict(row) for row in rows if _fits(row, query)]
         if query.count:
             return [{"count": len(found)}]
@@ -124,9 +139,18 @@ def _complete_session(row: Mapping[str, Cell], of_stream: OfStream) -> dict[str,
         questions=int(row["pending"] or 0),
         entered=row["phase"] is not None,
     )
-    position, updated_at, owner = of_stream(str(row["id"])) or (None,) * 3
+    position, updated_at, owner, *_ = of_stream(str(row["id"]))
     more = {"status": status, "position": position, "updated_at": updated_at, "owner": owner}
     return {**row, **more}
+
+
+def _standing(stream: StreamFacts) -> dict[str, Cell]:
+    return {
+        "stream_head": stream.head,
+        "stream_owner": stream.owner,
+        "stream_settled": stream.settled,
+        "stream_last": stream.last,
+    }
 
 
 def _fits(row: Row, query: Query) -> bool:

@@ -1,16 +1,12 @@
-"""Who has the database open, and whether they are alive.
+"""Who has a database open: each owner holds a lock for as long as its process lives."""
 
-Beside the database lies a folder with one lock file per open handle, held while its process
-lives. A process that is stopped or hangs keeps its lock; it is known by the age of its heartbeat,
-which is the lock file's modification time.
-"""
-
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+from callboard.disk.locks import hold, is_held
 from callboard.ids import short_id
-from callboard.log.living import hold, is_held
 
 _BEAT_EVERY = 2.0
 
@@ -92,3 +88,28 @@ class Owners:
         if not crashed:
             self._remove(self.owner)
         os.close(self._lock)
+
+
+class Heartbeat:
+    """One timer per open handle, begun with its first lease: no database is written."""
+
+    def __init__(self, owners: Owners) -> None:
+        self._owners = owners
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Beat in the running loop, unless it does already."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._beat(loop)
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._owners.beat()
+        self._timer = loop.call_later(self._owners.beat_every, self._beat, loop)
+
+    def stop(self) -> None:
+        """Beat no more."""
+        if self._timer is not None:
+            self._timer.cancel()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from callboard.events.envelope import Event, NewEvent
@@ -94,6 +95,11 @@ class EventLog(Protocol):
 
     owner: str
     """The id under which this log claims leases: one per open handle."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it is kept in; None if there is none."""
+        ...
 
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW

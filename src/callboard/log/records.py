@@ -14,7 +14,7 @@ StoredId = bytes | str
 """A UUID's 16 bytes, or any other id as text."""
 
 
-class Record(NamedTuple):
+class StoredEvent(NamedTuple):
     """One stored event; the order of the fields is that of the columns read."""
 
     position: int
@@ -30,10 +30,10 @@ PayloadAt = Callable[[int], bytes]
 """Finds the stored payload at a position of the stream that is being read."""
 
 
-def record(event: NewEvent, position: int, payload: bytes) -> Record:
+def record(event: NewEvent, position: int, payload: bytes) -> StoredEvent:
     """Make the stored form of an event whose payload has been encoded."""
     caused_by = event.caused_by
-    return Record(
+    return StoredEvent(
         position,
         stored_id(event.id),
         event.name,
@@ -45,7 +45,7 @@ def record(event: NewEvent, position: int, payload: bytes) -> Record:
 
 
 def restore(
-    stored: Record, session_id: str, payload_at: PayloadAt, quota: Quota | None = None
+    stored: StoredEvent, session_id: str, payload_at: PayloadAt, quota: Quota | None = None
 ) -> Event:
     """Make an event of its stored form, in the newest shape that is known.
 
@@ -55,7 +55,7 @@ def restore(
     def unpacked(data: bytes) -> bytes:
         plain = codec.unpack(data)
         if quota is not None:
-            quota.spend(len(plain))
+            quota.size -= len(plain)
         return plain
 
     def output_at(position: int) -> Json:

@@ -82,7 +82,7 @@ def table_of(change: RowChange | Query) -> Table:
 
 def migrations() -> list[tuple[str, str]]:
     """Every migration as (file name, SQL), oldest first."""
-    folder = resources.files("callboard.log").joinpath("migrations")
+    folder = resources.files("callboard.log.sqlite").joinpath("migrations")
     files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
     return sorted((file.name, file.read_text(encoding="utf-8")) for file in files)
 

@@ -8,7 +8,7 @@ import ctypes
 import os
 import socket
 import sys
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Final
 
 from callboard.errors import CallboardError
@@ -26,11 +26,13 @@ def inherited(environment: MutableMapping[str, str] = os.environ) -> socket.sock
 
     What says so is taken out of the environment: it is not meant for our children.
     """
-    handed = _from_systemd(environment) or _from_launchd()
-    found = [_socket(number) for number in handed]
-    listening = [one for one in found if one is not None]
+    handed = _from_systemd(environment)
+    if not handed and sys.platform == "darwin":
+        handed = _launch_activate_socket(NAME)
     if not handed:
         return None
+    found = [_socket(number) for number in handed]
+    listening = [one for one in found if one is not None]
     if len(listening) != 1:
         raise CallboardError(
             f"{len(handed)} sockets were handed over, and {len(listening)} of them listen for "
@@ -46,12 +48,6 @@ def _from_systemd(environment: MutableMapping[str, str]) -> Sequence[int]:
     for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
         environment.pop(name, None)
     return range(_FIRST, _FIRST + int(count))
-
-
-def _from_launchd(activate: Callable[[str], Sequence[int]] | None = None) -> Sequence[int]:
-    if sys.platform != "darwin" and activate is None:
-        return ()
-    return (activate or _launch_activate_socket)(NAME)
 
 
 def _launch_activate_socket(name: str) -> Sequence[int]:

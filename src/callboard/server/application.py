@@ -1,27 +1,29 @@
-"""The ASGI application: routes, errors, and the guard before them."""
+"""The ASGI application: routes, errors, and a shortcut for hooks."""
 
 from importlib.metadata import version
+from typing import Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from callboard.errors import CallboardError
 from callboard.server import problems
-from callboard.server.hook_shortcut import HookShortcut
+from callboard.server.access.hook_bodies import PREFIX
+from callboard.server.problems import callboard_problem
 from callboard.server.routes import (
     control,
-    docs,
-    health,
     hooks,
     interactions,
     login,
-    metrics,
     plates,
     sessions,
+    status,
     streams,
     ui,
-    workflows,
 )
 from callboard.server.service import Service
 
+_ROUTE: Final = hooks.router.routes[0]
 _ABOUT = """
 Run workflows, answer their questions, watch them live.
 
@@ -31,22 +33,54 @@ Everything needs a token: `Authorization: Bearer TOKEN`. Errors come as
 
 ROUTERS = (
     hooks.router,
-    workflows.router,
+    sessions.workflows,
     sessions.router,
     control.router,
     streams.router,
     interactions.router,
     plates.router,
     login.router,
-    health.router,
-    metrics.router,
-    docs.router,
+    status.router,
     ui.router,
 )
 
 
+class HookShortcut:
+    """Answers hooks before a route is looked for; everything else goes on its way.
+
+    To find the route and to read its parameters takes FastAPI as long as the log takes to write.
+    The route stands there all the same: for the OpenAPI document, and for what is no POST.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a hook, or go on."""
+        agent = _agent(scope)
+        if agent is None:
+            await self._app(scope, receive, send)
+            return
+        scope["route"] = _ROUTE  # As the router would: requests are counted by it.
+        request = Request(scope, receive)
+        try:
+            response = await hooks.hook(request, agent)
+        except CallboardError as error:
+            response = await callboard_problem(request, error)
+        await response(scope, receive, send)
+
+
+def _agent(scope: Scope) -> str | None:
+    """Whose hook it is; None for any other request."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return None
+    path: str = scope["path"]
+    agent = path.removeprefix(PREFIX)
+    return agent if len(agent) < len(path) and agent and "/" not in agent else None
+
+
 def build(service: Service) -> FastAPI:
-    """Put the application together. The guard is put around it by `callboard.server.running`."""
+    """Put the application together. The guard is put around it by `callboard.server.wiring`."""
     app = FastAPI(
         title="Callboard",
         version=version("callboard"),

@@ -3,31 +3,58 @@
 import asyncio
 from bisect import bisect_right, insort
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final
 
+from callboard.drivers.execution import with_final_state
+from callboard.engine.loading import view_at
+from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.log.protocol import Limit, Portion
+from callboard.log.protocol import EventLog, Limit, Portion
 from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
-from callboard.server.settings import Settings
+from callboard.server.settings import ServerSettings
+
+OUTLINE: Final = "\0outline"
+"""The key of the channel that tells of everything in outline. No session has it."""
 
 
-class Source(Protocol):
-    """Where a channel's events come from."""
+class ChannelSource:
+    """Where a channel's events come from: a session, or everything by the global sequence.
 
-    ends: bool
-    """Whether the stream is over after a terminal event."""
+    In outline, that something happened is told, and of what it says only which question it means.
+    """
+
+    def __init__(self, log: EventLog, key: str | None) -> None:
+        self.key = key
+        self._outlines = key == OUTLINE
+        self.session_id = session_id = None if self._outlines else key
+        self.ends = session_id is not None
+        """Whether the stream is over after a terminal event."""
+        self._log = log
 
     async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
         """The events after one place and up to another, as many as told."""
-        ...
+        if self.session_id is None:
+            found = await self._log.read_all(after, upto, limit)
+            return [(at, _outlined(one)) for at, one in found] if self._outlines else found
+        events = await self._log.read(self.session_id, after, upto, limit)
+        if events and events[-1].name == names.COMPLETED:
+            events = with_final_state(events, (await view_at(self._log, self.session_id)).state)
+        return [(event.position, event) for event in events]
 
     async def head(self) -> int:
         """The last place there is."""
-        ...
+        if self.session_id is None:
+            return await self._log.last_sequence()
+        return await self._log.head(self.session_id)
 
     def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
         """Be told when there is more; returns an undo."""
-        ...
+        return self._log.on_change(self.session_id, notify)
+
+
+def _outlined(event: Event) -> Event:
+    payload = {"id": event.payload["id"]} if "id" in event.payload else {}
+    return event._replace(payload=payload)
 
 
 class Channel:
@@ -36,17 +63,18 @@ class Channel:
     Reading waits for nobody: a reader has a place of its own, and takes what there is behind it.
     """
 
-    def __init__(self, key: str | None, source: Source, pages: Pages, settings: Settings) -> None:
+    def __init__(self, source: ChannelSource, pages: Pages, settings: ServerSettings) -> None:
         self.readers = 0
         self.closed = False
         self.left = asyncio.Event()
         """Set when the last reader has gone."""
-        self._key = key
+        self.news = asyncio.Event()
+        """Set when there may be more, or when it has been quiet for long; taken before reading."""
+        self._key = source.key
         self._source = source
         self._pages = pages
         self._settings = settings
         self._loop = asyncio.get_running_loop()
-        self._news = asyncio.Event()
         self._version = 0
         self._live: Page | None = None
         self._ends: list[int] = []
@@ -57,11 +85,6 @@ class Channel:
         self._timer = self._loop.call_later(settings.heartbeat, self._tell)
         self._due = self._timer.when()
         self._undo = source.listen(self._notice)
-
-    @property
-    def news(self) -> asyncio.Event:
-        """Set when there may be more, or when it has been quiet for long; taken before reading."""
-        return self._news
 
     def _notice(self, head: int | None) -> None:
         self._version += 1
@@ -76,7 +99,7 @@ class Channel:
 
     def _tell(self) -> None:
         self._told_at = self._loop.time()
-        told, self._news = self._news, asyncio.Event()
+        told, self.news = self.news, asyncio.Event()
         told.set()
         self._arm(self._told_at + self._settings.heartbeat)
 
@@ -161,4 +184,4 @@ class Channel:
         self.closed = True
         self._undo()
         self._timer.cancel()
-        self._news.set()
+        self.news.set()

@@ -5,11 +5,12 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from callboard.errors import Overloaded
 from callboard.server.access.peers import KEY, Peer
-from callboard.server.memory import HOLDING, Memory
+from callboard.server.memory import HOLDING, MemoryBudget
 from callboard.server.pacing import ABORT, BUFFERED
 
 _HEAD_WITHIN = 10.0
@@ -45,11 +46,11 @@ class Connection(HttpToolsProtocol):
     _unsent = 0
     """Bytes that were counted because the client does not read them."""
 
-    def __init__(self, *given: Any, memory: Memory, **more: Any) -> None:
+    def __init__(self, *given: Any, memory: MemoryBudget, **more: Any) -> None:
         super().__init__(*given, **more)
         self._memory = memory
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Identify the client, and start to wait for a request."""
         super().connection_made(transport)
         self._peer = Peer(transport)
@@ -67,7 +68,7 @@ class Connection(HttpToolsProtocol):
             self._answering.disconnected = True
             self._answering.message_event.set()
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 

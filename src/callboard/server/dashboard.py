@@ -52,10 +52,6 @@ class Dashboard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def page(self) -> File | None:
-        """The page that all of the dashboard's addresses show; None when it was not built."""
-        return self.file("index.html")
-
     def file(self, path: str) -> File | None:
         """The file at an address below the dashboard's; None when there is none."""
         parts = path.split("/")

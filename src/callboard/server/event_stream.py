@@ -7,9 +7,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from callboard.errors import Overloaded
-from callboard.server.measured import OUTERMOST
 from callboard.server.pacing import ABORT, BUFFERED
-from callboard.server.streams import Reader
+from callboard.server.request_metrics import OUTERMOST
+from callboard.server.streams import StreamReader
 
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -26,7 +26,7 @@ class EventStream(Response):
     chunk, and is cut off when that lasts; it comes back with the id of its last event.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StreamReader) -> None:
         super().__init__(headers=HEADERS)
         # Neither a length nor a second type: the body is not known beforehand.
         self.raw_headers = [(n, v) for n, v in self.raw_headers if n != b"content-length"]

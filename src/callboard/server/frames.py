@@ -13,7 +13,7 @@ import orjson
 from callboard.errors import Overloaded
 from callboard.events.envelope import Event
 from callboard.events.names import TERMINAL
-from callboard.server.memory import Memory
+from callboard.server.memory import MemoryBudget
 
 LARGEST_PAGE = 1_048_576
 """Bytes after which a page ends early; one frame may have more."""
@@ -118,7 +118,7 @@ PageKey = tuple[str | None, int]
 class Pages:
     """Full pages, the least recently used of which are forgotten when they weigh too much."""
 
-    def __init__(self, most_bytes: int, memory: Memory) -> None:
+    def __init__(self, most_bytes: int, memory: MemoryBudget) -> None:
         self._most = most_bytes
         self._holding = memory.holding("cache", self.clear)
         self._pages: OrderedDict[PageKey, Page] = OrderedDict()

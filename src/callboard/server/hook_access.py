@@ -10,7 +10,7 @@ import logging
 from pathlib import Path
 from typing import Final
 
-from callboard.board.places import connection_file, hooks_folder, write_connection
+from callboard.board.hook_folders import connection_file, hooks_folder, write_connection
 from callboard.errors import StoreError
 from callboard.server.access.tokens import Tokens
 

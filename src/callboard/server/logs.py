@@ -9,18 +9,18 @@ import logging
 import re
 import sys
 from http import HTTPStatus
-from typing import Any, Final, Literal, TextIO
+from typing import Literal, TextIO
 
 import orjson
 from rich.console import Console
 from rich.text import Text
 
-from callboard.display.characters import visible
+from callboard.display.lines import visible
 from callboard.events.moments import from_ms, iso
-from callboard.server.measured import NO_STATUS, Served
+from callboard.server.access.audit import writable
+from callboard.server.request_metrics import NO_STATUS, ServedRequest
 
 Format = Literal["json", "text"]
-FORMATS: Final[tuple[Format, ...]] = ("json", "text")
 
 _requests = logging.getLogger("callboard.requests")
 
@@ -45,7 +45,7 @@ def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
     out = stream or sys.stderr
     if wanted is None:
         wanted = "text" if out.isatty() else "json"
-    handler = JsonLines(out) if wanted == "json" else ShortLines(out)
+    handler = JsonLogLines(out) if wanted == "json" else ShortLines(out)
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for chatty in ("httpx", "httpcore", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
@@ -53,7 +53,7 @@ def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
     logging.getLogger("callboard.audit").setLevel(logging.WARNING)
 
 
-def served(request: Served) -> None:
+def served(request: ServedRequest) -> None:
     """Write down a request that is over; one whether the server lives only when it does not."""
     often = request.route == _OFTEN and request.status == HTTPStatus.OK
     level = logging.DEBUG if often else _level(request.status)
@@ -91,28 +91,23 @@ def without_secrets(text: str) -> str:
     return _SECRETS.sub("[secret]", text)
 
 
-class JsonLines(logging.StreamHandler[TextIO]):
+class JsonLogLines(logging.StreamHandler[TextIO]):
     """One JSON object a line: time, level, logger, message, and the fields of a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
-        fields: dict[str, Any] = getattr(record, "fields", {})
-        line: dict[str, Any] = {
+        fields: dict[str, object] = getattr(record, "fields", {})
+        line: dict[str, object] = {
             "time": iso(from_ms(int(record.created * 1000))),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _writable(record.getMessage()),
+            "message": writable(record.getMessage()),
             **fields,
         }
         if record.exc_info:
-            line["error"] = _writable(_FORMATTER.formatException(record.exc_info))
+            line["error"] = writable(_FORMATTER.formatException(record.exc_info))
         text = orjson.dumps(line, default=str).decode()
         return without_secrets(text)
-
-
-def _writable(text: str) -> str:
-    # A name of a file may hold bytes that are no UTF-8; JSON takes none of them.
-    return text.encode(errors="backslashreplace").decode()
 
 
 class ShortLines(logging.StreamHandler[TextIO]):

@@ -18,7 +18,7 @@ STREAMS: Final = "streams"
 _RETRY_AFTER: Final = 2
 
 
-class Memory:
+class MemoryBudget:
     """How many bytes connections hold together, and who holds them."""
 
     def __init__(self, most: int) -> None:
@@ -27,17 +27,17 @@ class Memory:
         self.refused = 0
         """How often somebody was refused or cut off for lack of memory."""
         self._held: dict[str, int] = {}
-        self._holders: set[Holding] = set()
+        self._holders: set[ConnectionMemory] = set()
 
-    def holding(self, who: str, cut: Callable[[], None]) -> "Holding":
+    def holding(self, who: str, cut: Callable[[], None]) -> "ConnectionMemory":
         """What somebody holds from now on; `cut` makes them let go of it."""
-        return Holding(self, who, cut)
+        return ConnectionMemory(self, who, cut)
 
     def share(self, who: str) -> int:
         """How much one caller may hold; what streams share is shared by many."""
         return self.most // (2 if who == STREAMS else SHARES)
 
-    def add(self, holder: "Holding", size: int) -> None:
+    def add(self, holder: "ConnectionMemory", size: int) -> None:
         """Count what somebody holds now, more or less than before."""
         holder.held += size
         self.used += size
@@ -51,7 +51,7 @@ class Memory:
         else:
             self._holders.discard(holder)
 
-    def make_room(self, holder: "Holding", size: int) -> None:
+    def make_room(self, holder: "ConnectionMemory", size: int) -> None:
         """Cut off who holds most until there is room; Overloaded when that is who asks."""
         while (crowd := self._crowd(holder.who, size)) is not None:
             largest = max(crowd, key=lambda one: one.held, default=holder)
@@ -65,7 +65,7 @@ class Memory:
             largest.release()
             largest.cut()
 
-    def _crowd(self, who: str, size: int) -> "list[Holding] | None":
+    def _crowd(self, who: str, size: int) -> "list[ConnectionMemory] | None":
         """Those who have to make room: the others of the same caller, or all; None for enough."""
         if self._held.get(who, 0) + size > self.share(who):
             return [one for one in self._holders if one.who == who]
@@ -74,10 +74,10 @@ class Memory:
         return None
 
 
-class Holding:
+class ConnectionMemory:
     """What one connection holds."""
 
-    def __init__(self, memory: Memory, who: str, cut: Callable[[], None]) -> None:
+    def __init__(self, memory: MemoryBudget, who: str, cut: Callable[[], None]) -> None:
         self.held = 0
         self.who = who
         self.cut = cut

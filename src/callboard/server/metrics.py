@@ -1,51 +1,29 @@
 """What the server counts, for Prometheus. Every label has few values, whoever calls."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Final, Protocol, get_args
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily
 
 from callboard.clock import Clock
+from callboard.drivers.watching import WatchingDriver
+from callboard.events.json_values import Object, as_whole
 from callboard.events.rows import Query
 from callboard.events.status import Status
 from callboard.log.protocol import EventLog
-from callboard.server.measured import Served
-from callboard.server.memory import Memory
+from callboard.server.memory import MemoryBudget
+from callboard.server.request_metrics import ServedRequest
+from callboard.server.streams import Streams
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
-_BUSY = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
-class Load(Protocol):
-    """Who drives sessions, and how much there is to do."""
-
-    @property
-    def driving(self) -> int:
-        """How many sessions are driven now."""
-        ...
-
-    @property
-    def queued(self) -> int:
-        """How many sessions wait until there is room."""
-        ...
-
-
-class Readers(Protocol):
-    """Who reads events as they come."""
-
-    @property
-    def reading(self) -> int:
-        """How many read now."""
-        ...
+_BUSY = (0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
@@ -56,7 +34,12 @@ class Metrics:
     """
 
     def __init__(
-        self, log: EventLog, clock: Clock, load: Load, readers: Readers, memory: Memory
+        self,
+        log: EventLog,
+        clock: Clock,
+        driver: WatchingDriver,
+        streams: Streams,
+        memory: MemoryBudget,
     ) -> None:
         self._log = log
         self._clock = clock
@@ -82,12 +65,10 @@ class Metrics:
         )
         self._events = _Events()
         self._registry.register(self._events)
-        driven = self._gauge("sessions_driven", "Sessions that this server drives now.")
-        driven.set_function(lambda: load.driving)
-        queued = self._gauge("sessions_queued", "Sessions that wait for room to be driven.")
-        queued.set_function(lambda: load.queued)
-        reading = self._gauge("stream_readers", "Readers connected to a stream of events.")
-        reading.set_function(lambda: readers.reading)
+        show = self._show
+        show("sessions_driven", "Sessions that this server drives now.", lambda: driver.driving)
+        show("sessions_queued", "Sessions that wait for room to be driven.", lambda: driver.queued)
+        show("stream_readers", "Readers connected to a stream of events.", lambda: streams.reading)
         self._measure(memory)
         self.looped = Histogram(
             "callboard_loop_busy_seconds",
@@ -100,35 +81,42 @@ class Metrics:
         ).set(1)
         ProcessCollector(registry=self._registry)
 
-    def watch_hooks(self, counted: Callable[[], Mapping[str, int]]) -> None:
+    def watch_hooks(self, counted: Callable[[], Object]) -> None:
         """Show what became of hooks that could not be recorded when they came."""
-        kept = self._gauge("hooks_kept", "Hooks in memory: the disk is full, they are not lost.")
-        kept.set_function(lambda: counted()["kept"])
-        lost = self._gauge("hooks_lost", "Hooks that were lost since the server started.")
-        lost.set_function(lambda: counted()["lost"])
+        about = "Hooks in memory: the disk is full, they are not lost."
+        self._show("hooks_kept", about, lambda: as_whole(counted()["kept"]))
+        about = "Hooks in the spool that were not read yet."
+        self._show("hooks_backlog", about, lambda: as_whole(counted()["backlog"]))
+        about = "How long the oldest of them has been there."
+        age = "hooks_backlog_age_seconds"
+        self._show(age, about, lambda: as_whole(counted()["backlogAgeMs"]) / 1000)
+        about = "Hooks that were lost since the server started."
+        self._show("hooks_lost", about, lambda: as_whole(counted()["lost"]))
 
-    def _measure(self, memory: Memory) -> None:
-        most = self._gauge("memory_budget_bytes", "Bytes that all connections may hold together.")
-        most.set(memory.most)
-        used = self._gauge("memory_used_bytes", "Bytes that connections hold now.")
-        used.set_function(lambda: memory.used)
+    def _measure(self, memory: MemoryBudget) -> None:
+        about = "Bytes that all connections may hold together."
+        self._show("memory_budget_bytes", about, lambda: memory.most)
+        self._show("memory_used_bytes", "Bytes that connections hold now.", lambda: memory.used)
         about = "Requests refused and connections cut off for lack of memory."
-        refused = self._gauge("memory_refusals", about)
-        refused.set_function(lambda: memory.refused)
+        self._show("memory_refusals", about, lambda: memory.refused)
+
+    def _show(self, name: str, about: str, value: Callable[[], float]) -> None:
+        """A gauge whose value is looked up when somebody asks."""
+        self._gauge(name, about).set_function(value)
 
     def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"callboard_{name}", about, labels, registry=self._registry)
 
-    def served(self, request: Served) -> None:
+    def served(self, request: ServedRequest) -> None:
         """Count a request. A method that nobody defined counts with the others of its kind."""
-        key = (request.route, request.method, request.status)
+        # Nobody can make many of these: routes are templates, and methods are few.
+        method = request.method if request.method in _METHODS else "other"
+        key = (request.route, method, request.status)
         counted = self._counted.get(key)
         if counted is None:
-            # Nobody can make many of these: routes are templates, and methods are few.
-            method = request.method if request.method in _METHODS else "other"
             requests = self._requests.labels(request.route, method, str(request.status))
             counted = requests, self._seconds.labels(request.route, method)
-            self._counted[request.route, method, request.status] = counted
+            self._counted[key] = counted
         requests, seconds = counted
         requests.inc()
         seconds.observe(request.began)

@@ -1,13 +1,19 @@
-"""Messages to people who look at no board: Slack, ntfy, e-mail and the rest, through Apprise."""
+"""Messages to people who look at no board: Slack, ntfy, e-mail and the rest, through Apprise.
+
+`sound://` needs no Apprise: it plays a tone on the server's own machine.
+"""
 
 import asyncio
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final, Protocol
+from urllib.parse import parse_qsl
 
 from callboard.errors import MissingExtra, ValidationError
+from callboard.systems.sounds import OFF, TONE_OF, TONES, is_sound, play
 
 _log = logging.getLogger(__name__)
 
@@ -15,6 +21,7 @@ _MOST_WAITING: Final = 20
 """Messages. Where they pile up, nobody gets them in time anyway."""
 
 
+_SOUND: Final = "sound://"
 _CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
 """What people call a channel, where its addresses begin otherwise."""
 
@@ -23,23 +30,22 @@ class Notifier(Protocol):
     """Whoever can tell a person something."""
 
     async def needs(
-        self, title: str, body: str, link: str | None = None, channel: str | None = None
+        self,
+        title: str,
+        body: str,
+        link: str | None = None,
+        channel: str | None = None,
+        state: str | None = None,
     ) -> bool:
         """Tell that somebody is needed; whether everyone was reached. Raises nothing.
 
-        channel: only by this one, if there is such a one.
+        channel: only by this one, if there is such a one. state: what it sounds like.
         """
         ...
 
 
-class Nobody:
-    """Tells nobody."""
-
-    async def needs(
-        self, title: str, body: str, link: str | None = None, channel: str | None = None
-    ) -> bool:
-        """Nobody is reached, and nobody wanted to be."""
-        return True
+Receiver = Callable[[str, str, str | None], bool]
+"""Takes a title, a text and a state; whether it arrived."""
 
 
 class AppriseNotifier:
@@ -57,7 +63,12 @@ class AppriseNotifier:
         self._waiting = 0
 
     async def needs(
-        self, title: str, body: str, link: str | None = None, channel: str | None = None
+        self,
+        title: str,
+        body: str,
+        link: str | None = None,
+        channel: str | None = None,
+        state: str | None = None,
     ) -> bool:
         """Tell all receivers, or those of a channel; where there is none of it, all of them.
 
@@ -69,17 +80,18 @@ class AppriseNotifier:
         self._waiting += 1
         loop = asyncio.get_running_loop()
         text = f"{body}\n{link}" if link else body
+        send = partial(self._send, title, text, channel, state)
         try:
-            return await loop.run_in_executor(self._thread, self._send, title, text, channel)
+            return await loop.run_in_executor(self._thread, send)
         finally:
             self._waiting -= 1
 
-    def _send(self, title: str, body: str, channel: str | None) -> bool:
+    def _send(self, title: str, body: str, channel: str | None, state: str | None) -> bool:
         reached = True
         meant = [one for one in self._receivers if _is_by(one[0], channel)]
         for scheme, receiver in meant or self._receivers:
             try:
-                sent = bool(receiver.notify(body=body, title=title, body_format="text"))
+                sent = receiver(title, body, state)
             except Exception as error:
                 sent = False
                 _log.warning("a message by %s failed: %s", scheme, type(error).__name__)
@@ -100,7 +112,9 @@ def _is_by(scheme: str, channel: str | None) -> bool:
     return channel is not None and name == _CALLED.get(channel, channel.rstrip("s"))
 
 
-def _receiver(url: str, place: int) -> Any:
+def _receiver(url: str, place: int) -> Receiver:
+    if url.startswith(_SOUND):
+        return _sounding(url, place)
     apprise = _apprise()
     with warnings.catch_warnings():
         # Its plugins, all loaded by the first address, use what Python is about to drop.
@@ -115,7 +129,27 @@ def _receiver(url: str, place: int) -> Any:
     # The receiver alone has no queue, no tags and no templates: what comes in goes out.
     one = apprise.Apprise()
     one.add(found)
-    return one
+    return lambda title, body, state: bool(one.notify(body=body, title=title, body_format="text"))
+
+
+def _sounding(url: str, place: int) -> Receiver:
+    """What plays a tone for each state, or what the address says: `sound://?idle=off`."""
+    chosen = dict(parse_qsl(url.partition("?")[2]))
+    for named, told in chosen.items():
+        if named not in TONE_OF or not is_sound(told):
+            raise ValidationError(
+                f"Address {place} to notify: {named}={told} is no sound of a state. Write "
+                f"sound://?STATE=SOUND, with one of {', '.join(TONE_OF)}, and one of "
+                f"{', '.join((OFF, *TONES))} or a path.",
+                field="notify",
+            )
+
+    def sound(title: str, body: str, state: str | None) -> bool:
+        meant = state or next(iter(TONE_OF))
+        wanted = chosen.get(meant) or TONE_OF.get(meant, OFF)
+        return wanted == OFF or play(wanted)
+
+    return sound
 
 
 def _scheme(url: str) -> str:

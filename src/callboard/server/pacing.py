@@ -7,9 +7,9 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callboard.errors import Overloaded
-from callboard.server.measured import OUTERMOST
-from callboard.server.memory import HOLDING, Holding
+from callboard.server.memory import HOLDING, ConnectionMemory
 from callboard.server.problems import of_error
+from callboard.server.request_metrics import OUTERMOST
 
 ABORT: Final = "callboard.abort"
 """Where it finds the way to drop its sender."""
@@ -30,7 +30,7 @@ class Paced:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request be answered."""
-        holding: Holding | None = scope.get(HOLDING)
+        holding: ConnectionMemory | None = scope.get(HOLDING)
         if scope["type"] != "http" or holding is None:
             await self._app(scope, receive, send)
             return
@@ -83,7 +83,9 @@ class _Slices:
 class _Answer:
     """One answer: counted from its head to its last byte, or refused instead."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, holding: Holding) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, holding: ConnectionMemory
+    ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send

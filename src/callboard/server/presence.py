@@ -1,46 +1,133 @@
-"""Signs beside a database that servers drive its sessions, for commands that would.
+"""Which servers of this user are running, and where: each holds the lock of files that say so.
 
-A sign is a file that its server holds; in it stand the workflows that the server knows.
+A file is beside the database, for commands that name it; another is in the user's data directory,
+for commands that name nothing. What a server that died left behind has no lock, and is removed.
 """
 
 import json
+import logging
 import os
 from collections.abc import Collection, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from callboard.disk.locks import hold, is_held
+from callboard.disk.private import make_own_folder
+from callboard.events.json_values import Object, as_list, as_object
 from callboard.ids import short_id
-from callboard.log.living import hold, is_held
-from callboard.log.sqlite_setup import live_folder
+from callboard.log.location import default_path
+from callboard.log.sqlite.setup import live_folder
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that is running as this user, on this machine.
+
+    url: its address for programs here; None if its version does not record one.
+    """
+
+    database: Path
+    url: str | None
+    workflows: tuple[str, ...]
 
 
 @contextmanager
-def present(database: Path, workflows: Collection[str]) -> Generator[None]:
-    """Show that a server is here, for as long as it is."""
-    sign = live_folder(database.resolve()) / f"{os.getpid()}-{short_id(8)}.server"
-    lock = hold(sign, json.dumps(sorted(workflows)).encode())
-    try:
+def present(
+    database: Path, workflows: Collection[str], url: str | None = None, *, listed: bool = True
+) -> Generator[None]:
+    """Record that a server is running, for as long as it is.
+
+    listed: whether commands that name no database may find it.
+    """
+    path = database.resolve()
+    said: Object = {
+        "url": url,
+        "workflows": sorted(workflows),
+        "database": str(path),
+        "host": os.uname().nodename,
+    }
+    with ExitStack() as stack:
+        stack.enter_context(_held(live_folder(path), said))
+        if listed and url is not None:
+            _list(stack, said)
         yield
-    finally:
-        sign.unlink(missing_ok=True)
-        os.close(lock)
+
+
+def servers_of(database: Path) -> list[RunningServer]:
+    """The servers that are running on a database."""
+    return list(_running(live_folder(database.resolve()), database.resolve()))
+
+
+def listed_servers() -> list[RunningServer]:
+    """The servers of this user that are running, whatever their databases."""
+    folder = _listing()
+    try:
+        is_ours = folder.lstat().st_uid == os.geteuid() and not folder.is_symlink()
+    except OSError:
+        return []
+    return list(_running(folder)) if is_ours else []
 
 
 def is_served(database: Path) -> bool:
-    """Whether a server that lives is at this database."""
-    return next(_living(database), None) is not None
+    """Whether a server is running on this database."""
+    return bool(servers_of(database))
 
 
 def is_driven(database: Path, workflow: str) -> bool:
-    """Whether a server that lives drives the sessions of this workflow."""
-    return any(workflow in known for known in _living(database))
+    """Whether a running server drives the sessions of this workflow."""
+    return any(workflow in one.workflows for one in servers_of(database))
 
 
-def _living(database: Path) -> Iterator[list[str]]:
-    """What each server that is here knows; what a killed one left is swept away."""
-    for sign in live_folder(database.resolve()).glob("*.server"):
-        with suppress(FileNotFoundError):  # It leaves at this moment.
-            if is_held(sign):
-                yield json.loads(sign.read_bytes())
-            else:
-                sign.unlink()
+def _listing() -> Path:
+    return default_path().with_name("servers")
+
+
+def _list(stack: ExitStack, said: Object) -> None:
+    try:
+        make_own_folder(_listing())
+        stack.enter_context(_held(_listing(), said))
+    except OSError as error:
+        # It serves all the same; commands just have to name it.
+        _log.warning("%s cannot be used: %s", _listing(), error.strerror or error)
+
+
+@contextmanager
+def _held(folder: Path, said: Object) -> Generator[None]:
+    file = folder / f"{os.getpid()}-{short_id(8)}.server"
+    lock = hold(file, json.dumps(said).encode())
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServer]:
+    """What the files with a held lock say; those of dead servers are removed."""
+    for file in sorted(folder.glob("*.server")):
+        with suppress(FileNotFoundError):  # The server is stopping at this moment.
+            said = _read(file)
+            if said.get("host", os.uname().nodename) != os.uname().nodename:
+                continue  # On a shared disk; locks of other machines may not be visible here.
+            if not is_held(file):
+                file.unlink()
+            elif database is not None or isinstance(said.get("database"), str):
+                yield _server(said, database or Path(str(said["database"])))
+
+
+def _read(file: Path) -> Object:
+    try:
+        told = json.loads(file.read_bytes())
+    except ValueError:
+        return {}
+    # Before addresses were recorded, the workflows were all there was.
+    return as_object(told) or {"workflows": as_list(told)}
+
+
+def _server(said: Object, database: Path) -> RunningServer:
+    url = said.get("url")
+    workflows = tuple(map(str, as_list(said.get("workflows"))))
+    return RunningServer(database, url if isinstance(url, str) else None, workflows)

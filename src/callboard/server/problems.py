@@ -1,16 +1,18 @@
-"""Errors as answers: one envelope, a status that fits, never a stack trace."""
+"""Answers in JSON, and errors as answers: one envelope, a fitting status, no stack trace."""
 
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
+import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from callboard import errors
-from callboard.server.replies import reply
+from callboard.events.envelope import Json
+from callboard.events.shapes import Shape
 from callboard.server.routing import methods_at
 
 _log = logging.getLogger(__name__)
@@ -35,16 +37,19 @@ STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
 _HTTP_CODES: Final = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
 
 
+def reply(
+    content: Shape | Mapping[str, Json],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """An answer with JSON in it."""
+    data = orjson.dumps(content.to_wire() if isinstance(content, Shape) else content)
+    return Response(data, status, dict(headers or {}), media_type="application/json")
+
+
 def status_of(error: errors.CallboardError) -> int:
     """The status with which an error is answered."""
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
-
-
-def problem(
-    status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None
-) -> Response:
-    """The answer that tells an error."""
-    return reply({"error": error}, status, headers)
 
 
 def of_error(error: errors.CallboardError) -> Response:
@@ -53,7 +58,7 @@ def of_error(error: errors.CallboardError) -> Response:
     after = error.context.get("retry_after")
     if after is not None:
         headers["Retry-After"] = str(after)
-    return problem(status_of(error), error.as_payload(), headers)
+    return reply({"error": error.as_payload()}, status_of(error), headers)
 
 
 def install(app: FastAPI) -> None:
@@ -80,7 +85,7 @@ async def _validation(request: Request, error: Exception) -> Response:
     message = f"{field}: {first['msg']}."
     if first["type"] == "json_invalid":
         field, message = "body", f"The body is no JSON: {first['ctx']['error']}."
-    return problem(400, {"code": "VALIDATION_ERROR", "message": message, "field": field})
+    return of_error(errors.ValidationError(message, field=field))
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -93,11 +98,12 @@ async def _http(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(methods_at(request))
-    return problem(error.status_code, {"code": code, "message": message}, headers)
+    return reply({"error": {"code": code, "message": message}}, error.status_code, headers)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
     message = "The server met an error that it did not expect; its log says more."
     # The connection is closed after this, and a client must not send its next request into it.
-    return problem(500, {"code": "INTERNAL_ERROR", "message": message}, {"Connection": "close"})
+    told = {"code": "INTERNAL_ERROR", "message": message}
+    return reply({"error": told}, 500, {"Connection": "close"})

@@ -1,23 +1,66 @@
-"""A server from its first byte to its last: bound, recovered, listening, stopped in order."""
+"""A server from start to stop: bound, recovered, listening, its event loop watched, shut down."""
 
 import asyncio
 import contextlib
 import gc
 import signal
 import socket
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from callboard.drivers.watching import WatchingDriver
 from callboard.errors import CallboardError
 from callboard.server.connection import Connection
-from callboard.server.loop_watch import LoopWatch
 from callboard.server.service import Service
-from callboard.server.settings import Settings
+from callboard.server.settings import ServerSettings
+from callboard.waiting import wait_any
+
+_EVERY: Final = 0.05
+"""Seconds between two looks while there is little to do."""
+_CLOSELY: Final = 0.005
+"""And while there is: so much of what else was done counts with the longest stretch."""
+_LITTLE: Final = 0.001
+_HERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""A server that listens everywhere is reached here."""
+_CLOSE_LOOKS: Final = 100
+"""How many close looks follow one that found the loop at work."""
+
+
+class LoopWatch:
+    """Looks at regular intervals; gives each the seconds that the loop has computed since."""
+
+    def __init__(self, observe: Callable[[float], None]) -> None:
+        self._observe = observe
+        self._timer: asyncio.TimerHandle | None = None
+        self._before = 0.0
+        self._close = 0
+
+    def start(self) -> None:
+        """Begin, in the thread of the loop."""
+        self._before = time.thread_time()
+        self._arm()
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _arm(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(
+            _CLOSELY if self._close else _EVERY, self._look
+        )
+
+    def _look(self) -> None:
+        before, self._before = self._before, time.thread_time()
+        busy = self._before - before
+        self._observe(busy)
+        self._close = _CLOSE_LOOKS if busy > _LITTLE else max(0, self._close - 1)
+        self._arm()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +83,7 @@ class Address:
         return f"http://callboard.localhost:{self.port}/app/" if loopback else f"{self.url}/app/"
 
 
-def bind(settings: Settings) -> socket.socket:
+def bind(settings: ServerSettings) -> socket.socket:
     """Take the port, or say who may have it."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)
@@ -58,6 +101,12 @@ def bind(settings: Settings) -> socket.socket:
     return taken
 
 
+def here(listening: socket.socket) -> Address:
+    """Where a program on this machine reaches a socket that listens."""
+    host, port = listening.getsockname()[:2]
+    return Address(_HERE.get(str(host), str(host)), int(port))
+
+
 def spare_collector() -> None:
     """Let the garbage collector leave alone what this process has loaded by now.
 
@@ -71,7 +120,6 @@ def spare_collector() -> None:
 async def serve(
     app: ASGIApp,
     service: Service,
-    driver: WatchingDriver,
     listening: socket.socket,
     ready: Callable[[Address], None],
     stopping: asyncio.Event | None = None,
@@ -95,15 +143,13 @@ async def serve(
     stopping = stopping or asyncio.Event()
     watch = LoopWatch(service.metrics.looped)
     with _signals(stopping.set):
-        await driver.start()
+        await service.driver.start()
         await service.rounds.start()
         watch.start()
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         host, port = listening.getsockname()[:2]
         ready(Address(host, port))
-        stopped = asyncio.create_task(stopping.wait())
-        await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
+        await wait_any(serving, stopping.wait())
         watch.stop()
         # Readers and held hooks first: neither ends by itself, and uvicorn waits for all answers.
         service.holding.close()
@@ -111,8 +157,8 @@ async def serve(
         await service.rounds.stop()
         service.streams.close()
         server.should_exit = True
-        await asyncio.gather(serving, driver.stop(settings.grace))
-        service.spool.close()
+        await asyncio.gather(serving, service.driver.stop(settings.grace))
+        await service.spool.close()
 
 
 class _Server(uvicorn.Server):

@@ -2,20 +2,19 @@
 
 from dataclasses import dataclass
 
-from callboard.board.emptying import Emptying
-from callboard.board.holding import Holding
-from callboard.board.leaving import Leavings
-from callboard.board.listening import Listener
+from callboard.app import Callboard
+from callboard.board.arrivals import Arrivals
+from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.plates import Plates
-from callboard.board.rounds import Rounds
+from callboard.board.spool.drain import SpoolDrain
+from callboard.board.watchdog import Rounds
 from callboard.drivers.watching import WatchingDriver
-from callboard.server.access.links import Links
+from callboard.server.access.login import Links
 from callboard.server.access.tokens import Tokens
 from callboard.server.dashboard import Dashboard
-from callboard.server.memory import Memory
+from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import Metrics
-from callboard.server.ports import Board
-from callboard.server.settings import Settings
+from callboard.server.settings import ServerSettings
 from callboard.server.streams import Streams
 
 
@@ -23,18 +22,18 @@ from callboard.server.streams import Streams
 class Service:
     """The board, its driver, its live streams, and who is let in."""
 
-    board: Board
-    settings: Settings
+    board: Callboard
+    settings: ServerSettings
     streams: Streams
     links: Links
     tokens: Tokens
     driver: WatchingDriver
     metrics: Metrics
-    memory: Memory
+    memory: MemoryBudget
     dashboard: Dashboard
     plates: Plates
-    listener: Listener
-    holding: Holding
+    arrivals: Arrivals
+    holding: HeldHooks
     leavings: Leavings
-    spool: Emptying
+    spool: SpoolDrain
     rounds: Rounds

@@ -4,15 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager, suppress
 
-from callboard.drivers.execution import with_final_state
-from callboard.engine.loading import view_at
-from callboard.events import names
-from callboard.events.envelope import Event
-from callboard.log.protocol import EventLog, Limit
-from callboard.server.channels import Channel, Source
+from callboard.log.protocol import EventLog
+from callboard.server.channels import OUTLINE, Channel, ChannelSource
 from callboard.server.frames import HEARTBEAT, Pages
-from callboard.server.memory import STREAMS, Memory
-from callboard.server.settings import Settings
+from callboard.server.memory import STREAMS, MemoryBudget
+from callboard.server.settings import ServerSettings
 
 _SMALL = 65_536
 """Bytes up to which nobody counts what is written: a connection's own buffer may hold as much."""
@@ -24,17 +20,19 @@ _FAREWELL = 1.0
 class Streams:
     """Gives readers their channel, and cuts off those that take nothing."""
 
-    def __init__(self, log: EventLog, settings: Settings, memory: Memory | None = None) -> None:
+    def __init__(
+        self, log: EventLog, settings: ServerSettings, memory: MemoryBudget | None = None
+    ) -> None:
         self.closed = False
         self.cut = 0
         """How many were cut off because they took nothing."""
         self._log = log
         self._settings = settings
-        self._memory = memory or Memory(settings.memory)
+        self._memory = memory or MemoryBudget(settings.memory)
         self._pages = Pages(settings.cache, self._memory)
         self._written: dict[int, _Written] = {}
         self._channels: dict[str | None, Channel] = {}
-        self._readers: set[Reader] = set()
+        self._readers: set[StreamReader] = set()
         self._sweeper: asyncio.TimerHandle | None = None
 
     @property
@@ -42,22 +40,26 @@ class Streams:
         """How many read at the moment."""
         return len(self._readers)
 
-    def session(self, session_id: str, after: int) -> "Reader":
+    def session(self, session_id: str, after: int) -> "StreamReader":
         """A reader of one session's events."""
-        return Reader(self, session_id, after)
+        return StreamReader(self, session_id, after)
 
-    def everything(self, after: int) -> "Reader":
+    def everything(self, after: int) -> "StreamReader":
         """A reader of all sessions' events, by the global sequence."""
-        return Reader(self, None, after)
+        return StreamReader(self, None, after)
+
+    def outline(self, after: int) -> "StreamReader":
+        """A reader that learns that something happened anywhere, and next to nothing of it."""
+        return StreamReader(self, OUTLINE, after)
 
     @contextmanager
-    def joined(self, reader: "Reader") -> Generator[Channel]:
+    def joined(self, reader: "StreamReader") -> Generator[Channel]:
         """The reader's channel, made for the first and let go of after the last."""
-        key = reader.session_id
+        key = reader.key
         channel = self._channels.get(key)
         if channel is None:
-            source = _Session(self._log, key) if key is not None else _Everything(self._log)
-            channel = self._channels[key] = Channel(key, source, self._pages, self._settings)
+            source = ChannelSource(self._log, key)
+            channel = self._channels[key] = Channel(source, self._pages, self._settings)
         channel.readers += 1
         self._readers.add(reader)
         self._watch()
@@ -73,7 +75,7 @@ class Streams:
                     del self._channels[key]
 
     @contextmanager
-    def held(self, reader: "Reader", data: bytes) -> Generator[None]:
+    def held(self, reader: "StreamReader", data: bytes) -> Generator[None]:
         """Count what is written to a reader, once for all to whom it is written just now.
 
         Raises Overloaded when there is no memory for it.
@@ -119,11 +121,12 @@ class Streams:
 
     def forget(self, session_id: str) -> None:
         """End the streams of a session that was deleted, and keep nothing of it."""
-        if everything := self._channels.get(None):
-            everything.forget()
+        for key in (None, OUTLINE):
+            if everything := self._channels.get(key):
+                everything.forget()
+            self._pages.forget(key)
         if channel := self._channels.pop(session_id, None):
             channel.close()
-        self._pages.forget(None)
         self._pages.forget(session_id)
 
     def close(self) -> None:
@@ -138,8 +141,8 @@ class Streams:
 class _Written:
     """What is being written to several readers at once."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.readers: set[Reader] = set()
+    def __init__(self, memory: MemoryBudget) -> None:
+        self.readers: set[StreamReader] = set()
         self.holding = memory.holding(STREAMS, self._cut)
 
     def _cut(self) -> None:
@@ -147,11 +150,12 @@ class _Written:
             reader.cut_off()
 
 
-class Reader:
+class StreamReader:
     """One who reads, at a place of its own."""
 
-    def __init__(self, streams: Streams, session_id: str | None, after: int) -> None:
-        self.session_id = session_id
+    def __init__(self, streams: Streams, key: str | None, after: int) -> None:
+        self.key = key
+        """The channel: a session, `OUTLINE`, or None for everything."""
         self.cut_off: Callable[[], None] = lambda: None
         self.buffered: Callable[[], int] = lambda: 0
         """How many bytes wait here for this reader to take them."""
@@ -163,7 +167,7 @@ class Reader:
     @property
     def greeting(self) -> bytes:
         """Where it stands, for one who listens from now on: cut off at once, it loses nothing."""
-        return b"id: %d\n" % self._after if self.session_id is None else b""
+        return b"id: %d\n" % self._after if self.key in (None, OUTLINE) else b""
 
     def takes_nothing_since(self, now: float) -> float:
         """When it was last seen to take something, or to have nothing to take."""
@@ -191,39 +195,3 @@ class Reader:
                 # What has come meanwhile shares a write with what comes until all are told.
                 if waited := not more:
                     await news.wait()
-
-
-class _Session(Source):
-    ends = True
-
-    def __init__(self, log: EventLog, session_id: str) -> None:
-        self._log = log
-        self._id = session_id
-
-    async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
-        events = await self._log.read(self._id, after, upto, limit)
-        if events and events[-1].name == names.COMPLETED:
-            events = with_final_state(events, (await view_at(self._log, self._id)).state)
-        return [(event.position, event) for event in events]
-
-    async def head(self) -> int:
-        return await self._log.head(self._id)
-
-    def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
-        return self._log.on_change(self._id, notify)
-
-
-class _Everything(Source):
-    ends = False
-
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-
-    async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
-        return await self._log.read_all(after, upto, limit)
-
-    async def head(self) -> int:
-        return await self._log.last_sequence()
-
-    def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
-        return self._log.on_change(None, notify)

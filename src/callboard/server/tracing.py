@@ -8,9 +8,9 @@ import asyncio
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from callboard.errors import MissingExtra, StoreError
 from callboard.events import names
@@ -18,7 +18,12 @@ from callboard.events.envelope import Event
 from callboard.log.protocol import EventLog
 from callboard.server.spans import STOPS, Span, Trace
 
+if TYPE_CHECKING:
+    from callboard.server.otlp import Otlp
+
 _log = logging.getLogger(__name__)
+
+Send = Callable[[str, Span], None]
 
 SWITCH: Final = "CALLBOARD_OTEL"
 """1 sends traces, to the collector on this machine unless told otherwise; 0 sends none."""
@@ -46,7 +51,7 @@ async def traced(
         yield
         return
     sink = _open_sink()
-    follower = Follower(log, sink)
+    follower = Follower(log, sink.send)
     await follower.start()
     try:
         yield
@@ -55,7 +60,7 @@ async def traced(
         await sink.close()
 
 
-def _open_sink() -> "Sink":
+def _open_sink() -> "Otlp":
     try:
         from callboard.server.otlp import Otlp
     except ImportError as error:
@@ -66,28 +71,18 @@ def _open_sink() -> "Sink":
     return Otlp()
 
 
-class Sink(Protocol):
-    """Where spans go."""
-
-    def send(self, session_id: str, span: Span) -> None:
-        """Take a span, and return at once."""
-        ...
-
-    async def close(self) -> None:
-        """Send what is left, for as long as that is bearable."""
-        ...
-
-
 class Follower:
-    """Folds what happens in every session, and hands on what has ended.
+    """Folds what happens in every session, and sends what has ended.
+
+    send: takes a span of a session, and returns at once.
 
     It keeps the open spans of the sessions that moved last. Those of another are folded again
     from its events, when there is something to send.
     """
 
-    def __init__(self, log: EventLog, sink: Sink, kept: int = _KEPT) -> None:
+    def __init__(self, log: EventLog, send: Send, kept: int = _KEPT) -> None:
         self._log = log
-        self._sink = sink
+        self._send = send
         self._kept = kept
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._place = 0
@@ -141,7 +136,7 @@ class Follower:
         else:
             return
         for span in ended:
-            self._sink.send(event.session_id, span)
+            self._send(event.session_id, span)
         if event.name in names.TERMINAL:
             self._traces.pop(event.session_id, None)
 

@@ -4,24 +4,24 @@ Everything but the state itself and what every event brings anyway.
 """
 
 from dataclasses import fields
-from typing import Any
 
 from pydantic import TypeAdapter
 
+from callboard.events.envelope import Json
 from callboard.state.session import SessionView
 
 _ADAPTER = TypeAdapter(SessionView)
 _NOT_CONTROL = frozenset({"state", "session_id", "position", "updated_at"})
-_NOTHING: dict[str, Any] = _ADAPTER.dump_python(SessionView(), mode="json")
+_NOTHING: dict[str, Json] = _ADAPTER.dump_python(SessionView(), mode="json")
 
 
-def control(view: SessionView) -> dict[str, Any]:
+def control(view: SessionView) -> dict[str, Json]:
     """The view's control part as plain JSON, without what says nothing."""
     dumped = _ADAPTER.dump_python(view, mode="json", exclude=set(_NOT_CONTROL))
     return {name: value for name, value in dumped.items() if value != _NOTHING[name]}
 
 
-def restore(view: SessionView, state: Any, saved: dict[str, Any]) -> None:
+def restore(view: SessionView, state: Json, saved: dict[str, Json]) -> None:
     """Set the view to what a checkpoint holds."""
     kept = _ADAPTER.validate_python({**saved, "state": state})
     for name in fields(SessionView):

@@ -5,16 +5,23 @@ the position, so narration and events of later versions pass through.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import Final
 
+from callboard.drafts import patch
 from callboard.events import names
 from callboard.events.envelope import Event
-from callboard.state import patch
+from callboard.events.json_values import as_text
+from callboard.events.payloads import agents, people, workflow
 from callboard.state.control import restore
 from callboard.state.session import SessionView
-from callboard.state.visits import Asked, QuestionStatus, Run, Visit
+from callboard.state.visits import Asked, QuestionStatus, Run, RunStatus, Visit
 
-Payload = Mapping[str, Any]
+_End = (
+    workflow.WorkflowCompletedPayload
+    | workflow.WorkflowFailedPayload
+    | workflow.WorkflowCancelledPayload
+)
 
 
 def fold(events: Iterable[Event], view: SessionView | None = None) -> SessionView:
@@ -25,11 +32,17 @@ def fold(events: Iterable[Event], view: SessionView | None = None) -> SessionVie
     return result
 
 
+def before_events(session_id: str, first: Event) -> SessionView:
+    """The view at position 0: a session has its initial state before anything happened in it."""
+    state, workflow = first.payload.get("initialState"), as_text(first.payload["workflow"])
+    return SessionView(session_id=session_id, state=state, workflow=workflow)
+
+
 def apply(view: SessionView, event: Event) -> None:
     """Fold one event into the view in place; for the one who owns the view."""
     handler = _HANDLERS.get(event.name)
     if handler:
-        handler(view, event.payload, event)
+        handler(event.payload, view, event)
         if view.held is not None and event.name not in (names.HELD, names.CHECKPOINT):
             view.held = None
         if view.untouched and event.name not in (names.FORKED, names.CHECKPOINT):
@@ -41,14 +54,14 @@ def apply(view: SessionView, event: Event) -> None:
         view.created_at = event.at_ms
 
 
-def _started(view: SessionView, payload: Payload, event: Event) -> None:
+def _started(payload: workflow.WorkflowStartedPayload, view: SessionView, event: Event) -> None:
     view.workflow = payload["workflow"]
     view.version = payload.get("version")
     view.source = payload.get("source")
     view.state = payload.get("initialState")
 
 
-def _forked(view: SessionView, payload: Payload, event: Event) -> None:
+def _forked(payload: workflow.SessionForkedPayload, view: SessionView, event: Event) -> None:
     """Begin anew from here: what was open in the parent stays the parent's."""
     view.parent = payload["parentSessionId"]
     view.fork_position = payload["forkPosition"]
@@ -70,12 +83,12 @@ def _forked(view: SessionView, payload: Payload, event: Event) -> None:
     view.open.rebuild(view.questions, view.visit)
 
 
-def _held(view: SessionView, payload: Payload, event: Event) -> None:
+def _held(payload: workflow.SessionHeldPayload, view: SessionView, event: Event) -> None:
     view.held = payload["reason"]
 
 
-def _ended(status: str) -> Callable[[SessionView, Payload, Event], None]:
-    def handle(view: SessionView, payload: Payload, event: Event) -> None:
+def _ended(status: str) -> Callable[[_End, SessionView, Event], None]:
+    def handle(payload: _End, view: SessionView, event: Event) -> None:
         view.ended = status
         view.error = payload.get("error")
         view.pausing, view.paused = None, False
@@ -84,19 +97,19 @@ def _ended(status: str) -> Callable[[SessionView, Payload, Event], None]:
     return handle
 
 
-def _pausing(view: SessionView, payload: Payload, event: Event) -> None:
-    view.pausing = dict(payload)
+def _pausing(payload: workflow.WorkflowPausingPayload, view: SessionView, event: Event) -> None:
+    view.pausing = payload
 
 
-def _paused(view: SessionView, payload: Payload, event: Event) -> None:
+def _paused(payload: workflow.WorkflowPausedPayload, view: SessionView, event: Event) -> None:
     view.pausing, view.paused = None, True
 
 
-def _resumed(view: SessionView, payload: Payload, event: Event) -> None:
+def _resumed(payload: workflow.WorkflowResumedPayload, view: SessionView, event: Event) -> None:
     view.pausing, view.paused = None, False
 
 
-def _entered(view: SessionView, payload: Payload, event: Event) -> None:
+def _entered(payload: workflow.PhaseEnteredPayload, view: SessionView, event: Event) -> None:
     phase, number = payload["phase"], payload["visit"]
     view.visits[phase] = number
     view.last_phase, view.next_phase, view.exit_phase = phase, None, None
@@ -107,7 +120,7 @@ def _entered(view: SessionView, payload: Payload, event: Event) -> None:
     view.open.forget_runs()
 
 
-def _exited(view: SessionView, payload: Payload, event: Event) -> None:
+def _exited(payload: workflow.PhaseExitedPayload, view: SessionView, event: Event) -> None:
     phase, reason = payload["phase"], payload["reason"]
     view.visit = None
     view.exit_phase = phase if reason == "terminal" or payload.get("terminal") else None
@@ -118,16 +131,16 @@ def _exited(view: SessionView, payload: Payload, event: Event) -> None:
     view.open.rebuild(view.questions, view.visit)
 
 
-def _run(view: SessionView, payload: Payload) -> Run | None:
-    return view.visit.runs.get(payload["run"]) if view.visit else None
+def _run(view: SessionView, payload: agents.InRun | workflow.PhaseFailedPayload) -> Run | None:
+    return view.visit.runs.get(payload["run"] or "") if view.visit else None
 
 
-def _run_changed(view: SessionView, payload: Payload) -> None:
+def _run_changed(view: SessionView, payload: agents.InRun | workflow.PhaseFailedPayload) -> None:
     assert view.visit is not None
-    view.open.run_changed(view.visit, payload["run"])
+    view.open.run_changed(view.visit, payload["run"] or "")
 
 
-def _agent_started(view: SessionView, payload: Payload, event: Event) -> None:
+def _agent_started(payload: agents.AgentStartedPayload, view: SessionView, event: Event) -> None:
     if not view.visit:
         return
     key = payload["run"]
@@ -139,7 +152,9 @@ def _agent_started(view: SessionView, payload: Payload, event: Event) -> None:
     view.open.run_changed(view.visit, key)
 
 
-def _agent_completed(view: SessionView, payload: Payload, event: Event) -> None:
+def _agent_completed(
+    payload: agents.AgentCompletedPayload, view: SessionView, event: Event
+) -> None:
     run = _run(view, payload)
     if run:
         run.status, run.output, run.output_at = "completed", payload.get("output"), event.position
@@ -147,20 +162,27 @@ def _agent_completed(view: SessionView, payload: Payload, event: Event) -> None:
         _run_changed(view, payload)
 
 
-_INTERRUPTED = {"waiting": "suspended", "crashed": "lost", "postponed": "postponed"}
+_INTERRUPTED: Mapping[str, RunStatus] = {
+    "waiting": "suspended",
+    "crashed": "lost",
+    "postponed": "postponed",
+}
 
 
-def _agent_interrupted(view: SessionView, payload: Payload, event: Event) -> None:
+def _agent_interrupted(
+    payload: agents.AgentInterruptedPayload, view: SessionView, event: Event
+) -> None:
     run = _run(view, payload)
     if run:
-        run.status = _INTERRUPTED.get(payload["reason"], "interrupted")  # pyright: ignore[reportAttributeAccessIssue]
+        run.status = _INTERRUPTED.get(payload["reason"], "interrupted")
         run.blockers = [asked.id for asked in view.open.pending_of(payload["run"])]
         if run.status == "postponed":
-            run.retry_at, run.error = event.at_ms + payload["retryInMs"], payload["error"]
+            run.retry_at = event.at_ms + payload.get("retryInMs", 0)
+            run.error = payload.get("error")
         _run_changed(view, payload)
 
 
-def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:
+def _phase_failed(payload: workflow.PhaseFailedPayload, view: SessionView, event: Event) -> None:
     run = _run(view, payload)
     if run:
         delay = payload.get("retryInMs")
@@ -170,28 +192,37 @@ def _phase_failed(view: SessionView, payload: Payload, event: Event) -> None:
         _run_changed(view, payload)
 
 
-def _once(view: SessionView, payload: Payload, event: Event) -> None:
+def _once(payload: agents.OnceCompletedPayload, view: SessionView, event: Event) -> None:
     run = _run(view, payload)
     if run:
         run.once[payload["key"]] = payload.get("value")
 
 
-def _intent(view: SessionView, payload: Payload, event: Event) -> None:
+_DONE_BY: Mapping[str, str] = {
+    "update": "updated",
+    "human": "responded",
+    "before": "before_done",
+    "after": "after_done",
+}
+"""Why the state changed → what has then been done in the visit."""
+
+
+def _intent(payload: workflow.StateIntentPayload, view: SessionView, event: Event) -> None:
     view.state = patch.apply(view.state, payload["patches"])
-    if view.visit and payload.get("reason") == "update":
-        view.visit.updated = True
-    if view.visit and payload.get("reason") == "human":
-        view.visit.responded = True
+    done = _DONE_BY.get(payload.get("reason", ""))
+    if view.visit and done is not None:
+        setattr(view.visit, done, True)
 
 
-def _checkpoint(view: SessionView, payload: Payload, event: Event) -> None:
+def _checkpoint(payload: workflow.StateCheckpointPayload, view: SessionView, event: Event) -> None:
     restore(view, payload["state"], payload["control"])
 
 
 _BY_CODING_AGENTS = ("permission", "question", "plan")
 
 
-def _requested(view: SessionView, payload: Payload, event: Event) -> None:
+def _requested(payload: people.InputRequestedPayload, view: SessionView, event: Event) -> None:
+    config = payload.get("config")
     asked = Asked(
         id=payload["id"],
         type=payload["type"],
@@ -204,8 +235,8 @@ def _requested(view: SessionView, payload: Payload, event: Event) -> None:
         nth=payload.get("nth", 1),
         deadline=payload.get("deadline"),
         on_timeout=payload.get("onTimeout"),
-        halts=_halts(payload.get("config")),
-        config=payload.get("config") if payload["type"] in _BY_CODING_AGENTS else None,
+        halts=bool(config and config.get("haltExecution")),
+        config=config if payload["type"] in _BY_CODING_AGENTS else None,
     )
     view.questions[asked.id] = asked
     view.open.asked(asked)
@@ -213,30 +244,33 @@ def _requested(view: SessionView, payload: Payload, event: Event) -> None:
         view.visit.question = asked.id
 
 
-def _halts(config: Payload | None) -> bool:
-    return bool(config and config.get("haltExecution"))
+def _detached(payload: people.InputDetachedPayload, view: SessionView, event: Event) -> None:
+    """It is no question of this session any more: a fork from here on asks its own."""
+    asked = view.questions.pop(payload["id"], None)
+    if asked:
+        view.open.question_changed(asked, is_there=False)
 
 
-def _received(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "answered", "completed")
+def _expired(payload: people.InputExpiredPayload, view: SessionView, event: Event) -> None:
+    _close(payload, view, event, "failed" if payload.get("fail") else "expired", "timeout")
 
 
-def _expired(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "failed" if payload.get("fail") else "expired", "timeout")
-
-
-def _input_cancelled(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "cancelled", "cancelled")
+def _input_cancelled(
+    payload: people.InputCancelledPayload, view: SessionView, event: Event
+) -> None:
+    _close(payload, view, event, "cancelled", "cancelled")
     # An interactive session that was left has come to an end; other questions are put again.
     if view.visit and view.visit.question == payload["id"] and "outcome" not in payload:
         view.visit.question = None
 
 
-def _input_failed(view: SessionView, payload: Payload, event: Event) -> None:
-    _close(view, payload, "failed", "failed")
-
-
-def _close(view: SessionView, payload: Payload, status: QuestionStatus, outcome: str) -> None:
+def _close(
+    payload: people.QuestionEnd,
+    view: SessionView,
+    event: Event,
+    status: QuestionStatus,
+    outcome: str,
+) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.status, asked.deadline = status, None
@@ -248,54 +282,59 @@ def _close(view: SessionView, payload: Payload, status: QuestionStatus, outcome:
         view.open.closed(asked, view.visit)
 
 
-def _reminded(view: SessionView, payload: Payload, event: Event) -> None:
+def _reminded(payload: people.InputRemindedPayload, view: SessionView, event: Event) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.deadline = None
         view.open.deadline_changed(asked)
 
 
-def _escalated(view: SessionView, payload: Payload, event: Event) -> None:
+def _escalated(payload: people.InputEscalatedPayload, view: SessionView, event: Event) -> None:
     asked = view.questions.get(payload["id"])
     if asked:
         asked.deadline, asked.on_timeout = payload.get("deadline"), payload.get("onTimeout")
         view.open.deadline_changed(asked)
 
 
-def _task_started(view: SessionView, payload: Payload, event: Event) -> None:
+def _task_started(payload: workflow.TaskStartedPayload, view: SessionView, event: Event) -> None:
     view.tasks[payload["taskId"]] = payload.get("title", "")
 
 
-def _task_completed(view: SessionView, payload: Payload, event: Event) -> None:
+def _task_completed(
+    payload: workflow.TaskCompletedPayload, view: SessionView, event: Event
+) -> None:
     view.tasks.pop(payload["taskId"], None)
 
 
-_HANDLERS: Mapping[str, Callable[[SessionView, Payload, Event], None]] = {
-    names.STARTED: _started,
-    names.FORKED: _forked,
-    names.HELD: _held,
-    names.COMPLETED: _ended("completed"),
-    names.FAILED: _ended("failed"),
-    names.CANCELLED: _ended("cancelled"),
-    names.PAUSING: _pausing,
-    names.PAUSED: _paused,
-    names.RESUMED: _resumed,
-    names.PHASE_ENTERED: _entered,
-    names.PHASE_EXITED: _exited,
-    names.PHASE_FAILED: _phase_failed,
-    names.AGENT_STARTED: _agent_started,
-    names.AGENT_COMPLETED: _agent_completed,
-    names.AGENT_INTERRUPTED: _agent_interrupted,
-    names.ONCE_COMPLETED: _once,
-    names.INTENT: _intent,
-    names.CHECKPOINT: _checkpoint,
-    names.REQUESTED: _requested,
-    names.RECEIVED: _received,
-    names.EXPIRED: _expired,
-    names.INPUT_CANCELLED: _input_cancelled,
-    names.INPUT_FAILED: _input_failed,
-    names.REMINDED: _reminded,
-    names.ESCALATED: _escalated,
-    names.TASK_STARTED: _task_started,
-    names.TASK_COMPLETED: _task_completed,
-}
+_HANDLERS: Final = dict(
+    (
+        names.STARTED.to(_started),
+        names.FORKED.to(_forked),
+        names.HELD.to(_held),
+        names.COMPLETED.to(_ended("completed")),
+        names.FAILED.to(_ended("failed")),
+        names.CANCELLED.to(_ended("cancelled")),
+        names.PAUSING.to(_pausing),
+        names.PAUSED.to(_paused),
+        names.RESUMED.to(_resumed),
+        names.PHASE_ENTERED.to(_entered),
+        names.PHASE_EXITED.to(_exited),
+        names.PHASE_FAILED.to(_phase_failed),
+        names.AGENT_STARTED.to(_agent_started),
+        names.AGENT_COMPLETED.to(_agent_completed),
+        names.AGENT_INTERRUPTED.to(_agent_interrupted),
+        names.ONCE_COMPLETED.to(_once),
+        names.INTENT.to(_intent),
+        names.CHECKPOINT.to(_checkpoint),
+        names.REQUESTED.to(_requested),
+        names.DETACHED.to(_detached),
+        names.RECEIVED.to(partial(_close, status="answered", outcome="completed")),
+        names.EXPIRED.to(_expired),
+        names.INPUT_CANCELLED.to(_input_cancelled),
+        names.INPUT_FAILED.to(partial(_close, status="failed", outcome="failed")),
+        names.REMINDED.to(_reminded),
+        names.ESCALATED.to(_escalated),
+        names.TASK_STARTED.to(_task_started),
+        names.TASK_COMPLETED.to(_task_completed),
+    )
+)

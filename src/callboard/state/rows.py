@@ -1,32 +1,41 @@
 """One event → the changes to the rows that people query: sessions, questions, tasks, timers.
 
-Pure and per event, so that `callboard rebuild` can make every view again from the log.
+Pure and per event, so that `callboard rebuild` can make every view again from the log. A column
+that a new row does not name has its default.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Final
 
 from callboard.events import names, plates
 from callboard.events.codec import dump_json
-from callboard.events.envelope import Event
-from callboard.events.rows import Change, Drop, Put, RowChange
+from callboard.events.envelope import Event, Json
+from callboard.events.json_values import as_object
+from callboard.events.payloads import agents, people, workflow
+from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
+
+_UNCLAIMED: Final[Mapping[str, Cell]] = {"claimed_by": None, "claimed_until": None}
 
 
 def project(event: Event) -> Iterable[RowChange]:
     """The row changes that an event makes; none for names that no view knows."""
     handler = _HANDLERS.get(event.name)
-    return handler(event, event.payload) if handler else ()
+    return handler(event.payload, event) if handler else ()
 
 
-def _json(value: Any) -> str | None:
+def _json(value: Json) -> str | None:
     return None if value is None else dump_json(value).decode()
 
 
-def _session(event: Event, add: Mapping[str, int] | None = None, **values: Any) -> Change:
+def _session(event: Event, add: Mapping[str, int] | None = None, **values: Cell) -> Change:
     return Change("sessions", {"id": event.session_id}, values, add or {})
+
+
+def _question(id: str, values: Mapping[str, Cell]) -> Change:
+    return Change("human_interactions", {"id": id}, values)
 
 
 def _wakeup(event: Event, key: str, at: int) -> Put:
@@ -37,43 +46,38 @@ def _no_wakeup(event: Event, key: str) -> Drop:
     return Drop("wakeups", {"session": event.session_id, "key": key})
 
 
-def _created(event: Event, payload: Mapping[str, Any], **more: Any) -> Put:
-    row = {
+def _created(
+    event: Event,
+    payload: workflow.WorkflowStartedPayload | workflow.SessionForkedPayload,
+    **more: Cell,
+) -> Put:
+    row: dict[str, Cell] = {
         "id": event.session_id,
         "workflow": payload["workflow"],
         "version": payload.get("version"),
         "source": _json(payload.get("source")),
         "created_at": event.at_ms,
-        "parent": None,
-        "fork_position": None,
-        "phase": None,
-        "ended": None,
-        "ended_at": None,
-        "paused": 0,
-        "pausing": 0,
-        "pending": 0,
-        "error": None,
-        "held": None,
+        "pending": 0,  # Given, so that what asks at once can add to it in the same statement.
     }
     return Put("sessions", row | more)
 
 
-def _started(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _started(payload: workflow.WorkflowStartedPayload, event: Event) -> Changes:
     return [_created(event, payload)]
 
 
-def _forked(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _forked(payload: workflow.SessionForkedPayload, event: Event) -> Changes:
     parent, position = payload["parentSessionId"], payload["forkPosition"]
     phase = payload.get("phase")
     return [_created(event, payload, parent=parent, fork_position=position, phase=phase)]
 
 
-def _held(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _held(payload: workflow.SessionHeldPayload, event: Event) -> Changes:
     return [_session(event, held=payload["reason"])]
 
 
-def _ended(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
-    def handle(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _ended(status: str) -> Callable[[Mapping[str, Json], Event], Changes]:
+    def handle(payload: Mapping[str, Json], event: Event) -> Changes:
         at = event.at_ms
         error = _json(payload.get("error"))
         session = {"session": event.session_id}
@@ -87,80 +91,62 @@ def _ended(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
     return handle
 
 
-def _pausing(event: Event, payload: Mapping[str, Any]) -> Changes:
-    return [_session(event, pausing=1)]
+def _marked(**values: Cell) -> Callable[[object, Event], Changes]:
+    return lambda _, event: [Change("sessions", {"id": event.session_id}, values)]
 
 
-def _paused(event: Event, payload: Mapping[str, Any]) -> Changes:
-    return [_session(event, pausing=0, paused=1)]
-
-
-def _resumed(event: Event, payload: Mapping[str, Any]) -> Changes:
-    return [_session(event, pausing=0, paused=0)]
-
-
-def _entered(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _entered(payload: workflow.PhaseEnteredPayload, event: Event) -> Changes:
     return [_session(event, phase=payload["phase"], held=None)]
 
 
-def _agent_started(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _agent_started(payload: agents.AgentStartedPayload, event: Event) -> Changes:
     return [_no_wakeup(event, "run:" + payload["run"])] if payload["attempt"] > 1 else []
 
 
-def _tried_again(event: Event, payload: Mapping[str, Any]) -> Changes:
-    delay = payload.get("retryInMs")
-    if delay is None:
+def _tried_again(
+    payload: workflow.PhaseFailedPayload | agents.AgentInterruptedPayload, event: Event
+) -> Changes:
+    run, delay = payload["run"], payload.get("retryInMs")
+    if run is None or delay is None:
         return []
-    return [_wakeup(event, "run:" + payload["run"], event.at_ms + delay)]
+    return [_wakeup(event, "run:" + run, event.at_ms + delay)]
 
 
-def _checkpoint(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _checkpoint(_: object, event: Event) -> Changes:
     return [Put("checkpoints", {"session": event.session_id, "position": event.position})]
 
 
-def _execution(event: Event, payload: Mapping[str, Any]) -> str | None:
+def _execution(payload: people.InputRequestedPayload, event: Event) -> str | None:
     """Who asks: a session; the client behind a plate; nobody, when the question stands alone."""
     if payload.get("standalone"):
         return None
     return payload.get("executionId", event.session_id)
 
 
-def _requested(event: Event, payload: Mapping[str, Any]) -> Changes:
-    row = {
+def _requested(payload: people.InputRequestedPayload, event: Event) -> Changes:
+    deadline = payload.get("deadline")
+    row: dict[str, Cell] = {
         "id": payload["id"],
-        "execution_id": _execution(event, payload),
+        "execution_id": _execution(payload, event),
         "stream": event.session_id,
         "type": payload["type"],
         "prompt": payload["prompt"],
         "options": _json(payload.get("options")),
         "other": int(payload.get("other", False)),
-        "status": "pending",
-        "response": None,
         "created_at": event.at_ms,
-        "resolved_at": None,
         "session_config": _json(payload.get("config")),
-        "session_transcript": None,
-        "session_duration": None,
-        "error": None,
         "phase": payload.get("phase"),
         "run": payload.get("run"),
-        "deadline": payload.get("deadline"),
+        "deadline": deadline,
         "assigned_to": _json(payload.get("to")),
-        "claimed_by": None,
-        "claimed_until": None,
-        "answered_by": None,
-        "answered_as": None,
-        "via": None,
-        "accepted": None,
-        "receipt": None,
     }
     changes: Changes = [Put("human_interactions", row), _session(event, {"pending": 1})]
-    if payload.get("deadline"):
-        changes.append(_wakeup(event, "question:" + payload["id"], payload["deadline"]))
+    if deadline:
+        changes.append(_wakeup(event, "question:" + payload["id"], deadline))
     return changes
 
 
-def _response(payload: Mapping[str, Any]) -> Any:
+def _response(payload: Mapping[str, Json]) -> Json:
     """What was decided: in an interactive session the response itself, else the answer."""
     if "outcome" in payload:
         return payload.get("value")
@@ -169,9 +155,9 @@ def _response(payload: Mapping[str, Any]) -> Any:
     } or None
 
 
-def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
-    def handle(event: Event, payload: Mapping[str, Any]) -> Changes:
-        values = {
+def _closed(status: str) -> Callable[[people.QuestionEnd, Event], Changes]:
+    def handle(payload: people.QuestionEnd, event: Event) -> Changes:
+        values: dict[str, Cell] = {
             "status": payload.get("status", status),
             "response": _json(_response(payload)),
             "resolved_at": event.at_ms,
@@ -179,12 +165,11 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
             "session_duration": payload.get("durationMs"),
             "error": _json(payload.get("error")),
             **_answerer(payload),
-            "receipt": payload.get("receipt", _usual_receipt(event, payload)),
-            "claimed_by": None,
-            "claimed_until": None,
+            "receipt": payload.get("receipt", _usual_receipt(payload, event)),
+            **_UNCLAIMED,
         }
         return [
-            Change("human_interactions", {"id": payload["id"]}, values),
+            _question(payload["id"], values),
             _session(event, {"pending": -1}),
             _no_wakeup(event, "question:" + payload["id"]),
         ]
@@ -192,7 +177,7 @@ def _closed(status: str) -> Callable[[Event, Mapping[str, Any]], Changes]:
     return handle
 
 
-def _answerer(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _answerer(payload: people.Answered) -> dict[str, Cell]:
     return {
         "answered_by": payload.get("by"),
         "answered_as": payload.get("as"),
@@ -200,87 +185,89 @@ def _answerer(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _usual_receipt(event: Event, payload: Mapping[str, Any]) -> str | None:
+def _usual_receipt(payload: people.Answered, event: Event) -> str | None:
     """An answer that nothing stands between: it has arrived with its event."""
     answered = event.name == names.RECEIVED and payload.get("via") != "terminal"
     return "delivered" if answered else None
 
 
-def _accepted(event: Event, payload: Mapping[str, Any]) -> Changes:
-    values = {
-        "accepted": _json(payload["response"]),
-        **_answerer(payload),
-        "receipt": "pending",
-        "claimed_by": None,
-        "claimed_until": None,
-    }
-    return [Change("human_interactions", {"id": payload["id"]}, values)]
+def _accepted(payload: people.InputAcceptedPayload, event: Event) -> Changes:
+    values: dict[str, Cell] = {"accepted": _json(payload["response"]), "receipt": "pending"}
+    return [_question(payload["id"], values | _answerer(payload) | _UNCLAIMED)]
 
 
-def _corrected(event: Event, payload: Mapping[str, Any]) -> Changes:
-    values = {
+def _corrected(payload: people.InputCorrectedPayload, event: Event) -> Changes:
+    values: dict[str, Cell] = {
         "status": payload["status"],
         "response": _json(payload.get("response")),
-        **_answerer(payload),
         "receipt": payload.get("receipt"),
     }
-    return [Change("human_interactions", {"id": payload["id"]}, values)]
+    return [_question(payload["id"], values | _answerer(payload))]
 
 
-def _contributed(event: Event, payload: Mapping[str, Any]) -> Changes:
-    values = {
+def _contributed(payload: people.InputContributedPayload, event: Event) -> Changes:
+    values: dict[str, Cell] = {
         "response": _json(payload["responses"]),
         "session_transcript": payload.get("transcript"),
         "session_duration": payload.get("durationMs"),
-        "claimed_by": None,
-        "claimed_until": None,
+        **_UNCLAIMED,
     }
-    return [Change("human_interactions", {"id": payload["id"]}, values)]
+    return [_question(payload["id"], values)]
 
 
-def _claimed(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _detached(payload: people.InputDetachedPayload, event: Event) -> Changes:
+    key, deadline = "question:" + payload["id"], payload.get("deadline")
+    changes: Changes = [
+        _question(payload["id"], {"stream": payload["stream"]}),
+        _session(event, {"pending": -1}),
+        _no_wakeup(event, key),
+    ]
+    if deadline:
+        wakeup = {"session": payload["stream"], "key": key, "at": deadline}
+        changes.append(Put("wakeups", wakeup))
+    return changes
+
+
+def _claimed(payload: people.InputClaimedPayload, event: Event) -> Changes:
     values = {"claimed_by": payload["by"], "claimed_until": payload["until"]}
-    return [Change("human_interactions", {"id": payload["id"]}, values)]
+    return [_question(payload["id"], values)]
 
 
-def _released(event: Event, payload: Mapping[str, Any]) -> Changes:
-    values = {"claimed_by": None, "claimed_until": None}
-    return [Change("human_interactions", {"id": payload["id"]}, values)]
+def _released(payload: people.InputReleasedPayload, event: Event) -> Changes:
+    return [_question(payload["id"], _UNCLAIMED)]
 
 
-def _reminded(event: Event, payload: Mapping[str, Any]) -> Changes:
-    passed = Change("human_interactions", {"id": payload["id"]}, {"deadline": None})
+def _reminded(payload: people.InputRemindedPayload, event: Event) -> Changes:
+    passed = _question(payload["id"], {"deadline": None})
     return [passed, _no_wakeup(event, "question:" + payload["id"])]
 
 
-def _escalated(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _escalated(payload: people.InputEscalatedPayload, event: Event) -> Changes:
     key, deadline = "question:" + payload["id"], payload.get("deadline")
-    values = {"assigned_to": _json(payload["to"]), "deadline": deadline}
-    changed = Change("human_interactions", {"id": payload["id"]}, values)
+    changed = _question(payload["id"], {"assigned_to": _json(payload["to"]), "deadline": deadline})
     return [changed, _wakeup(event, key, deadline) if deadline else _no_wakeup(event, key)]
 
 
-def _task_started(event: Event, payload: Mapping[str, Any]) -> Changes:
-    row = {
+def _task_started(payload: workflow.TaskStartedPayload, event: Event) -> Changes:
+    row: dict[str, Cell] = {
         "id": payload["taskId"],
         "execution_id": event.session_id,
         "kind": payload.get("kind", ""),
         "title": payload.get("title", ""),
         "status": "running",
         "started_at": event.at_ms,
-        "completed_at": None,
     }
     return [Put("tasks", row)]
 
 
-def _task_completed(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _task_completed(payload: workflow.TaskCompletedPayload, event: Event) -> Changes:
     values = {"status": "completed", "completed_at": event.at_ms}
     return [Change("tasks", {"id": payload["taskId"]}, values)]
 
 
-def _plate(event: Event, payload: Mapping[str, Any]) -> Changes:
+def _plate(payload: Mapping[str, Json], event: Event) -> Changes:
     """A plate's events say themselves what they changed: only who knows it all can tell."""
-    told: Mapping[str, Any] | None = payload.get("plate")
+    told = as_object(payload.get("plate"))
     if not told:
         return []
     row = {_column(key): _cell(value) for key, value in told.items()}
@@ -303,40 +290,44 @@ def _column(key: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in key)
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    return _json(value) if isinstance(value, list | dict) else value
+def _cell(value: Json) -> Cell:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return int(value) if isinstance(value, bool) else value
+    return _json(value)
 
 
-_HANDLERS: Mapping[str, Callable[[Event, Mapping[str, Any]], Changes]] = {
-    names.STARTED: _started,
-    names.FORKED: _forked,
-    names.HELD: _held,
-    names.COMPLETED: _ended("completed"),
-    names.FAILED: _ended("failed"),
-    names.CANCELLED: _ended("cancelled"),
-    names.PAUSING: _pausing,
-    names.PAUSED: _paused,
-    names.RESUMED: _resumed,
-    names.PHASE_ENTERED: _entered,
-    names.PHASE_FAILED: _tried_again,
-    names.AGENT_INTERRUPTED: _tried_again,
-    names.AGENT_STARTED: _agent_started,
-    names.CHECKPOINT: _checkpoint,
-    names.REQUESTED: _requested,
-    names.ACCEPTED: _accepted,
-    names.RECEIVED: _closed("completed"),
-    names.CORRECTED: _corrected,
-    names.EXPIRED: _closed("timeout"),
-    names.INPUT_CANCELLED: _closed("cancelled"),
-    names.INPUT_FAILED: _closed("failed"),
-    names.CONTRIBUTED: _contributed,
-    names.CLAIMED: _claimed,
-    names.RELEASED: _released,
-    names.REMINDED: _reminded,
-    names.ESCALATED: _escalated,
-    names.TASK_STARTED: _task_started,
-    names.TASK_COMPLETED: _task_completed,
-    **dict.fromkeys(plates.ALL, _plate),
-}
+_HANDLERS: Final = dict(
+    (
+        names.STARTED.to(_started),
+        names.FORKED.to(_forked),
+        names.HELD.to(_held),
+        names.COMPLETED.to(_ended("completed")),
+        names.FAILED.to(_ended("failed")),
+        names.CANCELLED.to(_ended("cancelled")),
+        names.PAUSING.to(_marked(pausing=1)),
+        names.PAUSED.to(_marked(pausing=0, paused=1)),
+        names.RESUMED.to(_marked(pausing=0, paused=0)),
+        names.PHASE_ENTERED.to(_entered),
+        names.PHASE_FAILED.to(_tried_again),
+        names.AGENT_INTERRUPTED.to(_tried_again),
+        names.AGENT_STARTED.to(_agent_started),
+        names.CHECKPOINT.to(_checkpoint),
+        names.REQUESTED.to(_requested),
+        names.ACCEPTED.to(_accepted),
+        names.RECEIVED.to(_closed("completed")),
+        names.CORRECTED.to(_corrected),
+        names.EXPIRED.to(_closed("timeout")),
+        names.INPUT_CANCELLED.to(_closed("cancelled")),
+        names.INPUT_FAILED.to(_closed("failed")),
+        names.CONTRIBUTED.to(_contributed),
+        names.DETACHED.to(_detached),
+        names.CLAIMED.to(_claimed),
+        names.RELEASED.to(_released),
+        names.REMINDED.to(_reminded),
+        names.ESCALATED.to(_escalated),
+        names.TASK_STARTED.to(_task_started),
+        names.TASK_COMPLETED.to(_task_completed),
+    )
+) | dict.fromkeys(plates.ALL, _plate)

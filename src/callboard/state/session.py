@@ -6,11 +6,13 @@ prefix of a session is a place to stand.
 
 import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from callboard.events.failures import ErrorDescription
+from callboard.events.payloads.workflow import WorkflowPausingPayload
 from callboard.events.status import Status, status_of
 from callboard.state.unfinished import Unfinished
-from callboard.state.visits import Asked, Run, Visit
+from callboard.state.visits import AsItIs, Asked, Run, Visit
 
 
 class _Indexed:
@@ -33,7 +35,7 @@ class SessionView(_Indexed):
     state: Any = None
     workflow: str = ""
     version: str | None = None
-    source: dict[str, Any] | None = None
+    source: dict[str, str] | None = None
     parent: str | None = None
     fork_position: int | None = None
     created_at: int = 0
@@ -45,10 +47,10 @@ class SessionView(_Indexed):
     exit_phase: str | None = None
     questions: dict[str, Asked] = field(default_factory=dict[str, Asked])
     tasks: dict[str, str] = field(default_factory=dict[str, str])
-    pausing: dict[str, Any] | None = None
+    pausing: Annotated[WorkflowPausingPayload | None, AsItIs] = None
     paused: bool = False
     ended: str | None = None
-    error: dict[str, Any] | None = None
+    error: Annotated[ErrorDescription | None, AsItIs] = None
     held: str | None = None
     untouched: bool = False
     """It is a fork, and nothing has happened in it yet."""

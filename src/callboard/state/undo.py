@@ -58,11 +58,11 @@ class Undo:
         if name in _ANEW and not self._anew:
             self._anew, self._visits = True, dict(view.visits)
         run, question = payload.get("run"), payload.get("id")
-        if run is not None and run not in self._runs:
+        if isinstance(run, str) and run not in self._runs:
             known = self._all_runs().get(run)
             self._runs[run] = None if known is None else _copy_of_run(known)
-        if question is not None and question not in self._asked:
-            asked = self._all_questions().get(question)
+        if isinstance(question, str) and question not in self._asked:
+            asked: Asked | None = self._view_was[_QUESTIONS].get(question)
             self._asked[question] = None if asked is None else Asked(*_values_of_asked(asked))
 
     def take_back(self) -> None:
@@ -96,9 +96,6 @@ class Undo:
 
     def _all_runs(self) -> dict[str, Run]:
         return {} if self._visit_was is None else self._visit_was[_RUNS]
-
-    def _all_questions(self) -> dict[str, Asked]:
-        return self._view_was[_QUESTIONS]
 
 
 def _copy_of_run(run: Run) -> Run:

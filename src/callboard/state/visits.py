@@ -1,11 +1,21 @@
 """One stay in a phase: its items, the agents' runs, and the questions to people."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import GetPydanticSchema
+from pydantic_core import core_schema
+
+from callboard.events.envelope import Json
+from callboard.events.failures import ErrorDescription
+from callboard.events.payloads.people import TimeoutRule
 
 RunStatus = Literal[
     "running", "completed", "failed", "suspended", "interrupted", "lost", "postponed"
 ]
+AsItIs = GetPydanticSchema(lambda _source, _handler: core_schema.any_schema())
+"""Checkpoints hold it unchanged: a `TypedDict` may have further keys."""
+
 QuestionStatus = Literal["pending", "answered", "expired", "cancelled", "failed"]
 
 
@@ -17,13 +27,13 @@ class Run:
     status: RunStatus = "running"
     attempt: int = 1
     failures: int = 0
-    output: Any = None
+    output: Json = None
     output_at: int = 0
     retry_at: int | None = None
-    error: dict[str, Any] | None = None
+    error: Annotated[ErrorDescription | None, AsItIs] = None
     blockers: list[str] = field(default_factory=list[str])
     """A suspended run goes on when one of these questions is closed."""
-    once: dict[str, Any] = field(default_factory=dict[str, Any])
+    once: dict[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(slots=True)
@@ -40,13 +50,13 @@ class Asked:
     key: str | None = None
     nth: int = 1
     deadline: int | None = None
-    on_timeout: dict[str, Any] | None = None
+    on_timeout: Annotated[TimeoutRule | None, AsItIs] = None
     status: QuestionStatus = "pending"
-    value: Any = None
+    value: Json = None
     approved: bool | None = None
     halts: bool = False
     """The workflow does nothing before this is closed."""
-    config: dict[str, Any] | None = None
+    config: dict[str, Json] | None = None
     """What was said with it, where answers are checked by that: what a coding agent asks."""
     outcome: str | None = None
     """How an interactive session ended: completed, cancelled, timeout or failed."""
@@ -66,11 +76,13 @@ class Visit:
     phase: str
     number: int
     guard: bool | None = None
-    items: list[Any] | None = None
+    items: list[Json] | None = None
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     question: str | None = None
     updated: bool = False
     responded: bool = False
+    before_done: bool = False
+    after_done: bool = False
 
     def key_of(self, item: int) -> str:
         """The key of the run for an item."""

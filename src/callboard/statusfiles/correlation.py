@@ -1,17 +1,11 @@
 """Which phase an agent works on: the one its prompt names, its agent's, or the current one."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Final
 
-from callboard.statusfiles.phases import (
-    ACTIVE,
-    COMPLETED,
-    FAILED,
-    PENDING,
-    Phase,
-    Workflow,
-)
+from callboard.events.json_values import Object
+from callboard.statusfiles.phases import ACTIVE, FAILED, PENDING, Phase, Workflow
 from callboard.statusfiles.turns import phases_of, ready
 
 ORCHESTRATOR: Final = "delegation-orchestrator"
@@ -21,7 +15,7 @@ _NAMED = re.compile(r"\bPhase ID:\s*(phase_\d+)\b", re.IGNORECASE)
 
 
 def phase_for(
-    workflow: Workflow, call: Mapping[str, Any], taken: Collection[str], *, nested: bool = False
+    workflow: Workflow, call: Object, taken: Collection[str], *, nested: bool = False
 ) -> str | None:
     """The id of the phase that a call of the agent tool is about; None when it is about none.
 
@@ -56,18 +50,12 @@ def _by_agent(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
 
 
 def _current(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
-    current = workflow.get("current_phase")
-    if agent == ORCHESTRATOR or not any(phase["id"] == current for phase in free):
-        return None
-    return current
+    """The lowest active phase; one that has ended is over, although it may still be the current."""
+    active = [phase["id"] for phase in free if phase["status"] == ACTIVE]
+    return active[0] if active and agent != ORCHESTRATOR else None
 
 
 def status_of(workflow: Workflow, phase_id: str | None) -> str | None:
     """How a phase stands; None when there is none."""
     found = (phase["status"] for phase in phases_of(workflow) if phase["id"] == phase_id)
     return next(found, None)
-
-
-def is_over(status: str | None) -> bool:
-    """Whether nothing can be told of it any more but a retry."""
-    return status in (None, COMPLETED, FAILED)

@@ -1,7 +1,6 @@
 """Files that are never half written: under a lock, replaced at once, broken ones set aside."""
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -9,6 +8,7 @@ from collections.abc import Callable, Generator
 
 from callboard.disk import project_files
 from callboard.disk.files import open_shared
+from callboard.disk.locks import try_lock
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError
 from callboard.statusfiles.phases import Phase, Workflow
 
@@ -19,6 +19,7 @@ SAFE = ".safe"  # What the copy of a file is called that a power failure cannot 
 _LISTS = dict.fromkeys(("deliverables", "depends_on"), list | None)
 _OF_PHASE = {"id": str, "title": str, "status": str, "attempts": int | None, **_LISTS}
 _LOOK_AGAIN = 0.001
+_LONGEST_PAUSE = 0.016  # Seconds. Fifty processes that look every millisecond stop all work.
 _BURST = 0.5
 
 
@@ -40,10 +41,12 @@ def locked(file: File) -> Generator[None]:
 
 def _take(opened: int, lock: str) -> None:
     until = time.monotonic() + LOCK_WITHIN
+    pause = _LOOK_AGAIN
     while time.monotonic() < until:
-        with contextlib.suppress(BlockingIOError):
-            return fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        time.sleep(_LOOK_AGAIN)
+        if try_lock(opened):
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
     why = f"{lock} has been locked for {LOCK_WITHIN:g} s, by a process that does not end."
     raise StoreBusy(why, path=lock)
 

@@ -1,12 +1,12 @@
 """A hook of Claude Code that moves the phase it is about, with no server running."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final
 
+from callboard.events.json_values import Object, as_object
 from callboard.statusfiles import files, todos
-from callboard.statusfiles.correlation import is_over, phase_for, status_of
-from callboard.statusfiles.location import Place
-from callboard.statusfiles.memory import Memory, remembering
+from callboard.statusfiles.correlation import phase_for, status_of
+from callboard.statusfiles.location import StatusFolder
+from callboard.statusfiles.memory import HookMemory, remembering
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, Workflow, find_phase
 from callboard.statusfiles.results import (
     agent_of,
@@ -25,24 +25,27 @@ AGENT_TOOLS: Final = ("Agent", "Task", "SubagentTask", "AgentTask")
 SPEAKING: Final = ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart")
 """Where context can be given to the model. Elsewhere it would make an agent go on."""
 
-Payload = Mapping[str, Any]
+_STILL_TOLD: Final = {COMPLETED: (COMPLETED,), FAILED: (ACTIVE,)}
+"""What can be told of a phase that is over: what it made besides, and that it is tried again."""
 
 
-def heard(payload: Payload, place: Place) -> dict[str, Any] | None:
+def heard(payload: Object, place: StatusFolder) -> dict[str, object] | None:
     """Move what the payload tells of; gives what the hook has to print, if anything."""
     workflow = files.read(place.state)
     if workflow is None or "session_id" in workflow:
         return None  # What a session publishes is moved by its log, and by nobody else.
     with remembering(place, workflow["id"]) as memory:
-        Hearing(place, workflow, memory, payload).hear()
+        HookUpdate(place, workflow, memory, payload).hear()
         now = files.read(place.state)
         return None if now is None else _context(payload, memory, now)
 
 
-class Hearing:
+class HookUpdate:
     """One payload and what becomes of it."""
 
-    def __init__(self, place: Place, workflow: Workflow, memory: Memory, payload: Payload) -> None:
+    def __init__(
+        self, place: StatusFolder, workflow: Workflow, memory: HookMemory, payload: Object
+    ) -> None:
         self._place = place
         self._workflow = workflow
         self._memory = memory
@@ -56,18 +59,15 @@ class Hearing:
         if event == "UserPromptSubmit":
             self._memory.forget(self._session, agents=False)
         elif event == "SessionStart":
-            self._started()
+            # A session that is compacted or cleared goes on, and so do its agents.
+            if self._payload.get("source") not in ("compact", "clear"):
+                self._memory.forget(self._session, agents=True)
         elif event == "SubagentStop":
             self._stopped()
         elif event == "TaskCompleted" or (event == "PostToolUse" and tool in todos.TOOLS):
             self._listed()
         elif tool in AGENT_TOOLS:
             self._called(str(event))
-
-    def _started(self) -> None:
-        # A session that is compacted or cleared goes on, and so do its agents.
-        if self._payload.get("source") not in ("compact", "clear"):
-            self._memory.forget(self._session, agents=True)
 
     def _called(self, event: str) -> None:
         if event == "PreToolUse":
@@ -98,7 +98,8 @@ class Hearing:
         """It works in the background, or has ended before we were told that it began."""
         self._move(phase, ACTIVE)
         if agent in self._memory.stopped:
-            self._ended(phase, *self._memory.stopped.pop(agent))
+            words, why = self._memory.stopped.pop(agent)
+            self._ended(phase, words or "", why)
         elif agent:
             self._memory.agents[agent] = [phase, self._session]
 
@@ -130,8 +131,7 @@ class Hearing:
         known = self._memory.calls.pop(self._call, None)
         if known is not None:
             return known[0]
-        raw = self._payload.get("tool_input")
-        call: Payload = cast("Payload", raw) if isinstance(raw, dict) else {}
+        call = as_object(self._payload.get("tool_input"))
         nested = bool(self._payload.get("agent_id"))
         return phase_for(self._workflow, call, self._memory.taken, nested=nested)
 
@@ -143,25 +143,32 @@ class Hearing:
             return
         own = find_phase(self._workflow, phase).get("context_for_next")
         context = None if own else result.context
-        if self._move(phase, COMPLETED, deliverables=result.deliverables, context_for_next=context):
+        if self._move(phase, COMPLETED, result.deliverables, context):
             advance(self._workflow["id"], path=self._place.root)
 
     def _failed(self, phase: str | None, why: str) -> None:
         if phase is not None:
             self._move(phase, FAILED, error=why)
 
-    def _move(self, phase: str, status: str, **more: Any) -> bool:
+    def _move(
+        self,
+        phase: str,
+        status: str,
+        made: list[str] | None = None,
+        context: str | None = None,
+        error: str | None = None,
+    ) -> bool:
         """Tell the phase's status; what its agent has told itself is left as it is."""
         now = status_of(files.read(self._place.state) or self._workflow, phase)
-        if now == COMPLETED and status == COMPLETED:
-            pass  # What was made is still to be added.
-        elif is_over(now) and not (now == FAILED and status == ACTIVE):
+        if now is None or status not in _STILL_TOLD.get(now, (status,)):
             return False
-        update_phase_status(self._workflow["id"], phase, status, path=self._place.root, **more)
+        update_phase_status(
+            self._workflow["id"], phase, status, made, context, error=error, path=self._place.root
+        )
         return True
 
 
-def _context(payload: Payload, memory: Memory, workflow: Workflow) -> dict[str, Any] | None:
+def _context(payload: Object, memory: HookMemory, workflow: Workflow) -> dict[str, object] | None:
     """The list that the session should have, when its own differs and it was not told so yet."""
     event = payload.get("hook_event_name")
     if event not in SPEAKING or payload.get("agent_id"):

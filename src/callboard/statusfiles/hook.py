@@ -7,10 +7,6 @@ that the agent's session should show. It is noted in `.claude/state/workflow_hoo
 import posix
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any  # Loading it takes longer than the usual case.
-
 _PACKAGE = __file__.rpartition("/")[0].rpartition("/")[0]
 _STATE = ".claude/state/workflow.json"
 
@@ -52,14 +48,14 @@ def _run(text: bytes) -> None:
         return  # The usual case, and the quick one.
     import json
 
-    parsed: Any = json.loads(text)
-    if not isinstance(parsed, dict):
-        return
-    payload: dict[str, Any] = parsed  # pyright: ignore[reportUnknownVariableType] - no cast yet
     _alone()
+    from callboard.events.json_values import as_text, is_object
     from callboard.statusfiles.location import find_place, nearest
 
-    place = find_place(root) if root else nearest(payload.get("cwd"))
+    payload: object = json.loads(text)
+    if not is_object(payload):
+        return
+    place = find_place(root) if root else nearest(as_text(payload.get("cwd")))
     if not _is_there(place.root):
         return
     note = _Note(place.root, payload.get("hook_event_name"))

@@ -6,7 +6,8 @@ from callboard.statusfiles.phases import COMPLETED, FAILED, Phase, Workflow
 def generate_markdown(workflow: Workflow) -> str:
     """The report: what the task is, how it stands, and phase by phase how far."""
     phases: list[Phase] = workflow["phases"]
-    current = [one["title"] for one in phases if one["id"] == workflow.get("current_phase")]
+    now = None if workflow["status"] == "completed" else workflow.get("current_phase")
+    current = [one["title"] for one in phases if one["id"] == now]
     head = f"# Workflow Status: {one_line(workflow['task'])}\n\n"
     head += f"Status: {one_line(workflow['status'])} | Current Phase: "
     head += f"{one_line([*current, 'none'][0])}\n\n## Phases\n\n"
@@ -15,7 +16,8 @@ def generate_markdown(workflow: Workflow) -> str:
 
 def _phase(number: int, phase: Phase) -> str:
     mark = "x" if phase["status"] == COMPLETED else " "
-    title = one_line(phase["title"]) + (" (failed)" if phase["status"] == FAILED else "")
+    how = " (failed)" if phase["status"] == FAILED else " (skipped)" if phase.get("skipped") else ""
+    title = one_line(phase["title"]) + how
     made = ", ".join(one_line(one) for one in phase.get("deliverables") or ())
     return f"- [{mark}] Phase {number}: {title}" + (f" → {made}\n" if made else "\n")
 

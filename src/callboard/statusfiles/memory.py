@@ -3,20 +3,33 @@
 import contextlib
 import json
 from collections.abc import Generator
-from typing import Any, cast
+from typing import TypedDict, cast
 
 from callboard.errors import StoreError
+from callboard.events.json_values import as_object
 from callboard.statusfiles import files
-from callboard.statusfiles.location import Place
-
-Table = dict[str, Any]
+from callboard.statusfiles.location import StatusFolder
+from callboard.statusfiles.todos import Todo
 
 _WORDS = 20_000
 _STOPPED = 20
-_TABLES = ("calls", "agents", "stopped", "sessions")
 
 
-class Memory:
+class SessionList(TypedDict):
+    """One session's list of things to do, and what it was last told to put there."""
+
+    todos: dict[str, Todo]
+    told: list[Todo] | None
+
+
+class _Kept(TypedDict):
+    calls: dict[str, list[str]]
+    agents: dict[str, list[str]]
+    stopped: dict[str, list[str | None]]
+    sessions: dict[str, SessionList]
+
+
+class HookMemory:
     """Who works on which phase, and what each session's list of things to do says.
 
     calls, agents: a call of the agent tool, an agent at work → its phase and its session. stopped:
@@ -24,11 +37,9 @@ class Memory:
     sessions: a session → its list.
     """
 
-    def __init__(self, kept: Table) -> None:
-        self.calls: Table = kept["calls"]
-        self.agents: Table = kept["agents"]
-        self.stopped: Table = kept["stopped"]
-        self.sessions: Table = kept["sessions"]
+    def __init__(self, kept: _Kept) -> None:
+        self.calls, self.agents = kept["calls"], kept["agents"]
+        self.stopped, self.sessions = kept["stopped"], kept["sessions"]
 
     @property
     def taken(self) -> set[str]:
@@ -48,36 +59,31 @@ class Memory:
         for old in list(self.stopped)[:-_STOPPED]:
             del self.stopped[old]
 
-    def session(self, id: str) -> Table:
+    def session(self, id: str) -> SessionList:
         """What is known of one session's list."""
         return self.sessions.setdefault(id, {"todos": {}, "told": None})
 
-    def as_table(self) -> Table:
-        """All of it, to be kept."""
-        return {name: getattr(self, name) for name in _TABLES}
-
 
 @contextlib.contextmanager
-def remembering(place: Place, workflow_id: str) -> Generator[Memory]:
+def remembering(place: StatusFolder, workflow_id: str) -> Generator[HookMemory]:
     """What is remembered of this workflow; kept when the block ends, for nobody but us."""
     file = f"{place.root}/.claude/state/workflow_hooks.json"
     with files.locked(file):
-        before = _read(file, workflow_id)
-        memory = Memory(json.loads(json.dumps(before)))
-        yield memory
-        after = memory.as_table()
-        if after != before:
-            text = json.dumps({"workflow_id": workflow_id, **after}, ensure_ascii=False)
+        kept = _read(file, workflow_id)
+        before = json.dumps(kept)
+        yield HookMemory(kept)
+        if json.dumps(kept) != before:
+            text = json.dumps({"workflow_id": workflow_id, **kept}, ensure_ascii=False)
             files.write(file, text + "\n", lasting=False)
 
 
-def _read(file: str, workflow_id: str) -> Table:
+def _read(file: str, workflow_id: str) -> _Kept:
     """What is broken, or of another workflow, is forgotten."""
     try:
         kept = json.loads(files.data_of(file) or b"null")
     except (StoreError, ValueError, RecursionError):
         kept = None
-    if not isinstance(kept, dict) or cast("Table", kept).get("workflow_id") != workflow_id:
-        return {name: {} for name in _TABLES}
-    found = cast("Table", kept)
-    return {name: found[name] if isinstance(found.get(name), dict) else {} for name in _TABLES}
+    found = as_object(kept)
+    ours = found.get("workflow_id") == workflow_id
+    tables = {name: as_object(found.get(name) if ours else None) for name in _Kept.__annotations__}
+    return cast("_Kept", tables)  # Nobody but us writes the file.

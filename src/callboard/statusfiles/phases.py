@@ -6,8 +6,10 @@ TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
 if TYPE_CHECKING:
     from typing import Any
 
-Workflow = dict[str, "Any"]
-Phase = dict[str, "Any"]
+Told = dict[str, "Any"]
+"""What stands in the file, or a part of it."""
+Workflow = Told
+Phase = Told
 
 PENDING = "pending"
 ACTIVE = "active"
@@ -74,12 +76,17 @@ def _check_step(phase_id: str, now: str, status: str) -> None:
         )
 
 
-def settle(workflow: Workflow) -> None:
-    """Let the workflow's own status and current phase follow from its phases."""
+def settle(workflow: Workflow, ended: str | None = None, *, advanced: bool = False) -> None:
+    """Let status and current phase follow from the phases. `ended`: the one that just did. It stays
+    the current one until somebody advances, also when all are completed."""
     statuses = {phase["status"] for phase in workflow["phases"]}
+    over = [phase["id"] for phase in workflow["phases"] if phase["status"] in (COMPLETED, FAILED)]
+    last = [one for one in (ended, workflow.get("current_phase"), *over[::-1]) if one in over]
     active = [phase["id"] for phase in workflow["phases"] if phase["status"] == ACTIVE]
-    workflow["current_phase"] = active[0] if active else None
-    if statuses == {COMPLETED}:
+    is_done = statuses == {COMPLETED}
+    workflow["current_phase"] = None if is_done and advanced else [*active, *last, None][0]
+    workflow |= {"current_phases": active, "phases": workflow.pop("phases")}
+    if is_done:
         workflow["status"] = COMPLETED
     elif FAILED in statuses and not active:
         workflow["status"] = FAILED

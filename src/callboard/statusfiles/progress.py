@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from callboard.engine.sessions import SessionInfo
+from callboard.statusfiles.history import progress
 from callboard.statusfiles.location import find_place
 from callboard.statusfiles.publishing import published_in
 from callboard.statusfiles.shelf import all_workflows
 from callboard.statusfiles.story import POSITION
-from callboard.statusfiles.turns import progress
 
 
 async def with_progress(sessions: Sequence[SessionInfo]) -> list[SessionInfo]:

@@ -7,20 +7,22 @@ folder they are is said when the session begins, and is part of its first event.
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from callboard.engine.loading import load
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events import names
 from callboard.events.codec import load_json
-from callboard.events.envelope import Event
+from callboard.events.envelope import Event, Json, NewEvent
+from callboard.events.json_values import as_object, as_text
 from callboard.events.rows import Query, Row
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import ANYHOW, Appended, EventLog, Writing
+from callboard.statusfiles.phases import Told
 from callboard.statusfiles.publishing_place import PublishingPlace
-from callboard.statusfiles.story import POSITION, Story, Told
+from callboard.statusfiles.story import POSITION, Story
 
 SOURCE: Final = "statusFiles"
 """What the folder is called in a session's `source`."""
@@ -28,15 +30,16 @@ SOURCE: Final = "statusFiles"
 _log = logging.getLogger(__name__)
 
 
-def published_in(source: Mapping[str, str] | None) -> Path | None:
+def published_in(source: Mapping[str, Json] | None) -> Path | None:
     """The folder in which a session's status files are, if it has any."""
-    found = (source or {}).get(SOURCE)
+    found = as_text((source or {}).get(SOURCE))
     return Path(found) if found else None
 
 
 def root_of(row: Row) -> Path | None:
     """The same, from the session's row."""
-    return published_in(None if row["source"] is None else load_json(row["source"]))
+    source = None if row["source"] is None else as_object(load_json(row["source"]))
+    return published_in(source)
 
 
 def with_status_files(
@@ -113,11 +116,38 @@ class Publication:
         return self._told is None or told | {POSITION: self._told[POSITION]} != self._told
 
 
-async def note(log: EventLog, session_id: str) -> None:
-    """Let the status files of a session, if it has any, say how it stands.
+class _NotingLog:
+    """A log whose appends bring the status files of their session up to date.
 
-    For what is done to a session while nobody drives it; this needs no workflow's code.
+    Everything else is the log's own.
     """
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._log, name)
+
+    async def append(
+        self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
+    ) -> Appended:
+        """Append, then update the files: when this returns, they say what the log says."""
+        appended = await self._log.append(stream, events, writing)
+        if any(event.name not in names.NARRATION for event in events):
+            await _note(self._log, stream)
+        return appended
+
+
+def noting(log: EventLog) -> EventLog:
+    """The log for everyone who writes to sessions without driving them.
+
+    A driver has the workflow's code, and writes more: see `Publication`.
+    """
+    return cast("EventLog", _NotingLog(log))
+
+
+async def _note(log: EventLog, session_id: str) -> None:
+    """Write how a session stands to its status files, if it has any."""
     try:
         rows = await log.rows(Query("sessions", {"id": session_id}))
         root = root_of(rows[0]) if rows else None

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from callboard.disk.project_files import remove
 from callboard.errors import StoreCorrupt
 from callboard.state.session import SessionView
 from callboard.statusfiles import files
+from callboard.statusfiles.history import progress
 from callboard.statusfiles.location import find_place
 from callboard.statusfiles.markdown import generate_markdown, one_line
-from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, Told
 from callboard.statusfiles.shelf import Shelved, all_workflows
-from callboard.statusfiles.story import CANCELLED, POSITION, Told, standing
-from callboard.statusfiles.turns import progress
+from callboard.statusfiles.story import POSITION, standing, why_stopped
 from callboard.statusfiles.workflows import new_id, new_phase, put_away
 
 
@@ -31,58 +30,44 @@ class PublishingPlace:
         takes_place: whether to be what people look at, when another workflow is that now.
         """
 
-        def change(before: Told) -> Told:
-            return _merged(before, told)
-
-        # What was broken or removed meanwhile is begun again.
-        if not (self._begun and self._is_changed(change)):
-            self._begin(told, takes_place)
-            self._begun = self._change(change)
+        with files.locked(self._place.state):
+            stays = self._begun or not takes_place
+            try:
+                is_told = self._change(lambda before: _merged(before, told), archived=stays)
+            except StoreCorrupt:  # It is set aside when ours takes its place.
+                if not takes_place and self._archived():
+                    raise
+                is_told = False
+            if not is_told:
+                self._take_place(told)
+            self._begun = True
 
     def note(self, view: SessionView) -> None:
         """Write how the session stands; its phases only where that follows from it."""
-        self._change(lambda before: _noted(before, view))
+        with files.locked(self._place.state):
+            self._change(lambda before: _noted(before, view))
 
-    def _begin(self, told: Told, takes_place: bool) -> None:
-        """Take the place, with what an earlier process wrote of this session."""
-        if self._is_current() or (not takes_place and self._archived()):
-            return
+    def _change(self, change: Callable[[Told], Told], *, archived: bool = True) -> bool:
+        """Change what is there, perhaps in the archive; whether anything is."""
+        now = files.read(self._place.state)
+        if now is not None and self._is_ours(now):
+            self._write(change(now))
+            return True
+        found = self._archived() if archived else []
+        if found:
+            workflow = found[0].workflow or {}
+            files.write(self._file_of(found[0]), files.dumped(change(workflow)))
+        return bool(found)
+
+    def _take_place(self, told: Told) -> None:
+        """Begin, or go on with what an earlier process wrote of this session."""
         archived = self._archived()
         made = [new_phase(number, one, True) for number, one in enumerate(told["phases"])]
-        # At once: between two writes nobody would know whose it is.
-        with files.locked(self._place.state):
-            put_away(self._place)
-            before = archived[0].workflow if archived else None
-            self._write(_merged(before or {"id": new_id(self._place), "phases": made}, told))
-            for shelved in archived:
-                remove(self._file_of(shelved))
-
-    def _is_changed(self, change: Callable[[Told], Told]) -> bool:
-        try:
-            return self._change(change)
-        except StoreCorrupt:
-            return False
-
-    def _change(self, change: Callable[[Told], Told]) -> bool:
-        """Change what is there; whether anything is."""
-        with files.locked(self._place.state):
-            now = files.read(self._place.state)
-            if now is not None and self._is_ours(now):
-                self._write(change(now))
-                return True
-            archived = self._archived()
-            if not archived:
-                return False
-            workflow = archived[0].workflow or {}
-            files.write(self._file_of(archived[0]), files.dumped(change(workflow)))
-            return True
-
-    def _is_current(self) -> bool:
-        try:
-            now = files.read(self._place.state)
-        except StoreCorrupt:
-            return False  # It is set aside when ours takes its place.
-        return now is not None and self._is_ours(now)
+        put_away(self._place)
+        before = archived[0].workflow if archived else None
+        self._write(_merged(before or {"id": new_id(self._place), "phases": made}, told))
+        for shelved in archived:
+            remove(self._file_of(shelved))
 
     def _is_ours(self, workflow: Told) -> bool:
         return workflow.get("session_id") == self._session
@@ -109,7 +94,7 @@ def _merged(before: Told, told: Told) -> Told:
     """What is told, over what stands there: fields that others added stay."""
     if before.get(POSITION, 0) > told[POSITION]:
         return before  # Another process has seen more.
-    known: dict[Any, Any] = {phase["id"]: phase for phase in before["phases"]}
+    known: dict[str, Told] = {phase["id"]: phase for phase in before["phases"]}
     phases = [known.get(phase["id"], {}) | phase for phase in told["phases"]]
     return before | told | {"phases": phases}
 
@@ -119,9 +104,10 @@ def _noted(before: Told, view: SessionView) -> Told:
         return before
     if view.ended is None or view.ended == COMPLETED:
         return before | standing(view)
-    stopped = {"status": FAILED, "error": (view.error or {}).get("message", CANCELLED)}
+    stopped = {"status": FAILED, "error": why_stopped(view.ended, view.error)}
     phases = [phase | stopped if phase["status"] == ACTIVE else phase for phase in before["phases"]]
-    return before | standing(view) | {"phases": phases, "current_phase": None}
+    nothing: Told = {"current_phase": None, "current_phases": []}
+    return before | standing(view) | nothing | {"phases": phases}
 
 
 def _session_part(workflow: Told) -> str:

@@ -1,4 +1,4 @@
-"""All workflows of a project: the one of now, and those that were archived."""
+"""All workflows of a project: the current one, and those that were archived."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from callboard.disk.project_files import names_in
 from callboard.errors import StoreError
 from callboard.statusfiles import files
-from callboard.statusfiles.location import Place, find_place
+from callboard.statusfiles.location import StatusFolder, find_place
 from callboard.statusfiles.phases import Workflow
 from callboard.statusfiles.workflows import Where, load, put_away
 
@@ -29,7 +29,7 @@ def archive(workflow_id: str | None = None, *, path: Where = None) -> str:
     return workflow["id"]
 
 
-def all_workflows(place: Place) -> Iterator[Shelved]:
+def all_workflows(place: StatusFolder) -> Iterator[Shelved]:
     """The current one first, then the archived ones, newest first."""
     if os.path.exists(place.state):
         workflow = _read(place.state)

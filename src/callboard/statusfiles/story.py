@@ -1,18 +1,34 @@
 """What status files tell of a session, folded from its events: pure, and the same everywhere."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Final
 
 from callboard.engine.phase import Step
 from callboard.engine.workflow import Workflow
 from callboard.events import names
-from callboard.events.envelope import Event
+from callboard.events.envelope import Event, Json
+from callboard.events.json_values import as_list, as_object, as_text, is_mapping
 from callboard.events.moments import from_ms
+from callboard.events.payloads.agents import (
+    AgentCompletedPayload,
+    AgentInterruptedPayload,
+    AgentStartedPayload,
+)
+from callboard.events.payloads.workflow import (
+    PhaseEnteredPayload,
+    PhaseExitedPayload,
+    PhaseFailedPayload,
+    SessionForkedPayload,
+    WorkflowCancelledPayload,
+    WorkflowFailedPayload,
+    WorkflowStartedPayload,
+)
 from callboard.state.fold import apply
 from callboard.state.session import SessionView
 from callboard.state.visits import Visit, run_item
-from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, PENDING
+from callboard.statusfiles.history import PERCENT, percent
+from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, PENDING, Told
 
 PERSON: Final = "person"
 NOBODY: Final = "workflow"
@@ -21,13 +37,9 @@ NOBODY: Final = "workflow"
 POSITION: Final = "session_position"
 """The field that says up to where the log is told: what is older never takes its place."""
 
-CANCELLED: Final = "The session was cancelled."
-
+_ENDED: Final = {"failed": "The session failed.", "cancelled": "The session was cancelled."}
 _LONGEST: Final = 4_000
 _STATUSES: Final = {"pending": PENDING, "completed": COMPLETED, "failed": FAILED}
-
-Told = dict[str, Any]
-"""What stands in the file, or a part of it."""
 
 
 @dataclass(slots=True)
@@ -41,8 +53,10 @@ class Progress:
     error: str | None = None
     failed: bool = False
     """Whether its last attempt failed: only then the next start is another."""
-    outputs: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What its runs gave in this visit, by their keys."""
+    skipped: bool = False
+    """Whether it is over without having been worked on."""
+    output: Json = None
+    """What a run gave."""
     deliverables: list[str] = field(default_factory=list[str])
     context_for_next: str = ""
     items: Told | None = None
@@ -50,9 +64,8 @@ class Progress:
 
     def begin(self, at_ms: int) -> None:
         """It begins, perhaps again."""
-        self.status, self.attempts = ACTIVE, self.attempts + 1
+        self.status, self.attempts, self.skipped = ACTIVE, self.attempts + 1, False
         self.started_at, self.completed_at, self.error = at_ms, None, None
-        self.outputs = {}
 
     def end(self, status: str, at_ms: int, error: str | None = None) -> None:
         """It is over."""
@@ -60,7 +73,7 @@ class Progress:
         if self.started_at is None:
             self.started_at = at_ms
 
-    def as_fields(self) -> dict[str, Any]:
+    def as_fields(self) -> Told:
         """The fields that a phase in the file has of this."""
         took = None
         if self.started_at is not None and self.completed_at is not None:
@@ -74,6 +87,7 @@ class Progress:
             "duration_ms": took,
             "error": self.error,
             "attempts": self.attempts,
+            "skipped": self.skipped,
         }
 
 
@@ -82,6 +96,7 @@ class Story:
 
     view: all that is known of the session. phases: how far each has come, by its name. runs: the
     same of each agent's work, by its key, such as `plan#1`, or `review#2/0` with `for_each`.
+    input: what the session was started with.
     """
 
     def __init__(self, workflow: Workflow, session_id: str) -> None:
@@ -89,13 +104,13 @@ class Story:
         self.view = SessionView(session_id=session_id)
         self.phases: dict[str, Progress] = {name: Progress() for name in workflow.steps}
         self.runs: dict[str, Progress] = {}
-        self._input: Any = None
+        self.input: Json = None
 
     def hear(self, event: Event) -> None:
         """Take in one event; they come in order, and narration may be left out."""
         handler = _HANDLERS.get(event.name)
         if handler is not None:
-            handler(self, event)
+            handler(event.payload, self, event)
         apply(self.view, event)
 
     def told(self) -> Told:
@@ -105,20 +120,20 @@ class Story:
             phases = [_completed(one) for one in self.workflow.status_phases(self)]
         for number, phase in enumerate(phases):
             phase["id"] = f"phase_{number}"
-        active = [phase["id"] for phase in phases if phase["status"] == ACTIVE]
         return {
             "task": self.task,
-            "current_phase": active[0] if active else None,
+            **current_of(phases, is_over=self.view.ended is not None),
             "phases": phases,
+            PERCENT: percent({"phases": phases}),
             **standing(self.view),
         }
 
     @property
     def task(self) -> str:
         """What somebody asked for: the input where it is words, else the workflow's name."""
-        given = self._input
-        if isinstance(given, Mapping):
-            given = cast("Mapping[str, Any]", given).get("task")
+        given = self.input
+        if is_mapping(given):
+            given = given.get("task")
         return given if isinstance(given, str) and given.strip() else self.workflow.name
 
     def own_phases(self) -> list[Told]:
@@ -140,22 +155,18 @@ class Story:
         """A phase's progress; a workflow that has changed may no longer have it."""
         return self.phases.setdefault(phase, Progress())
 
-    def begin(self, event: Event) -> None:
-        """A session begins."""
-        self._input = event.payload.get("input")
+    def every(self) -> list[Progress]:
+        """How far each phase and each run has come."""
+        return [*self.phases.values(), *self.runs.values()]
 
-    def fork(self, event: Event) -> None:
-        """Begin anew from here: what had failed has not, in this session."""
-        for progress in (*self.phases.values(), *self.runs.values()):
-            if progress.status == FAILED:
-                progress.status, progress.completed_at, progress.error = PENDING, None, None
 
-    def stop(self, event: Event) -> None:
-        """The session has failed or was cancelled: so has the phase that it was in."""
-        error = event.payload.get("error") or {"message": CANCELLED}
-        for progress in (*self.phases.values(), *self.runs.values()):
-            if progress.status == ACTIVE:
-                progress.end(FAILED, event.at_ms, str(error.get("message")))
+def current_of(phases: list[Told], *, is_over: bool) -> Told:
+    """The phases that are worked on; between two, the one that ended last."""
+    active = [phase["id"] for phase in phases if phase["status"] == ACTIVE]
+    ended = [phase for phase in phases if phase["completed_at"] is not None and not is_over]
+    last = max(ended, key=lambda phase: phase["completed_at"], default=None)
+    current = active[0] if active else last["id"] if last else None
+    return {"current_phase": current, "current_phases": active}
 
 
 def standing(view: SessionView) -> Told:
@@ -173,8 +184,36 @@ def standing(view: SessionView) -> Told:
     }
 
 
-def _entered(story: Story, event: Event) -> None:
-    story.progress_of(event.payload["phase"]).begin(event.at_ms)
+def _begun(payload: WorkflowStartedPayload, story: Story, event: Event) -> None:
+    story.input = payload.get("input")
+
+
+def _forked(payload: SessionForkedPayload, story: Story, event: Event) -> None:
+    """Begin anew from here: what had failed has not, in this session."""
+    for progress in story.every():
+        if progress.status == FAILED:
+            progress.status, progress.completed_at, progress.error = PENDING, None, None
+
+
+def _stopped(
+    payload: WorkflowFailedPayload | WorkflowCancelledPayload, story: Story, event: Event
+) -> None:
+    """The session has failed or was cancelled: so has the phase that it was in."""
+    ended = "failed" if event.name == names.FAILED else "cancelled"
+    why = why_stopped(ended, payload.get("error"))
+    for progress in story.every():
+        if progress.status == ACTIVE:
+            progress.end(FAILED, event.at_ms, why)
+
+
+def why_stopped(ended: str, error: Mapping[str, object] | None) -> str:
+    """The error that a session ended with, or that it failed or was cancelled."""
+    told = (error or {}).get("message")
+    return str(told) if told else _ENDED[ended]
+
+
+def _entered(payload: PhaseEnteredPayload, story: Story, event: Event) -> None:
+    story.progress_of(payload["phase"]).begin(event.at_ms)
 
 
 def items_of(visit: Visit) -> Told | None:
@@ -186,23 +225,25 @@ def items_of(visit: Visit) -> Told | None:
     return {"completed": done, "failed": failed, "total": len(visit.items)}
 
 
-def _exited(story: Story, event: Event) -> None:
-    progress = story.progress_of(event.payload["phase"])
-    progress.items = items_of(story.view.visit) if story.view.visit else None
-    if event.payload["reason"] == "error":
+def _exited(payload: PhaseExitedPayload, story: Story, event: Event) -> None:
+    progress, visit = story.progress_of(payload["phase"]), story.view.visit
+    progress.items = items_of(visit) if visit else None
+    if payload["reason"] == "error":
         progress.end(FAILED, event.at_ms, progress.error)
         return
-    progress.end(COMPLETED, event.at_ms)
-    in_order = sorted(progress.outputs, key=lambda run: run_item(run) or 0)
-    given = [_given(progress.outputs[run]) for run in in_order]
+    progress.skipped = payload["reason"] == "skipped"
+    # If its agent failed and a person had the phase skipped, the reason stays.
+    progress.end(COMPLETED, event.at_ms, progress.error if progress.skipped else None)
+    runs = visit.runs if visit else {}
+    in_order = sorted(runs, key=lambda run: run_item(run) or 0)
+    given = [_given(runs[run].output) for run in in_order if runs[run].status == "completed"]
     made = [one for deliverables, _ in given for one in deliverables]
     progress.deliverables += [one for one in made if one not in progress.deliverables]
     contexts = [context for _, context in given if context]
     progress.context_for_next = "\n".join(contexts) or progress.context_for_next
 
 
-def _failed(story: Story, event: Event) -> None:
-    payload = event.payload
+def _failed(payload: PhaseFailedPayload, story: Story, event: Event) -> None:
     error, run = str(payload["error"].get("message")), payload.get("run")
     again = payload.get("retryInMs") is not None
     progress = story.progress_of(payload["phase"])
@@ -215,58 +256,54 @@ def _failed(story: Story, event: Event) -> None:
             story.runs[run].end(FAILED, event.at_ms, error)
 
 
-def _started(story: Story, event: Event) -> None:
-    run = story.runs.get(event.payload["run"])
+def _started(payload: AgentStartedPayload, story: Story, event: Event) -> None:
+    run = story.runs.get(payload["run"])
     if run is None:
-        story.runs[event.payload["run"]] = run = Progress()
+        story.runs[payload["run"]] = run = Progress()
         run.begin(event.at_ms)
     else:
         run.attempts += run.failed
         run.status, run.error, run.failed = ACTIVE, None, False
 
 
-def _taken_off(story: Story, event: Event) -> None:
-    if (error := event.payload.get("error")) is not None:
-        run = story.runs.get(event.payload["run"], Progress())
-        for progress in (story.progress_of(event.payload["phase"]), run):
+def _taken_off(payload: AgentInterruptedPayload, story: Story, event: Event) -> None:
+    if (error := payload.get("error")) is not None:
+        run = story.runs.get(payload["run"], Progress())
+        for progress in (story.progress_of(payload["phase"]), run):
             progress.error = str(error.get("message"))
 
 
-def _completed_run(story: Story, event: Event) -> None:
-    payload = event.payload
+def _completed_run(payload: AgentCompletedPayload, story: Story, event: Event) -> None:
     story.progress_of(payload["phase"]).error = None
-    story.progress_of(payload["phase"]).outputs[payload["run"]] = payload.get("output")
     if payload["run"] in story.runs:
         run = story.runs[payload["run"]]
         run.end(COMPLETED, event.at_ms)
-        run.outputs = {payload["run"]: payload.get("output")}
+        run.output = payload.get("output")
 
 
-_HANDLERS: Final[Mapping[str, Callable[[Story, Event], None]]] = {
-    names.STARTED: Story.begin,
-    names.FORKED: Story.fork,
-    names.FAILED: Story.stop,
-    names.CANCELLED: Story.stop,
-    names.PHASE_ENTERED: _entered,
-    names.PHASE_EXITED: _exited,
-    names.PHASE_FAILED: _failed,
-    names.AGENT_STARTED: _started,
-    names.AGENT_COMPLETED: _completed_run,
-    names.AGENT_INTERRUPTED: _taken_off,
-}
+_HANDLERS: Final = dict(
+    (
+        names.STARTED.to(_begun),
+        names.FORKED.to(_forked),
+        names.FAILED.to(_stopped),
+        names.CANCELLED.to(_stopped),
+        names.PHASE_ENTERED.to(_entered),
+        names.PHASE_EXITED.to(_exited),
+        names.PHASE_FAILED.to(_failed),
+        names.AGENT_STARTED.to(_started),
+        names.AGENT_COMPLETED.to(_completed_run),
+        names.AGENT_INTERRUPTED.to(_taken_off),
+    )
+)
 
 
-def _given(output: Any) -> tuple[list[str], str]:
+def _given(output: Json) -> tuple[list[str], str]:
     """What an output says of itself: what was made, and what the next one has to know."""
     if isinstance(output, str):
         return [], output[:_LONGEST]
-    if not isinstance(output, Mapping):
-        return [], ""
-    told = cast("Mapping[str, Any]", output)
-    made = told.get("deliverables")
-    listed = cast("Sequence[Any]", made) if isinstance(made, list) else ()
-    context = told.get("context_for_next")
-    return [str(one) for one in listed], context if isinstance(context, str) else ""
+    told = as_object(output)
+    made = [str(one) for one in as_list(told.get("deliverables"))]
+    return made, as_text(told.get("context_for_next"))
 
 
 def _agent(step: Step) -> str:
@@ -275,7 +312,7 @@ def _agent(step: Step) -> str:
     return NOBODY if step.human is None else PERSON
 
 
-def _completed(phase: Mapping[str, Any]) -> Told:
+def _completed(phase: Mapping[str, Json]) -> Told:
     """A phase with all fields that one has."""
     return {"id": "", "agent": NOBODY, **Progress().as_fields(), **phase}
 

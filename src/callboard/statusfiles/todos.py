@@ -6,8 +6,9 @@ A hook cannot call a tool. So what the list should say is given to the model, wh
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final
 
+from callboard.events.json_values import Object, as_object, objects
 from callboard.statusfiles.phases import ACTIVE, COMPLETED, Phase, Workflow
 from callboard.statusfiles.turns import phases_of
 
@@ -17,7 +18,7 @@ _WORDS = {ACTIVE: "in_progress", COMPLETED: "completed"}
 _STATUSES = {word: status for status, word in _WORDS.items()}
 _NUMBERED = re.compile(r"^\W*phase[ _](\d+)\b", re.IGNORECASE)
 
-Todo = dict[str, Any]
+Todo = dict[str, str | None]
 
 
 def todos_of(workflow: Workflow) -> list[Todo]:
@@ -32,7 +33,7 @@ def todos_of(workflow: Workflow) -> list[Todo]:
     ]
 
 
-def hear(known: dict[str, Todo], workflow: Workflow, payload: Mapping[str, Any]) -> dict[str, str]:
+def hear(known: dict[str, Todo], workflow: Workflow, payload: Object) -> dict[str, str]:
     """Take in what a tool did to the list; gives the phases that it tells of, and their statuses.
 
     known: the list so far, each item with `phase`, `content` and `status`; it is changed.
@@ -60,18 +61,18 @@ def _said(known: Mapping[str, Todo], moves: bool) -> list[tuple[str, str | None,
     ]
 
 
-def _take_in(known: dict[str, Todo], payload: Mapping[str, Any]) -> None:
-    given, result = _object(payload.get("tool_input")), _object(payload.get("tool_response"))
+def _take_in(known: dict[str, Todo], payload: Object) -> None:
+    given, result = as_object(payload.get("tool_input")), as_object(payload.get("tool_response"))
     match payload.get("tool_name") or payload.get("hook_event_name"):
         case "TodoWrite":
-            listed = _objects(result.get("newTodos") or given.get("todos"))
+            listed = objects(result.get("newTodos") or given.get("todos"))
             _replace(known, {str(number): todo for number, todo in enumerate(listed)}, "content")
         case "TaskList":
-            listed = _objects(result.get("tasks"))
+            listed = objects(result.get("tasks"))
             _replace(known, {str(task.get("id")): task for task in listed}, "subject")
         case "TaskCreate":
-            task = _object(result.get("task"))
-            named = _object(given.get("metadata")).get("phase")
+            task = as_object(result.get("task"))
+            named = as_object(given.get("metadata")).get("phase")
             _note(known, task.get("id"), given.get("subject"), None, named)
         case "TaskUpdate":
             if result.get("success") is not False:
@@ -82,7 +83,7 @@ def _take_in(known: dict[str, Todo], payload: Mapping[str, Any]) -> None:
             pass
 
 
-def _replace(known: dict[str, Todo], listed: dict[str, Todo], content: str) -> None:
+def _replace(known: dict[str, Todo], listed: Mapping[str, Object], content: str) -> None:
     phases = {id: todo.get("phase") for id, todo in known.items()}
     known.clear()
     for id, todo in listed.items():
@@ -90,7 +91,9 @@ def _replace(known: dict[str, Todo], listed: dict[str, Todo], content: str) -> N
         _note(known, id, todo.get(content), todo.get("status"), phase)
 
 
-def _note(known: dict[str, Todo], id: Any, content: Any, status: Any, phase: Any = None) -> None:
+def _note(
+    known: dict[str, Todo], id: object, content: object, status: object, phase: object = None
+) -> None:
     if id is None:
         return
     if status == "deleted":
@@ -142,12 +145,3 @@ def _turn(phase: Phase) -> str:
         f"Active: {phase['title']} (agent {phase.get('agent')}). Its prompt has to contain "
         f'"Phase ID: {phase["id"]}".'
     )
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    listed = cast("list[Any]", value) if isinstance(value, list) else []
-    return [_object(one) for one in listed if isinstance(one, dict)]

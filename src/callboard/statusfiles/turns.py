@@ -27,7 +27,7 @@ def advance(workflow_id: str, *, path: Where = None) -> list[Phase]:
         begun = ready(workflow)
         for phase in begun:
             move(phase, ACTIVE)
-        settle(workflow)
+        settle(workflow, advanced=True)
         write(place, workflow)
     return begun
 
@@ -53,9 +53,3 @@ def _needs(workflow: Workflow, number: int) -> list[str]:
     wave = phase.get("wave")
     before = phases_of(workflow)[:number]
     return [one["id"] for one in before if wave is None or one.get("wave") != wave]
-
-
-def progress(workflow: Workflow) -> tuple[int, int]:
-    """How many phases are completed, and of how many."""
-    done = sum(phase["status"] == COMPLETED for phase in phases_of(workflow))
-    return done, len(phases_of(workflow))

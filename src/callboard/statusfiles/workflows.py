@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from callboard.disk.project_files import found, is_there, remove
 from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
 from callboard.statusfiles import files
-from callboard.statusfiles.location import Place, find_place
+from callboard.statusfiles.location import StatusFolder, find_place
 from callboard.statusfiles.markdown import generate_markdown
 from callboard.statusfiles.phases import DETAILS, PENDING, Phase, Workflow, find_phase, move, settle
 
@@ -25,7 +25,7 @@ def create_workflow_state(
         task: What somebody asked for, word for word.
         phases: (title, agent) each, or a mapping with those and perhaps `depends_on` and `wave`.
         path: The project's folder; found when it is not given.
-        details: Keep times, attempts and errors of each phase too.
+        details: Keep times, attempts and errors too, the percentage done, and a log of changes.
     """
     if not task.strip():
         raise ValidationError("task: say what is to be done.", field="task")
@@ -35,7 +35,8 @@ def create_workflow_state(
         put_away(place)
         id = new_id(place)
         workflow = {"id": id, "task": task, "status": PENDING, "current_phase": None}
-        write(place, workflow | {"phases": made})
+        rest = {"current_phases": [], "phases": made} | ({"history": []} if details else {})
+        write(place, workflow | rest)
     return id
 
 
@@ -56,13 +57,14 @@ def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest 
     with files.locked(place.state):
         workflow = load(place, workflow_id)
         phase = find_phase(workflow, phase_id)
+        ended = phase_id if status != phase["status"] else None
         move(phase, status, error)
         if deliverables is not None:
             known: list[str] = phase.get("deliverables") or []
             phase["deliverables"] = known + [one for one in deliverables if one not in known]
         if context_for_next is not None:
             phase["context_for_next"] = context_for_next
-        settle(workflow)
+        settle(workflow, ended)
         write(place, workflow)
 
 
@@ -75,7 +77,7 @@ def get_workflow_state(workflow_id: str | None = None, *, path: Where = None) ->
     return files.read(_archived(place, workflow_id)) or load(place, workflow_id)
 
 
-def load(place: Place, workflow_id: str | None) -> Workflow:
+def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
     """The workflow of now, if it is the one that is meant."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
@@ -84,8 +86,12 @@ def load(place: Place, workflow_id: str | None) -> Workflow:
     return workflow
 
 
-def write(place: Place, workflow: Workflow) -> None:
+def write(place: StatusFolder, workflow: Workflow) -> None:
     """Write the truth, and the report when it says something new; whoever does has the lock."""
+    if "history" in workflow:  # Loaded only where there is one.
+        import callboard.statusfiles.history
+
+        callboard.statusfiles.history.keep_up(workflow)
     files.write_often(place.state, files.dumped(workflow))
     report = generate_markdown(workflow)
     try:
@@ -96,7 +102,7 @@ def write(place: Place, workflow: Workflow) -> None:
         files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
 
 
-def put_away(place: Place) -> None:
+def put_away(place: StatusFolder) -> None:
     """Archive what is there, over nothing else, or set it aside when nobody understands it."""
     try:
         workflow = files.read(place.state)
@@ -132,7 +138,7 @@ def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
     return phase
 
 
-def new_id(place: Place) -> str:
+def new_id(place: StatusFolder) -> str:
     """The moment, or one after it: never an id that was archived."""
     seconds = int(time.time())
     while is_there(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):
@@ -140,7 +146,7 @@ def new_id(place: Place) -> str:
     return id
 
 
-def _archived(place: Place, workflow_id: str) -> str:
+def _archived(place: StatusFolder, workflow_id: str) -> str:
     """Where a workflow is archived, under an id that is a file's name and nothing else."""
     if not workflow_id or not workflow_id.replace("_", "").replace("-", "").isalnum():
         raise ValidationError(f"{workflow_id!r} is no id of a workflow.", field="workflow_id")

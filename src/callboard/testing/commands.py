@@ -1,65 +1,62 @@
 """What can happen to a session in a test: an agent's end, an answer, a pause, time, a crash."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from callboard.engine import perform
-from callboard.engine.perform import Scene
+from callboard.engine.scene import Scene
 from callboard.errors import CallboardError
+from callboard.events.payloads.agents import Interruption
+from callboard.state.session import SessionView
 from callboard.state.visits import Asked, run_item
 from callboard.testing.stage import SESSION, Stage, now
 
-Command = Callable[[Stage], None]
+T = TypeVar("T")
+Command = Callable[[Stage], object]
 
 
-def output(value: Any = None, *, item: int | None = None) -> Command:
+def output(value: object = None, *, item: int | None = None) -> Command:
     """The running agent returns this; with several running, the one at work on `item`."""
 
-    def do(stage: Stage) -> None:
-        def build(scene: Scene) -> None:
-            run = _running(stage, item)
-            agent = scene.step.agent
-            assert agent is not None
-            try:
-                recorded = agent.output.dump(value)
-            except CallboardError as error:
-                perform.broke(scene, run, error)
-            else:
-                perform.complete(scene, run, recorded, 0, None)
+    def build(scene: Scene) -> None:
+        run = _running(scene.batch.view, item)
+        agent = scene.step.agent
+        assert agent is not None
+        try:
+            recorded = agent.output.dump(value)
+        except CallboardError as error:
+            perform.broke(scene, run, error)
+        else:
+            perform.complete(scene, run, recorded, 0, None)
 
-        stage.commit(build)
-
-    return do
+    return lambda stage: stage.commit(build)
 
 
 def failure(error: Exception | str = "It failed.", *, item: int | None = None) -> Command:
     """The running agent fails with this; with several running, the one at work on `item`."""
     raised = RuntimeError(error) if isinstance(error, str) else error
 
-    def do(stage: Stage) -> None:
-        stage.commit(lambda scene: perform.broke(scene, _running(stage, item), raised))
+    def build(scene: Scene) -> None:
+        perform.broke(scene, _running(scene.batch.view, item), raised)
 
-    return do
+    return lambda stage: stage.commit(build)
 
 
 def answer(
-    value: Any = None,
+    value: object = None,
     *,
     approved: bool | None = None,
     prompt: str | None = None,
     by: str | None = None,
 ) -> Command:
     """Somebody answers the question; with several pending, the one with this prompt."""
-
-    def do(stage: Stage) -> None:
-        question = _pending(stage, prompt)
-        now(stage.operations.answer(question.id, value, approved=approved, by=by))
-
-    return do
+    return lambda stage: now(
+        stage.operations.answer(_pending(stage, prompt).id, value, approved=approved, by=by)
+    )
 
 
 def complete(
-    response: Any = None,
+    response: object = None,
     *,
     outcome: str = "completed",
     error: str | None = None,
@@ -69,9 +66,8 @@ def complete(
     """Somebody ends the interactive session; with several pending, the one with this prompt."""
 
     def do(stage: Stage) -> None:
-        question = _pending(stage, prompt)
-        ended = stage.inbox.complete(question.id, outcome, response=response, error=error, by=by)
-        now(ended)
+        id = _pending(stage, prompt).id
+        now(stage.inbox.complete(id, outcome, response=response, error=error, by=by))
 
     return do
 
@@ -90,41 +86,25 @@ def pause(*, interrupt: bool = False) -> Command:
 
 def resume() -> Command:
     """Somebody lets the session go on."""
-
-    def do(stage: Stage) -> None:
-        now(stage.operations.resume(SESSION))
-
-    return do
+    return lambda stage: now(stage.operations.resume(SESSION))
 
 
 def cancel() -> Command:
     """Somebody ends the session."""
-
-    def do(stage: Stage) -> None:
-        now(stage.operations.cancel(SESSION))
-
-    return do
+    return lambda stage: now(stage.operations.cancel(SESSION))
 
 
 def time(seconds: float) -> Command:
     """So much time passes: deadlines run out, retries fall due."""
-
-    def do(stage: Stage) -> None:
-        stage.clock.skip(seconds)
-
-    return do
+    return lambda stage: stage.clock.skip(seconds)
 
 
 def crash() -> Command:
     """The process dies and another takes over: what ran is lost."""
-
-    def do(stage: Stage) -> None:
-        stage.commit(_interrupt("crashed"))
-
-    return do
+    return lambda stage: stage.commit(_interrupt("crashed"))
 
 
-def _interrupt(reason: str) -> Callable[[Scene], None]:
+def _interrupt(reason: Interruption) -> Callable[[Scene], None]:
     def build(scene: Scene) -> None:
         for run in scene.batch.view.in_flight():
             perform.interrupt(scene, run, reason)
@@ -132,19 +112,21 @@ def _interrupt(reason: str) -> Callable[[Scene], None]:
     return build
 
 
-def _running(stage: Stage, item: int | None) -> str:
-    runs = [run for run in stage.view.in_flight() if item is None or run_item(run) == item]
-    if len(runs) != 1:
-        known = ", ".join(stage.view.in_flight()) or "none"
-        more = " Say which with item=." if runs else ""
-        raise AssertionError(f"One running agent is meant, but there are: {known}.{more}")
-    return runs[0]
+def _running(view: SessionView, item: int | None) -> str:
+    runs = view.in_flight()
+    meant = [run for run in runs if item is None or run_item(run) == item]
+    return _only("running agent", meant, runs, "item")
 
 
 def _pending(stage: Stage, prompt: str | None) -> Asked:
-    asked = [one for one in stage.view.pending() if prompt is None or one.prompt == prompt]
-    if len(asked) != 1:
-        known = ", ".join(repr(one.prompt) for one in stage.view.pending()) or "none"
-        more = " Say which with prompt=." if asked else ""
-        raise AssertionError(f"One pending question is meant, but there are: {known}.{more}")
-    return asked[0]
+    pending = stage.view.pending()
+    meant = [one for one in pending if prompt is None or one.prompt == prompt]
+    return _only("pending question", meant, [repr(one.prompt) for one in pending], "prompt")
+
+
+def _only(what: str, meant: Sequence[T], known: Iterable[str], parameter: str) -> T:
+    if len(meant) != 1:
+        there = ", ".join(known) or "none"
+        more = f" Say which with {parameter}=." if meant else ""
+        raise AssertionError(f"One {what} is meant, but there are: {there}.{more}")
+    return meant[0]

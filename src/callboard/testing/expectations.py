@@ -1,14 +1,15 @@
 """Whether the events that happened are the expected ones, and a readable answer when not."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, cast
 
 from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
+from callboard.events.json_values import Object, is_mapping
+from callboard.interactions.fields import is_sequence
 
-Named = str | tuple[str, Mapping[str, Any]]
+Named = str | tuple[str, Object]
 Expected = Named | EllipsisType
 """An event's name; or name and payload, of which only what is given counts; or `...` for any
 number of events, whatever they are. A value may be a function that says whether it fits."""
@@ -22,21 +23,17 @@ def check(expected: Sequence[Expected], happened: Sequence[Event]) -> None:
         )
 
 
-def contains(value: Any, wanted: Any) -> bool:
+def contains(value: object, wanted: object) -> bool:
     """Whether a value has what is wanted of it: of a mapping the given keys, of a list all."""
     if callable(wanted):
         return bool(wanted(value))
-    if isinstance(wanted, Mapping):
-        keys = cast("Mapping[str, Any]", wanted)
-        return isinstance(value, Mapping) and all(
-            key in value and contains(value[key], want) for key, want in keys.items()
+    if is_mapping(wanted):
+        return is_mapping(value) and all(
+            key in value and contains(value[key], want) for key, want in wanted.items()
         )
-    if isinstance(wanted, list | tuple):
-        wants, values = cast("list[Any]", wanted), cast("list[Any]", value)
+    if is_sequence(wanted):
         return (
-            isinstance(value, list | tuple)
-            and len(values) == len(wants)
-            and all(map(contains, values, wants))
+            is_sequence(value) and len(value) == len(wanted) and all(map(contains, value, wanted))
         )
     return bool(value == wanted)
 
@@ -55,7 +52,7 @@ def _is(event: Event, expected: Named) -> bool:
     return event.name == name and contains(event.payload, payload)
 
 
-def parts(expected: Named) -> tuple[str, Mapping[str, Any]]:
+def parts(expected: Named) -> tuple[str, Object]:
     """An event as name and payload."""
     return (expected, {}) if isinstance(expected, str) else expected
 
@@ -90,5 +87,5 @@ def _wanted(expected: Named) -> str:
     return _told(name, {k: "(a function)" if callable(v) else v for k, v in payload.items()})
 
 
-def _told(name: str, payload: Mapping[str, Any]) -> str:
+def _told(name: str, payload: Object) -> str:
     return f"{name} {dump_json(dict(payload)).decode()}" if payload else name

@@ -14,7 +14,6 @@ import heapq
 import itertools
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
 
 _NANOS = 1_000_000_000
 # A task that polls in a busy loop never lets the loop fall idle; a test must end all the same.
@@ -150,7 +149,7 @@ class FakeClock:
 
 def _ready(loop: asyncio.AbstractEventLoop) -> bool:
     # There is no public way to ask a loop whether it has anything left to run.
-    queue: Any = getattr(loop, "_ready", None)
+    queue: object = getattr(loop, "_ready", None)
     if queue is None:
         raise NotImplementedError("FakeClock needs asyncio's own event loop.")
     return bool(queue)

@@ -9,13 +9,14 @@ await driver(again).recover()
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import nullcontext
-from typing import Protocol, Self, TypeVar
+from functools import wraps
+from types import CoroutineType
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
-from callboard.events.rows import Query, Row
-from callboard.log.protocol import ANYHOW, Appended, EventLog, Lease, Limit, Notify, Writing
+from callboard.log.protocol import ANYHOW, Appended, EventLog, Notify, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -31,8 +32,22 @@ class Mortal(EventLog, Protocol):
         ...
 
 
-Fault = Callable[[], Awaitable[None]]
+Fault = Callable[[], Awaitable[object]]
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _unless_crashed(
+    method: "Callable[Concatenate[EventLog, P], CoroutineType[Any, Any, T]]",
+) -> "Callable[Concatenate[FaultyLog, P], CoroutineType[Any, Any, T]]":
+    """The method of the log behind a FaultyLog, for as long as that one lives."""
+
+    @wraps(method)
+    async def call(self: "FaultyLog", *given: P.args, **named: P.kwargs) -> T:
+        self.check()
+        return await self.lived(getattr(self.log, method.__name__)(*given, **named))
+
+    return call
 
 
 class FaultyLog:
@@ -45,6 +60,7 @@ class FaultyLog:
     def __init__(self, log: Mortal, clock: FakeClock | None = None) -> None:
         self.log = log
         self.owner = log.owner
+        self.path = log.path
         self.appends = 0
         """How many appends have been asked for."""
         self.crashed = False
@@ -54,13 +70,9 @@ class FaultyLog:
 
     def crash(self, *, before: int | None = None, after: int | None = None) -> Self:
         """Die just before or just after that append, was it refused or not; without either, now."""
-        if before is not None:
-            self._before.setdefault(before, []).append(self._die)
-        if after is not None:
-            self._after.setdefault(after, []).append(self._die)
         if before is None and after is None:
             self._stop()
-        return self
+        return self._add(self._die, before, after)
 
     def fail(
         self, error: Exception, *, before: int | None = None, after: int | None = None
@@ -76,11 +88,7 @@ class FaultyLog:
         self, until: asyncio.Event, *, before: int | None = None, after: int | None = None
     ) -> Self:
         """Keep that append from happening, or from being heard of, until the event is set."""
-
-        async def fault() -> None:
-            await until.wait()
-
-        return self._add(fault, before, after)
+        return self._add(until.wait, before, after)
 
     def _add(self, fault: Fault, before: int | None, after: int | None) -> Self:
         if before is not None:
@@ -98,113 +106,62 @@ class FaultyLog:
             self.crashed = True
             self.log.crash()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise Crashed if it has."""
         if self.crashed:
             raise Crashed
 
-    async def _lived(self, work: Awaitable[T]) -> T:
+    async def lived(self, work: Awaitable[T]) -> T:
         """What the work gives, unless the crash came while it was being done."""
         try:
             with self._held():
                 return await work
         finally:
-            self._check()
+            self.check()
 
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
     ) -> Appended:
         """Append, with whatever fault was meant for this one."""
-        self._check()
+        self.check()
         self.appends += 1
         number = self.appends
         for fault in self._before.get(number, []):
             await fault()
-        self._check()
+        self.check()
         try:
-            return await self._lived(self.log.append(stream, events, writing))
+            return await self.lived(self.log.append(stream, events, writing))
         finally:
             for fault in self._after.get(number, []):
                 await fault()
-            self._check()
+            self.check()
 
-    async def read(
-        self,
-        stream: str,
-        after: int = 0,
-        upto: int | None = None,
-        limit: Limit = None,
-        skip: Collection[str] = (),
-    ) -> list[Event]:
-        """Read from the log."""
-        self._check()
-        return await self._lived(self.log.read(stream, after, upto, limit, skip))
-
-    async def head(self, stream: str) -> int:
-        """The position of the last event."""
-        self._check()
-        return await self._lived(self.log.head(stream))
-
-    async def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position."""
-        self._check()
-        return await self._lived(self.log.checkpoint(stream, upto))
+    read = _unless_crashed(EventLog.read)
+    read_all = _unless_crashed(EventLog.read_all)
+    head = _unless_crashed(EventLog.head)
+    last_sequence = _unless_crashed(EventLog.last_sequence)
+    checkpoint = _unless_crashed(EventLog.checkpoint)
+    rows = _unless_crashed(EventLog.rows)
+    lease = _unless_crashed(EventLog.lease)
+    unsettled = _unless_crashed(EventLog.unsettled)
+    delete = _unless_crashed(EventLog.delete)
+    trim = _unless_crashed(EventLog.trim)
+    rebuild = _unless_crashed(EventLog.rebuild)
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes."""
-        self._check()
+        self.check()
         return self.log.tail(stream, after)
 
     def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
         """All streams."""
-        self._check()
+        self.check()
         return self.log.tail_all(after)
-
-    async def read_all(
-        self, after: int, upto: int | None = None, limit: Limit = None
-    ) -> list[tuple[int, Event]]:
-        """Read from all streams."""
-        self._check()
-        return await self._lived(self.log.read_all(after, upto, limit))
-
-    async def last_sequence(self) -> int:
-        """The sequence of the newest event."""
-        self._check()
-        return await self._lived(self.log.last_sequence())
-
-    async def rows(self, query: Query) -> list[Row]:
-        """Rows of a view."""
-        self._check()
-        return await self._lived(self.log.rows(query))
-
-    async def lease(self, stream: str) -> Lease | None:
-        """Who drives the stream."""
-        self._check()
-        return await self._lived(self.log.lease(stream))
-
-    async def unsettled(self, limit: int = 1000) -> list[str]:
-        """Streams that have grown since their driver last settled."""
-        self._check()
-        return await self._lived(self.log.unsettled(limit))
 
     def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
         """Call `notify` after any commit to the stream."""
-        self._check()
+        self.check()
         return self.log.on_change(stream, notify)
-
-    async def delete(self, stream: str) -> None:
-        """Hide a stream."""
-        self._check()
-        return await self._lived(self.log.delete(stream))
-
-    async def trim(self, limit: int = 1000) -> int:
-        """Remove what nobody can read any more."""
-        self._check()
-        return await self._lived(self.log.trim(limit))
-
-    async def rebuild(self) -> int:
-        """Make the views again."""
-        self._check()
-        return await self._lived(self.log.rebuild())
 
     async def close(self) -> None:
         """Let go of the log; the dead need not."""

@@ -31,19 +31,19 @@ A history can be used again: what follows from it does not change it.
 'write'
 """
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from callboard.engine.workflow import Workflow
 from callboard.errors import CallboardError
 from callboard.events.envelope import Event
+from callboard.events.json_values import is_object
 from callboard.events.status import Status
 from callboard.testing.commands import Command
 from callboard.testing.expectations import Expected, Named, check, contains, parts
 from callboard.testing.stage import Stage
 
 
-def given(workflow: Workflow, input: Any = None) -> "Given":
+def given(workflow: Workflow, input: object = None) -> "Given":
     """A session of the workflow that has just been started with this input."""
     return Given(workflow, (lambda stage: stage.begin(input),))
 
@@ -68,17 +68,21 @@ class Given:
 
         return self._with(do)
 
-    def having(self, **state: Any) -> "Given":
+    def having(self, **state: object) -> "Given":
         """Set fields of the state, as an update would."""
 
-        def do(stage: Stage) -> None:
-            stage.commit(
-                lambda scene: scene.state.change(
-                    scene.batch, lambda draft: _set(draft, state), reason="given"
-                )
-            )
+        def change(draft: object) -> None:
+            for name, value in state.items():
+                if is_object(draft):
+                    draft[name] = value
+                else:
+                    setattr(draft, name, value)
 
-        return self._with(do)
+        return self._with(
+            lambda stage: stage.commit(
+                lambda scene: scene.state.change(scene.batch, change, reason="given")
+            )
+        )
 
     def _with(self, step: Command) -> "Given":
         return Given(self._workflow, (*self._steps, step))
@@ -163,7 +167,7 @@ class Then(Given):
             raise AssertionError(f"It was refused for another reason: {refusal!r}") from refusal
         return self
 
-    def then_state(self, **wanted: Any) -> Self:
+    def then_state(self, **wanted: object) -> Self:
         """The state now has these values, by the names that its JSON has."""
         state = self._stage().view.state
         for name, want in wanted.items():
@@ -176,11 +180,3 @@ class Then(Given):
         if self.status != status:
             raise AssertionError(f"The session should be {status}; it is {self.status}.")
         return self
-
-
-def _set(draft: Any, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if isinstance(draft, dict):
-            draft[name] = value
-        else:
-            setattr(draft, name, value)

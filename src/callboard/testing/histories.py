@@ -1,76 +1,77 @@
 """Events written in shorthand: what a history can tell by itself need not be said."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from callboard.engine.workflow import Workflow
 from callboard.events import names
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_text
 from callboard.ids import event_id
-from callboard.interactions.answers import check
+from callboard.interactions.answers import as_verdict, check
 from callboard.state.session import SessionView
 from callboard.state.visits import run_key
 
-Payload = dict[str, Any]
+Payload = dict[str, Json]
 
 
-def complete(workflow: Workflow, view: SessionView, name: str, given: Mapping[str, Any]) -> Payload:
+def complete(workflow: Workflow, view: SessionView, name: str, given: Object) -> Payload:
     """The payload with everything that follows from the workflow and the events before it."""
     known = _KNOWN.get(name)
     filled = {**(known(workflow, view, given) if known else {}), **given}
     return _answered(view, filled) if name == names.RECEIVED else filled
 
 
-def _entered(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
-    phase = given.get("phase") or view.next_phase or workflow.first
+def _entered(workflow: Workflow, view: SessionView, given: Object) -> Payload:
+    phase = as_text(given.get("phase")) or view.next_phase or workflow.first
     came = {"fromPhase": view.last_phase} if view.last_phase else {}
     return {"phase": phase, "visit": view.visits.get(phase, 0) + 1, **came}
 
 
-def _exited(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _exited(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     step = workflow.steps[str(view.phase)]
     reason = "terminal" if step.phase.terminal else "next"
     return {**_place(view), "reason": given.get("reason", reason)}
 
 
-def _ran(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
-    place = _place(view)
-    agent = workflow.steps[str(view.phase)].agent
-    run = run_key(place["phase"], place["visit"], given.get("item"))
-    known = view.visit.runs.get(run) if view.visit else None
-    attempt = known.attempt if known else 1
-    return {"agent": agent.name if agent else "", **place, "run": run, "attempt": attempt}
+def _ran(workflow: Workflow, view: SessionView, given: Object) -> Payload:
+    visit, item = view.visit, given.get("item")
+    assert visit is not None, "An agent works in a phase: let it be entered first."
+    agent = workflow.steps[visit.phase].agent
+    run = run_key(visit.phase, visit.number, item if isinstance(item, int) else None)
+    attempt = visit.runs[run].attempt if run in visit.runs else 1
+    return {"agent": agent.name if agent else "", **_place(view), "run": run, "attempt": attempt}
 
 
-def _completed(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _completed(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     return _ran(workflow, view, given) | {"output": None, "durationMs": 0}
 
 
-def _failed(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _failed(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     error = {"code": "AGENT_ERROR", "message": "It failed.", "type": "Exception"}
     return _ran(workflow, view, given) | {"error": error}
 
 
-def _requested(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _requested(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     number = len(view.questions) + 1
     kind = "choice" if given.get("options") else "approval"
     asked = {"id": f"question-{number}", "prompt": f"Question {number}?", "type": kind}
     return {**asked, "phase": view.phase, **({} if "run" in given else {"inline": True})}
 
 
-def _closed(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _closed(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     pending = view.pending()
     return {"id": pending[0].id} if len(pending) == 1 else {}
 
 
 def _answered(view: SessionView, filled: Payload) -> Payload:
     """The answer in the form in which it is recorded."""
-    asked = view.questions[filled["id"]]
-    answer = check(asked, filled.get("value"), filled.get("approved"))
+    asked = view.questions[as_text(filled["id"])]
+    answer = check(asked, filled.get("value"), as_verdict(filled.get("approved")))
     approved = {} if answer.approved is None else {"approved": answer.approved}
     return {**filled, "value": answer.value, **approved}
 
 
-def _intent(workflow: Workflow, view: SessionView, given: Mapping[str, Any]) -> Payload:
+def _intent(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     return {"intentId": event_id(), "patches": []}
 
 
@@ -79,7 +80,7 @@ def _place(view: SessionView) -> Payload:
     return {"phase": visit.phase, "visit": visit.number} if visit else {}
 
 
-_KNOWN: Mapping[str, Callable[[Workflow, SessionView, Mapping[str, Any]], Payload]] = {
+_KNOWN: Mapping[str, Callable[[Workflow, SessionView, Object], Payload]] = {
     names.PHASE_ENTERED: _entered,
     names.PHASE_EXITED: _exited,
     names.PHASE_FAILED: _failed,

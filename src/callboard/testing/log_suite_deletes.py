@@ -16,18 +16,19 @@ from callboard.errors import (
 )
 from callboard.events.envelope import Event
 from callboard.events.rows import Put, Query, RowChange
-from callboard.log.protocol import Base, EventLog, Writing
+from callboard.log.protocol import EventLog, Writing
 from callboard.testing.log_suite_forks import take
 from callboard.testing.log_suite_material import (
     AT,
-    PATIENCE,
     Contract,
     OpenLog,
     completed,
+    fork,
     happened,
     intent,
     places,
     several,
+    soon,
 )
 from callboard.testing.log_suite_views import all_views
 
@@ -118,16 +119,11 @@ class DeleteContract(Contract):
         await log.append("t", several(2))
         await log.delete("s")
         for each in (log, other, open_log(own_rows)):
-            for writing in (
-                Writing(),
-                Writing(expect=0),
-                Writing(claim=True),
-                Writing(base=Base("t", 1)),
-            ):
+            for writing in (Writing(), Writing(expect=0), Writing(claim=True), fork("t", 1)):
                 with pytest.raises(SessionExists):
                     await each.append("s", several(1), writing)
             with pytest.raises(SessionExists):
-                await each.append("s", [], Writing(base=Base("t", 1)))
+                await each.append("s", [], fork("t", 1))
             await trimmed(each)
         assert await log.head("s") == 0
 
@@ -142,7 +138,7 @@ class DeleteContract(Contract):
             await rowed.append("s", [], Writing(settle=True))
         assert (await rowed.append("s", [])).head == 0
         with pytest.raises(SessionNotFound):
-            await rowed.append("fork", several(1), Writing(base=Base("s", 1)))
+            await rowed.append("fork", several(1), fork("s", 1))
         assert await rowed.lease("fork") is None
 
     async def test_what_is_not_there_cannot_be_deleted(self, rowed: EventLog) -> None:
@@ -181,8 +177,7 @@ class DeleteContract(Contract):
         told = asyncio.Event()
         undo = rowed.on_change("s", lambda head: told.set())
         await rowed.delete("s")
-        async with asyncio.timeout(PATIENCE):
-            await told.wait()
+        await soon(told)
         undo()
 
     async def test_appends_and_deletions_of_one_turn(self, rowed: EventLog) -> None:
@@ -297,12 +292,9 @@ class OrphanContract(Contract):
         await family.append("inside", several(1), fork("c", 2))
         await family.append("later", several(1), fork("c", 5))
         await trimmed(family)
-        assert [event.id for event in (await family.read("inside"))[:2]] == [
-            e.id for e in before[:2]
-        ]
-        assert [event.id for event in (await family.read("later"))[:5]] == [
-            e.id for e in before[:5]
-        ]
+        for stream, upto in (("inside", 2), ("later", 5)):
+            found = await family.read(stream, upto=upto)
+            assert [event.id for event in found] == [event.id for event in before[:upto]]
         assert [e.payload for e in await family.read("c")] == [e.payload for e in before]
 
     async def test_checkpoints_stay_that_a_fork_needs(self, family: EventLog) -> None:
@@ -346,8 +338,3 @@ class OrphanContract(Contract):
         await family.delete("newest")
         assert await trimmed(family) == 1
         assert places(await family.read("nothing")) == [1, 2]
-
-
-def fork(stream: str, position: int) -> Writing:
-    """A fork of a stream at a position."""
-    return Writing(base=Base(stream, position))

@@ -11,7 +11,7 @@ import pytest
 from callboard.errors import PositionConflict, SessionExists, SessionNotFound
 from callboard.events.envelope import NewEvent
 from callboard.events.rows import Put
-from callboard.log.protocol import Base, EventLog, Writing
+from callboard.log.protocol import EventLog, Writing
 from callboard.testing.log_suite_material import (
     PATIENCE,
     Contract,
@@ -20,10 +20,12 @@ from callboard.testing.log_suite_material import (
     changing,
     completed,
     described,
+    fork,
     happened,
     intent,
     places,
     several,
+    soon,
 )
 
 Item = TypeVar("Item")
@@ -40,23 +42,16 @@ class ForkContract(Contract):
 
     async def test_a_fork_serves_the_prefix_as_its_own(self, log: EventLog) -> None:
         await log.append("parent", several(5))
-        forked = await log.append(
-            "fork", [happened("forked")], Writing(expect=3, base=Base("parent", 3))
-        )
+        forked = await log.append("fork", [happened("forked")], fork("parent", 3, expect=3))
         assert forked.head == 4
-        before, fork = await log.read("parent"), await log.read("fork")
-        assert places(fork) == [1, 2, 3, 4]
-        assert {event.session_id for event in fork} == {"fork"}
-        for mine, theirs in zip(fork[:3], before, strict=False):
-            assert (mine.id, mine.payload, mine.timestamp) == (
-                theirs.id,
-                theirs.payload,
-                theirs.timestamp,
-            )
+        before, own = await log.read("parent"), await log.read("fork")
+        assert places(own) == [1, 2, 3, 4]
+        assert own[:3] == [event._replace(session_id="fork") for event in before[:3]]
+        assert own[3].session_id == "fork"
 
     async def test_parent_and_fork_grow_apart(self, log: EventLog) -> None:
         await log.append("parent", several(2))
-        await log.append("fork", [happened("b")], Writing(base=Base("parent", 2)))
+        await log.append("fork", [happened("b")], fork("parent", 2))
         await log.append("parent", [happened("a")])
         await log.append("fork", [happened("b")], Writing(expect=3))
         assert [event.name for event in await log.read("parent", 2)] == ["a"]
@@ -64,11 +59,11 @@ class ForkContract(Contract):
 
     async def test_a_fork_of_a_fork_reads_through_both(self, log: EventLog) -> None:
         await log.append("a", [happened("a1"), happened("a2"), happened("a3")])
-        await log.append("b", [happened("b3"), happened("b4")], Writing(base=Base("a", 2)))
-        await log.append("inside", [happened("c2")], Writing(base=Base("b", 1)))
-        await log.append("edge", [happened("d3")], Writing(base=Base("b", 2)))
-        await log.append("beyond", [happened("e4")], Writing(base=Base("b", 3)))
-        await log.append("deep", [happened("f5")], Writing(base=Base("beyond", 4)))
+        await log.append("b", [happened("b3"), happened("b4")], fork("a", 2))
+        await log.append("inside", [happened("c2")], fork("b", 1))
+        await log.append("edge", [happened("d3")], fork("b", 2))
+        await log.append("beyond", [happened("e4")], fork("b", 3))
+        await log.append("deep", [happened("f5")], fork("beyond", 4))
 
         async def names(stream: str) -> list[str]:
             return [event.name for event in await log.read(stream)]
@@ -82,9 +77,9 @@ class ForkContract(Contract):
     async def test_forks_of_one_turn_may_build_on_each_other(self, log: EventLog) -> None:
         await asyncio.gather(
             log.append("a", several(2)),
-            log.append("b", several(2), Writing(base=Base("a", 1))),
-            log.append("c", several(1), Writing(base=Base("b", 1))),
-            log.append("d", several(1), Writing(base=Base("c", 2))),
+            log.append("b", several(2), fork("a", 1)),
+            log.append("c", several(1), fork("b", 1)),
+            log.append("d", several(1), fork("c", 2)),
         )
         a, d = await log.read("a"), await log.read("d")
         assert places(d) == [1, 2, 3]
@@ -92,8 +87,8 @@ class ForkContract(Contract):
 
     async def test_a_fork_may_begin_at_nothing_or_at_the_end(self, log: EventLog) -> None:
         await log.append("s", several(2))
-        await log.append("nothing", several(1), Writing(expect=0, base=Base("s", 0)))
-        await log.append("end", [], Writing(base=Base("s", 2)))
+        await log.append("nothing", several(1), fork("s", 0, expect=0))
+        await log.append("end", [], fork("s", 2))
         assert places(await log.read("nothing")) == [1]
         assert places(await log.read("end")) == [1, 2]
         assert await log.head("end") == 2
@@ -103,14 +98,14 @@ class ForkContract(Contract):
         await log.append("s", several(2))
         await log.append("there", several(1))
         with pytest.raises(PositionConflict) as refused:
-            await log.append("fork", several(1), Writing(base=Base("s", 3)))
+            await log.append("fork", several(1), fork("s", 3))
         assert attributes(refused)["actual"] == 2
         with pytest.raises(PositionConflict):
-            await log.append("fork", several(1), Writing(expect=2, base=Base("s", 1)))
+            await log.append("fork", several(1), fork("s", 1, expect=2))
         with pytest.raises(SessionExists):
-            await log.append("there", several(1), Writing(base=Base("s", 1)))
+            await log.append("there", several(1), fork("s", 1))
         with pytest.raises(SessionNotFound):
-            await log.append("fork", several(1), Writing(base=Base("nowhere", 0)))
+            await log.append("fork", several(1), fork("nowhere", 0))
         assert await log.lease("fork") is None
 
     async def test_a_long_chain_of_forks_reads_as_one_stream(self, open_log: OpenLog) -> None:
@@ -118,9 +113,9 @@ class ForkContract(Contract):
         log, depth = open_log(described), 1000
         await log.append("s0", [happened("n0")])
         for first in range(1, depth + 1, 40):
-            chain = ((n, Base(f"s{n - 1}", n)) for n in range(first, first + 40))
+            chain = ((n, fork(f"s{n - 1}", n)) for n in range(first, first + 40))
             await asyncio.gather(
-                *(log.append(f"s{n}", [happened(f"n{n}")], Writing(base=base)) for n, base in chain)
+                *(log.append(f"s{n}", [happened(f"n{n}")], forking) for n, forking in chain)
             )
         leaf, wanted = f"s{depth}", [f"n{number}" for number in range(depth + 1)]
         other = open_log(described)
@@ -129,7 +124,7 @@ class ForkContract(Contract):
         assert [event.name for event in await log.read(leaf, 500, limit=3)] == wanted[500:503]
         assert [event.name for event in await log.read(leaf, depth)] == wanted[depth:]
         assert [event.name for event in await take(other.tail(leaf), depth + 1)] == wanted
-        early = await log.append("early", [happened("e")], Writing(base=Base(leaf, 3)))
+        early = await log.append("early", [happened("e")], fork(leaf, 3))
         assert early.head == 4
         assert [event.name for event in await other.read("early")] == [*wanted[:3], "e"]
 
@@ -138,8 +133,7 @@ class ForkContract(Contract):
         log, depth = open_log(described), 100
         await log.append("s0", several(2))
         for number in range(1, depth + 1):
-            parent = Base(f"s{number - 1}", number)
-            await log.append(f"s{number}", several(2), Writing(base=parent))
+            await log.append(f"s{number}", several(2), fork(f"s{number - 1}", number))
         await log.append("newest", several(1))
         wanted = await log.read(f"s{depth}")
         removed = 0
@@ -161,8 +155,8 @@ class ForkContract(Contract):
 
         assert await log.checkpoint("nowhere", 5) == 0
         await log.append("s", [happened(), checkpoint("s", 2), happened(), checkpoint("s", 4)])
-        await log.append("fork", [happened(), checkpoint("fork", 5)], Writing(base=Base("s", 3)))
-        await log.append("deep", [happened()], Writing(base=Base("fork", 4)))
+        await log.append("fork", [happened(), checkpoint("fork", 5)], fork("s", 3))
+        await log.append("deep", [happened()], fork("fork", 4))
         assert [await log.checkpoint("s", at) for at in (1, 2, 3, 4)] == [0, 2, 2, 4]
         assert [await log.checkpoint("fork", at) for at in (1, 3, 4, 5)] == [0, 2, 2, 5]
         assert [await log.checkpoint("deep", at) for at in (1, 4, 5)] == [0, 2, 2]
@@ -170,8 +164,8 @@ class ForkContract(Contract):
     async def test_a_reference_may_lead_into_the_prefix(self, log: EventLog) -> None:
         await log.append("s", [completed("out"), happened()])
         event = intent(["out"], outputs={0: 1})
-        await log.append("fork", [event], Writing(base=Base("s", 2)))
-        await log.append("deep", [], Writing(base=Base("fork", 3)))
+        await log.append("fork", [event], fork("s", 2))
+        await log.append("deep", [], fork("fork", 3))
         assert (await log.read("fork", 2))[0].payload == event.payload
         assert (await log.read("deep", 2))[0].payload == event.payload
 
@@ -196,12 +190,10 @@ class TailContract(Contract):
 
     async def test_a_tail_of_a_fork_begins_with_the_prefix(self, log: EventLog) -> None:
         await log.append("s", several(2))
-        await log.append("fork", several(1), Writing(base=Base("s", 2)))
+        await log.append("fork", several(1), fork("s", 2))
         events = await take(log.tail("fork"), 3)
-        assert [(event.session_id, event.position) for event in events] == [
-            ("fork", 1),
-            ("fork", 2),
-            ("fork", 3),
+        assert [(one.session_id, one.position) for one in events] == [
+            ("fork", n) for n in (1, 2, 3)
         ]
 
     async def test_many_tails_lose_and_repeat_nothing(self, open_log: OpenLog) -> None:
@@ -222,7 +214,7 @@ class TailContract(Contract):
 
     async def test_everything_has_a_place_in_one_sequence(self, log: EventLog) -> None:
         await asyncio.gather(*(log.append(stream, several(2)) for stream in "abc"))
-        await log.append("fork", [happened("own")], Writing(base=Base("a", 2)))
+        await log.append("fork", [happened("own")], fork("a", 2))
         everything = await take(log.tail_all(), 7)
         sequence = [place for place, _ in everything]
         assert sequence == sorted(set(sequence))
@@ -233,7 +225,7 @@ class TailContract(Contract):
         assert await log.read_all(0) == []
         assert await log.last_sequence() == 0
         await asyncio.gather(*(log.append(stream, several(3)) for stream in "abc"))
-        await log.append("fork", [happened("own")], Writing(base=Base("a", 2)))
+        await log.append("fork", [happened("own")], fork("a", 2))
         everything = await take(log.tail_all(), 10)
         assert await log.read_all(0) == everything
         assert await log.last_sequence() == everything[-1][0]
@@ -277,8 +269,7 @@ class TailContract(Contract):
         for log, stream in ((mine, "s"), (other, "s"), (mine, "t"), (other, "new")):
             told.clear()
             await log.append(stream, several(1))
-            async with asyncio.timeout(PATIENCE):
-                await told.wait()
+            await soon(told)
         assert set(heard) == {None}
         undo()
         await asyncio.sleep(0)
@@ -291,13 +282,10 @@ class TailContract(Contract):
         log = open_log(described)
         await log.append("s", several(1))
 
-        async def everything() -> int:
-            return len([event async for event in log.tail("s")])
+        async def count(tail: AsyncIterator[object]) -> int:
+            return len([one async for one in tail])
 
-        async def all_streams() -> int:
-            return len([event async for event in log.tail_all()])
-
-        tails = [asyncio.ensure_future(tail) for tail in (everything(), all_streams())]
+        tails = [asyncio.ensure_future(count(tail)) for tail in (log.tail("s"), log.tail_all())]
         await asyncio.sleep(0.01)
         await log.close()
         async with asyncio.timeout(PATIENCE):
@@ -309,9 +297,7 @@ class TailContract(Contract):
         undo = mine.on_change("s", lambda head: told.set())
         for log in (mine, other):
             await log.append("s", several(1))
-            async with asyncio.timeout(PATIENCE):
-                await told.wait()
-            told.clear()
+            await soon(told)
         await asyncio.sleep(0)
         told.clear()
         await mine.append("t", several(1))

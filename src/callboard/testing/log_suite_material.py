@@ -1,15 +1,18 @@
 """What the log's contract is tried with: events, and a projection that events describe."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Protocol
 
 import pytest
 
 from callboard.errors import CallboardError
 from callboard.events.envelope import Event, Json, NewEvent
-from callboard.events.rows import Change, Drop, Projection, Put, RowChange
+from callboard.events.json_values import objects
+from callboard.events.rows import Cell, Change, Drop, Projection, Put, RowChange
 from callboard.ids import event_id
-from callboard.log.protocol import EventLog
+from callboard.log.protocol import Base, EventLog, Writing
 
 AT = 1_769_860_800_123
 """The moment at which events of the suite happen, unless they say otherwise."""
@@ -69,37 +72,22 @@ def intent(values: Sequence[Json], outputs: Mapping[int, int] | None = None) -> 
 
 def changing(*changes: RowChange) -> NewEvent:
     """An event that `described` turns into these changes."""
-    return happened("rows:changed", {"changes": [_as_json(change) for change in changes]})
+    told = [{"kind": type(change).__name__, **asdict(change)} for change in changes]
+    return happened("rows:changed", {"changes": told})
 
 
 def described(event: Event) -> list[RowChange]:
     """A projection: events made by `changing` say themselves what they change."""
-    return [_from_json(change) for change in event.payload.get("changes", [])]
+    changes = [dict(change) for change in objects(event.payload.get("changes"))]
+    return [_KINDS[change.pop("kind")](**change) for change in changes]
 
 
-def _as_json(change: RowChange) -> dict[str, Any]:
-    match change:
-        case Put():
-            return {"kind": "put", "table": change.table, "row": dict(change.row)}
-        case Change():
-            moved = {"set": dict(change.set), "add": dict(change.add)}
-            where = dict(change.where)
-            return {"kind": "change", "table": change.table, "where": where, **moved}
-        case Drop():
-            return {"kind": "drop", "table": change.table, "where": dict(change.where)}
+_KINDS: Mapping[object, Callable[..., RowChange]] = {
+    kind.__name__: kind for kind in (Put, Change, Drop)
+}
 
 
-def _from_json(change: Mapping[str, Any]) -> RowChange:
-    match change["kind"]:
-        case "put":
-            return Put(change["table"], change["row"])
-        case "change":
-            return Change(change["table"], change["where"], change["set"], change["add"])
-        case _:
-            return Drop(change["table"], change["where"])
-
-
-def session_row(session: str, **more: Json) -> Put:
+def session_row(session: str, **more: Cell) -> Put:
     """A row of the sessions view."""
     return Put("sessions", {"id": session, "workflow": "w", "created_at": AT, **more})
 
@@ -112,3 +100,15 @@ def attributes(error: pytest.ExceptionInfo[CallboardError]) -> Mapping[str, obje
 def places(events: Sequence[Event]) -> list[int]:
     """The positions of events."""
     return [event.position for event in events]
+
+
+def fork(stream: str, position: int, *, expect: int | None = None) -> Writing:
+    """Begin a stream as a fork of another, at a position of that."""
+    return Writing(expect=expect, base=Base(stream, position))
+
+
+async def soon(told: asyncio.Event) -> None:
+    """Wait for what has to happen, and forget that it did."""
+    async with asyncio.timeout(PATIENCE):
+        await told.wait()
+    told.clear()

@@ -15,8 +15,9 @@ from callboard.errors import (
 )
 from callboard.events import upcast
 from callboard.events.envelope import place
+from callboard.events.json_values import as_list, objects
 from callboard.events.rows import Query
-from callboard.log.protocol import Base, EventLog, Portion, Writing
+from callboard.log.protocol import Appended, EventLog, Portion, Writing
 from callboard.testing.log_suite_material import (
     Contract,
     OpenLog,
@@ -24,6 +25,7 @@ from callboard.testing.log_suite_material import (
     changing,
     completed,
     described,
+    fork,
     happened,
     intent,
     places,
@@ -43,12 +45,8 @@ class AppendContract(Contract):
         assert await log.head("s") == 5
 
     async def test_what_was_appended_is_read(self, log: EventLog) -> None:
-        event = happened(
-            "agent:completed", {"output": {"ä": [1, 2.5, None, True, "\x00"]}}
-        )._replace(
-            version=3,
-            caused_by=happened().id,
-        )
+        payload = {"output": {"ä": [1, 2.5, None, True, "\x00"]}}
+        event = happened("agent:completed", payload)._replace(version=3, caused_by=happened().id)
         appended = await log.append("s", [event])
         assert appended.head == 1
         assert await log.read("s") == [place(event, "s", 1)]
@@ -126,18 +124,13 @@ class AppendContract(Contract):
         outcomes = await asyncio.gather(
             log.append("s", several(1), Writing(expect=0)),
             log.append("s", several(1), Writing(expect=0)),
-            log.append("fork", several(1), Writing(base=Base("nowhere", 0))),
+            log.append("fork", several(1), fork("nowhere", 0)),
             log.append("t", several(1)),
             log.append("s", several(1), Writing(expect=1)),
             return_exceptions=True,
         )
-        assert [type(outcome).__name__ for outcome in outcomes] == [
-            "Appended",
-            "SessionExists",
-            "SessionNotFound",
-            "Appended",
-            "Appended",
-        ]
+        kinds = [Appended, SessionExists, SessionNotFound, Appended, Appended]
+        assert [type(outcome) for outcome in outcomes] == kinds
         assert (await log.head("s"), await log.head("t"), await log.head("fork")) == (2, 1, 0)
 
     async def test_a_projection_that_fails_fails_its_own_append_only(
@@ -159,18 +152,16 @@ class AppendContract(Contract):
         assert (await log.head("a"), await log.head("b")) == (2, 0)
 
     async def test_a_row_that_no_table_takes_fails_its_own_append_only(self, log: EventLog) -> None:
+        rows = [session_row("b"), session_row("b2", workflow=None)]
         outcomes = await asyncio.gather(
             log.append("a", [changing(session_row("a"))]),
-            log.append(
-                "b", [changing(session_row("b")), changing(session_row("b2", workflow=None))]
-            ),
+            log.append("b", [changing(row) for row in rows]),
             log.append("c", [changing(session_row("c"))]),
             return_exceptions=True,
         )
         assert isinstance(outcomes[1], StoreError)
         assert [await log.head(stream) for stream in "abc"] == [1, 0, 1]
-        rows = await log.rows(Query("sessions"))
-        assert [row["id"] for row in rows] == ["a", "c"]
+        assert [row["id"] for row in await log.rows(Query("sessions"))] == ["a", "c"]
 
     async def test_a_cancelled_caller_loses_nobody_elses_append(self, log: EventLog) -> None:
         new = several(20)
@@ -270,6 +261,6 @@ class ReadContract(Contract):
     async def test_two_references_never_share_a_value(self, log: EventLog) -> None:
         await log.append("s", [completed([1]), intent([[1], [1]], outputs={0: 1, 1: 1})])
         output, change = await log.read("s")
-        first, second = change.payload["patches"]
-        first["value"].append(2)
+        first, second = objects(change.payload["patches"])
+        as_list(first["value"]).append(2)
         assert second["value"] == output.payload["output"] == [1]

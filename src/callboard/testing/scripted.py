@@ -11,15 +11,19 @@ assert people.prompts == ["Book it?", "Which hotel?"]
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from callboard.engine.context import Context
-from callboard.engine.functions import fitting
+from callboard.engine.function_agent import fitting
 from callboard.engine.outputs import UNDECLARED, OutputType
 from callboard.engine.ports import Item, NoAnswer, Output, Request
+from callboard.events.json_values import is_list, is_mapping
+
+if TYPE_CHECKING:
+    from callboard.events.payloads.agents import AgentDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,9 @@ class ScriptedAgent:
     Without a line left it fails, naming the attempt that nobody expected.
     """
 
-    def __init__(self, name: str, *script: Any, output: Any = UNDECLARED) -> None:
+    def __init__(self, name: str, *script: object, output: object = UNDECLARED) -> None:
         self.name = name
-        self.details: Mapping[str, str] = {}
+        self.details: AgentDetails = {}
         self.calls: list[Call] = []
         """Its attempts, in order."""
         self._output = OutputType(name, output)
@@ -60,7 +64,7 @@ class ScriptedAgent:
         """What it declares to return."""
         return self._output
 
-    async def stream(self, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
+    async def stream(self, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
         """Follow the script."""
         call = Call(deepcopy(state), ctx.key, ctx.phase, ctx.visit, ctx.attempt, ctx.item)
         self.calls.append(call)
@@ -73,7 +77,7 @@ class ScriptedAgent:
             yield item
 
 
-async def _items(line: Any, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
+async def _items(line: object, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
     if isinstance(line, BaseException):
         raise line
     if _is_said(line):
@@ -83,15 +87,14 @@ async def _items(line: Any, state: Any, ctx: Context) -> AsyncGenerator[Item, No
         async for item in fitting(line, 2)(state, ctx):
             yield item
     elif callable(line):
-        result: Any = fitting(line, 2)(state, ctx)
+        result = fitting(line, 2)(state, ctx)
         yield Output(await result if inspect.isawaitable(result) else result)
     else:
         yield line if isinstance(line, Output) else Output(line)
 
 
-def _is_said(line: Any) -> bool:
-    items = cast("list[Any]", line) if isinstance(line, list) else []
-    return bool(items) and all(isinstance(item, Item) for item in items)
+def _is_said(line: object) -> TypeGuard[list[Item]]:
+    return is_list(line) and bool(line) and all(isinstance(item, Item) for item in line)
 
 
 class ScriptedPeople:
@@ -104,12 +107,12 @@ class ScriptedPeople:
     With `held`, they think until `release()` lets them answer.
     """
 
-    def __init__(self, *script: Any, held: bool = False) -> None:
+    def __init__(self, *script: object, held: bool = False) -> None:
         self.requests: list[Request] = []
         """What they were asked, in order."""
-        self._by_prompt: dict[str, Any] = {}
-        if len(script) == 1 and isinstance(script[0], Mapping):
-            self._by_prompt = dict(cast("Mapping[str, Any]", script[0]))
+        self._by_prompt: dict[str, object] = {}
+        if len(script) == 1 and is_mapping(script[0]):
+            self._by_prompt = dict(script[0])
             script = ()
         self._in_order = deque(script)
         self._free = asyncio.Event()
@@ -136,7 +139,7 @@ class ScriptedPeople:
             await self._asked.wait_for(lambda: len(self.requests) >= count)
         return self.requests[count - 1]
 
-    async def answer(self, request: Request) -> Any:
+    async def answer(self, request: Request) -> object:
         """Answer as the script says; NoAnswer when it says nothing."""
         async with self._asked:
             self.requests.append(request)
@@ -144,17 +147,16 @@ class ScriptedPeople:
         await self._free.wait()
         answer = self._next(request)
         if callable(answer) and not isinstance(answer, type):
-            answer = cast("Callable[[Request], Any]", answer)(request)
+            answer = cast("Callable[[Request], object]", answer)(request)
             answer = await answer if inspect.isawaitable(answer) else answer
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    def _next(self, request: Request) -> Any:
+    def _next(self, request: Request) -> object:
         if self._in_order:
             return self._in_order.popleft()
         found = self._by_prompt.get(request.prompt, NoAnswer())
-        if not isinstance(found, list):
+        if not is_list(found):
             return found
-        answers = cast("list[Any]", found)
-        return answers.pop(0) if answers else NoAnswer()
+        return found.pop(0) if found else NoAnswer()

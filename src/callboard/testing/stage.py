@@ -1,15 +1,17 @@
 """One session in memory that is moved by hand: no agent runs, nobody is asked, no loop turns."""
 
 from collections.abc import Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from callboard.engine import decide as d
 from callboard.engine.inbox import Inbox
 from callboard.engine.live import Build, LiveSession
 from callboard.engine.operations import Operations, begin
-from callboard.engine.perform import Scene, perform, start
+from callboard.engine.perform import perform, start
+from callboard.engine.scene import Scene
 from callboard.engine.workflow import Workflow
 from callboard.events.envelope import Event
+from callboard.events.event_name import Entry
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
 from callboard.state.session import SessionView
@@ -37,16 +39,16 @@ class Stage:
         """What is known of the session now."""
         return self.live.view
 
-    def begin(self, given: Any) -> None:
+    def begin(self, given: object) -> None:
         """Start the session, and do no more."""
         self.commit(begin(self.workflow, given))
 
-    def record(self, name: str, payload: Mapping[str, Any]) -> None:
+    def record(self, name: str, payload: Mapping[str, object]) -> None:
         """Add an event to the history, whether or not it could have happened."""
         filled = complete(self.workflow, self.view, name, payload)
 
         def build(scene: Scene) -> None:
-            scene.batch.add(name, filled)
+            scene.batch.add(Entry(name, filled))
 
         self.commit(build)
 
@@ -74,7 +76,7 @@ def _decide(scene: Scene) -> None:
             return
 
 
-def now(work: Coroutine[Any, Any, T]) -> T:
+def now(work: Coroutine[object, None, T]) -> T:
     """Run a coroutine without an event loop: what works in memory alone never waits."""
     try:
         while True:

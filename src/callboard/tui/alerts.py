@@ -1,18 +1,22 @@
-"""Calling a person who does not look: a sound, a message on the desktop; both only if wanted."""
+"""Calling a person who does not look: a sound, a message on the desktop; both only if wanted.
+
+Each state has a sound of its own. A session that ends is heard too, if it has one, and no message
+tells of it.
+"""
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from callboard.systems.sounds import BELL, OFF, most_pressing, play
 from callboard.tui.rows import NEEDS, Row
-from callboard.tui.settings import Settings
-from callboard.tui.wording import fitted, one_line
+from callboard.tui.settings import BoardSettings
+from callboard.tui.text import fitted, one_line
 
-_PLAYERS: Final = (("pw-play",), ("paplay",), ("aplay", "-q"), ("afplay",))
 _LONGEST: Final = 120
 _KNOWS_777: Final = ("foot", "rxvt")
 _BELL: Final = "\a"
@@ -23,6 +27,7 @@ class Needs:
 
     def __init__(self) -> None:
         self._known: frozenset[str] | None = None
+        self._open: frozenset[str] = frozenset()
 
     def new(self, rows: Iterable[Row]) -> list[Row]:
         """Those that were not waiting, or waited for something else. The first look finds none."""
@@ -30,17 +35,28 @@ class Needs:
         known, self._known = self._known, frozenset(needy)
         return [] if known is None else [row for key, row in needy.items() if key not in known]
 
+    def ended(self, rows: Iterable[Row]) -> list[Row]:
+        """Those that were open when we looked last, and are closed now."""
+        rows = list(rows)
+        before, self._open = self._open, frozenset(row.key for row in rows if not row.closed)
+        return [row for row in rows if row.closed and row.key in before]
+
 
 def _occasion(row: Row) -> str:
     return f"{row.key} {row.standing.word} {row.question.id if row.question else ''}"
 
 
-def call(rows: list[Row], settings: Settings) -> None:
-    """Call for these rows, as loudly as the settings say."""
-    if not rows:
-        return
-    _sound(settings.sound)
-    if settings.desktop:
+_STATES: Final = {"approve": "awaiting_approval", "asks": "awaiting_input", "done": "idle"}
+"""What the board calls a state otherwise than the plate does."""
+
+
+def call(rows: list[Row], settings: BoardSettings, ended: Sequence[Row] = ()) -> None:
+    """Call for these rows, as loudly as the settings say. ended: what is only heard."""
+    words = [row.standing.word for row in (*rows, *ended)]
+    state = most_pressing(_STATES.get(word, word) for word in words)
+    if state is not None:
+        _sound(settings.sound_of(state))
+    if rows and settings.desktop:
         first = rows[0]
         more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
         title = f"{first.title}: {first.standing.word}{more}"
@@ -48,23 +64,17 @@ def call(rows: list[Row], settings: Settings) -> None:
 
 
 def _sound(sound: str) -> None:
-    if sound == "off":
-        return None
-    player = next((one for one in _PLAYERS if shutil.which(one[0])), None)
-    if sound == "bell" or player is None or not Path(sound).is_file():
-        return _to_terminal(_BELL)
-    return _start([*player, sound])
+    """Play it; where that cannot be, the terminal's bell is better than silence."""
+    if sound != OFF and (sound == BELL or not play(sound)):
+        _to_terminal(_BELL)
 
 
 def _desktop(title: str, body: str) -> None:
-    if shutil.which("notify-send") and _has_desktop(os.environ):
+    has_desktop = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if shutil.which("notify-send") and has_desktop:
         _start(["notify-send", "--app-name=Callboard", "--", title, body])
     else:
         _to_terminal(message(title, body, os.environ))
-
-
-def _has_desktop(environ: Mapping[str, str]) -> bool:
-    return any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def message(title: str, body: str, environ: Mapping[str, str]) -> str:

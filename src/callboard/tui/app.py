@@ -1,39 +1,102 @@
 """`callboard board`: the list, what is selected in it, and how a person likes to see it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
+from callboard.board.hook_backlog import HookBacklog
 from callboard.clock import Clock
-from callboard.interactions.records import Interaction
+from callboard.events.moments import from_ms
+from callboard.systems.sounds import OFF
 from callboard.tui import alerts
-from callboard.tui.acting import ActingApp
-from callboard.tui.asking import Answering
+from callboard.tui.actions import ActingApp
 from callboard.tui.detail import Detail
-from callboard.tui.head import head, nothing, warning
-from callboard.tui.helping import HelpScreen
+from callboard.tui.dialog import AnswerDialog
+from callboard.tui.key_bar import KeyBar
 from callboard.tui.listing import Listing
-from callboard.tui.mirror import Mirror
-from callboard.tui.rows import ORDERS, Held, Row, counted, matches, ordered
-from callboard.tui.settings import Settings, read_settings, write_settings
+from callboard.tui.rows import NEEDS, ORDERS, Row, counted, matches, ordered, summary
+from callboard.tui.settings import SOUNDS, BoardSettings, read_settings, write_settings
 from callboard.tui.source import Source
+from callboard.tui.text import age, one_line
+from callboard.tui.text_screen import TextScreen, help_text
 from callboard.tui.themes import THEMES
 
 _WIDE: Final = 150
 """Cells from which the panel stands beside the list, and not below it."""
 _LOW: Final = 16
 """Lines under which there is no room for the panel."""
+_BEHIND_MS: Final = 2_000
+"""Reports that are older than this and not shown are worth a word."""
 _DWELL: Final = 0.5
 """Seconds after which a row that a person has gone to counts as seen."""
-_SOUNDS: Final = ("off", "bell")
+
+
+def head(counts: Sequence[int], settings: BoardSettings, where: str, width: int) -> Content:
+    """What the board is, how it stands, and how it is shown."""
+    told = summary(counts) or "nobody here"
+    needs, _, rest = told.partition(" · ") if counts[NEEDS] else ("", "", told)
+    left = [("Callboard  ", "bold"), (needs, "bold $needs")]
+    left.append((f" · {rest}" if needs and rest else rest, "$foreground"))
+    right = one_line(_ways(settings, where))
+    space = width - 2 - sum(cell_len(text) for text, _ in left) - cell_len(right)
+    if space < 2:
+        return Content.assemble(*left)
+    return Content.assemble(*left, " " * space, (right, "$faint"))
+
+
+def _ways(settings: BoardSettings, where: str) -> str:
+    ways = [f"by {settings.order}"] if settings.order != ORDERS[0] else []
+    ways += ["with closed"] if settings.closed else []
+    ways += ["sound"] if settings.sound != OFF else []
+    ways += ["desktop"] if settings.desktop else []
+    return " · ".join([*ways, where])
+
+
+def warning(problem: str, since_ms: int, now_ms: int) -> Content:
+    """That what is shown may be old, since when, and why."""
+    clock = from_ms(since_ms).astimezone().strftime("%H:%M")
+    stale = f"Stale since {clock} ({age(since_ms, now_ms)}), reconnecting …  "
+    return Content.assemble((stale, "bold"), one_line(problem))
+
+
+def catching_up(backlog: HookBacklog, now_ms: int) -> Content:
+    """That agents have reported more than is shown."""
+    oldest = age(backlog.oldest_at or now_ms, now_ms)
+    reports = "report" if backlog.hooks == 1 else "reports"
+    return Content.assemble(
+        ("Catching up.  ", "bold"),
+        f"{backlog.hooks:,} {reports} from agents not shown yet; the oldest arrived {oldest} ago.",
+    )
+
+
+def nothing(*, loaded: bool, hidden: int) -> Content:
+    """What to say when there is nothing to list."""
+    if not loaded:
+        return Content("Looking …")
+    if hidden:
+        return Content.assemble(
+            ("Nothing to show.\n\n", "bold $foreground"),
+            f"{hidden} hidden: c shows those that are closed, Escape ends the filter.",
+        )
+    return Content.assemble(
+        ("No session yet.\n\n", "bold $foreground"),
+        "Let your coding agents report here:  callboard hooks install\n"
+        "Then start one as you always do; it appears by itself.\n\n"
+        "To see a board that moves, without any agent:  callboard demo board",
+    )
+
+
+_PARTS: Final = "#head, #warning, #filter, #empty, #main, #list, #detail"
 
 
 class BoardApp(ActingApp):
@@ -68,11 +131,10 @@ class BoardApp(ActingApp):
     def __init__(self, source: Source, clock: Clock, settings_file: Path, where: str = "") -> None:
         super().__init__(source, clock)
         self.settings = read_settings(settings_file)
-        self.mirror = Mirror(source, clock, self._changed, self.tell_receipt)
         self._settings_file = settings_file
         self._where = where
         self._needs = alerts.Needs()
-        self._held: Held | None = None
+        self._held: Row | None = None
         self._head = Content("")
         for theme in THEMES.values():
             self.register_theme(theme)
@@ -87,31 +149,19 @@ class BoardApp(ActingApp):
         with Container(id="main"):
             yield Listing(self.clock, id="list")
             yield Detail(id="detail")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyBar(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         """Begin to look."""
         self._list.focus()
-        self._changed()
-        self._stay_up_to_date()
+        self.show_changes()
+        self.run_worker(self.mirror.run())
         self.set_interval(1.0, self._tick)
-
-    @work(exit_on_error=True)
-    async def _stay_up_to_date(self) -> None:
-        await self.mirror.run()
-
-    def look_again(self) -> None:
-        """Look at the server: something was done there."""
-        self.mirror.look_again()
-
-    def answered(self, done: Interaction) -> None:
-        """Remember an answer that was given here."""
-        self.mirror.note(done)
 
     # ------------------------------------------------------------------ showing
 
     @property
-    def _base(self) -> Screen[Any]:
+    def _base(self) -> Screen[object]:
         """The screen under all dialogs."""
         return self.screen_stack[0]
 
@@ -126,7 +176,9 @@ class BoardApp(ActingApp):
     @property
     def selected(self) -> Row | None:
         """The row that is selected."""
-        return self._list.selected if self._is_composed() else None
+        # Read for each key on every change: it must not search all that is shown.
+        found = self._base.query_one_optional("#list", Listing) if self.screen_stack else None
+        return None if found is None else found.selected
 
     def on_resize(self) -> None:
         """Put the panel where there is room."""
@@ -134,15 +186,15 @@ class BoardApp(ActingApp):
         main.set_class(self.size.width >= _WIDE, "wide")
         main.set_class(self.size.height < _LOW, "low")
 
-    def _changed(self) -> None:
+    def show_changes(self) -> None:
         """Show what is known now."""
         if not self.is_running or not self._is_composed():
             return
         rows = self.mirror.rows
         if self.mirror.loaded:
-            alerts.call(self._needs.new(rows), self.settings)
-        sought = self._sought.value
-        shown = [row for row in rows if self._is_shown(row, sought)]
+            alerts.call(self._needs.new(rows), self.settings, self._needs.ended(rows))
+        sought, closed = self._sought.value, self.settings.closed
+        shown = [row for row in rows if (closed or not row.closed) and matches(row, sought)]
         self._list.show(ordered(shown, self.settings.order, self._held), self._held)
         self._show_head(rows)
         self._show_empty(shown, rows)
@@ -152,10 +204,7 @@ class BoardApp(ActingApp):
 
     def _is_composed(self) -> bool:
         """Whether everything is there: timers may fire before that, and while all is taken down."""
-        return bool(self.screen_stack) and len(self._base.query("#list, #detail, #filter")) == 3
-
-    def _is_shown(self, row: Row, sought: str) -> bool:
-        return (self.settings.closed or not row.closed) and matches(row, sought)
+        return bool(self.screen_stack) and len(self._base.query(_PARTS)) == _PARTS.count("#")
 
     def _tick(self) -> None:
         """A second went by: ages grow."""
@@ -170,11 +219,14 @@ class BoardApp(ActingApp):
         if told != self._head:
             self._head = told
             self._base.query_one("#head", Static).update(told)
+        now, backlog = self.clock.now_ms(), self.mirror.backlog
         problem = self._base.query_one("#warning", Static)
-        problem.display = self.mirror.stale_since is not None
+        is_behind = backlog.age_ms(now) > _BEHIND_MS
+        problem.display = self.mirror.stale_since is not None or is_behind
         if self.mirror.stale_since is not None:
-            now = self.clock.now_ms()
             problem.update(warning(self.mirror.problem, self.mirror.stale_since, now))
+        elif is_behind:
+            problem.update(catching_up(backlog, now))
 
     def _show_empty(self, shown: list[Row], rows: list[Row]) -> None:
         empty = self._base.query_one("#empty", Static)
@@ -190,7 +242,7 @@ class BoardApp(ActingApp):
     def _leave_what_is_over(self) -> None:
         """Close a dialog whose question somebody else has answered."""
         top = self.screen
-        if not isinstance(top, Answering) or not self.mirror.loaded:
+        if not isinstance(top, AnswerDialog) or not self.mirror.loaded:
             return
         if not self.mirror.is_open(top.question.id):
             top.dismiss(None)
@@ -205,8 +257,7 @@ class BoardApp(ActingApp):
         self.refresh_bindings()
         if not message.by_person:
             return
-        row = message.row
-        self._held = None if row is None else Held(row)
+        self._held = message.row
         self._dwell()
 
     @work(exclusive=True, group="dwelling")
@@ -222,8 +273,7 @@ class BoardApp(ActingApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Which keys work on the row that is selected."""
-        row = self.selected
-        plate = row.plate if row is not None else None
+        row, plate = self.selected, self.selected_plate
         match action:
             case "rule":
                 return row is not None and (
@@ -232,7 +282,7 @@ class BoardApp(ActingApp):
             case "open":
                 return row is not None
             case "pane":
-                return plate is not None and bool(plate.get("tmuxTarget"))
+                return plate is not None and bool(plate.tmux_target)
             case "resume":
                 return row is not None and row.closed
             case "pin" | "dismiss_plate" | "name":
@@ -248,7 +298,7 @@ class BoardApp(ActingApp):
 
     @on(Input.Changed, "#filter")
     def _on_filter(self) -> None:
-        self._changed()
+        self.show_changes()
 
     @on(Input.Submitted, "#filter")
     def _on_filtered(self) -> None:
@@ -265,42 +315,42 @@ class BoardApp(ActingApp):
 
     def action_order(self) -> None:
         """The next order."""
-        self._set(order=_next(ORDERS, self.settings.order))
+        self._set(replace(self.settings, order=_next(ORDERS, self.settings.order)))
         self._held = None
-        self._changed()
+        self.show_changes()
 
     def action_closed(self) -> None:
         """Show those that are closed, or hide them."""
-        self._set(closed=not self.settings.closed)
-        self._changed()
+        self._set(replace(self.settings, closed=not self.settings.closed))
+        self.show_changes()
 
     def action_theme(self) -> None:
         """The next theme."""
-        self._set(theme=_next(tuple(THEMES), self.settings.theme))
+        self._set(replace(self.settings, theme=_next(tuple(THEMES), self.settings.theme)))
         self.theme = self.settings.theme
         self._list.refresh()
 
     def action_sound(self) -> None:
-        """A sound when somebody is needed, or none."""
-        self._set(sound=_next(_SOUNDS, self.settings.sound))
+        """Sounds when somebody is needed, or none: the bell, or a tone for each state."""
+        self._set(replace(self.settings, sound=_next(SOUNDS, self.settings.sound)))
         self.notify(f"Sound: {self.settings.sound}")
 
     def action_desktop(self) -> None:
         """A message on the desktop when somebody is needed, or none."""
-        self._set(desktop=not self.settings.desktop)
+        self._set(replace(self.settings, desktop=not self.settings.desktop))
         self.notify(f"Desktop notifications: {'on' if self.settings.desktop else 'off'}")
 
     def action_look(self) -> None:
         """Look at everything again."""
-        self.look_again()
+        self.mirror.look_again()
 
     def action_help(self) -> None:
         """Every key."""
-        self.push_screen(HelpScreen())
+        self.push_screen(TextScreen(lambda width: help_text(), "Keys"))
 
-    def _set(self, **changes: Any) -> None:
-        self.settings: Settings = replace(self.settings, **changes)
-        write_settings(self._settings_file, self.settings)
+    def _set(self, settings: BoardSettings) -> None:
+        self.settings = settings
+        write_settings(self._settings_file, settings)
 
 
 def _next(of: tuple[str, ...], now: str) -> str:

@@ -1,4 +1,4 @@
-"""Everything about one row: what it asks in full, what it said, what it has to do."""
+"""Everything about one row, beside the list or on the whole screen."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -9,16 +9,14 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from callboard.board.plate import Plate
 from callboard.display.lines import Bounds, Look
 from callboard.display.questions import show
 from callboard.display.receipts import answerer, receipt
 from callboard.interactions.configs import KIND
 from callboard.interactions.records import Interaction, Receipt
-from callboard.tui.laying_out import BLANK, Line, laid_out
-from callboard.tui.rows import Plate, Row
-from callboard.tui.ways import attending
-from callboard.tui.wording import age, clipped, home_path, lines, one_line
-from callboard.vendors.fields import objects
+from callboard.tui.rows import Row, attending
+from callboard.tui.text import BLANK, StyledLine, age, clipped, home_path, laid_out, lines, one_line
 
 _FAINT: Final = "$faint"
 _INDENT: Final = "  "
@@ -71,7 +69,7 @@ class Detail(VerticalScroll):
         self.query_one(Static).update(text)
 
 
-def told(row: Row, now_ms: int) -> list[Line]:
+def told(row: Row, now_ms: int) -> list[StyledLine]:
     """A row in full."""
     found = [_heading(row, now_ms)]
     for section in _sections(row):
@@ -80,7 +78,7 @@ def told(row: Row, now_ms: int) -> list[Line]:
     return found
 
 
-def _sections(row: Row) -> Iterator[Iterator[Line]]:
+def _sections(row: Row) -> Iterator[Iterator[StyledLine]]:
     for question in row.questions:
         yield asked(question, _BOUNDS)
     if row.answered is not None:
@@ -88,31 +86,31 @@ def _sections(row: Row) -> Iterator[Iterator[Line]]:
     if row.plate is None:
         return
     plate = row.plate
-    if not row.questions and plate.get("waitingFor"):
+    if not row.questions and plate.waiting_for:
         yield _in_terminal(plate)
-    if plate.get("error"):
-        yield _said("Error", plate["error"], "$error")
+    if plate.error:
+        yield _said("Error", plate.error, "$error")
     yield _todos(plate)
     yield _background(plate)
-    if plate.get("lastMessage"):
-        yield _said("Last said", plate["lastMessage"])
-    if plate.get("prompt"):
-        yield _said("Was asked", plate["prompt"])
+    if plate.last_message:
+        yield _said("Last said", plate.last_message)
+    if plate.prompt:
+        yield _said("Was asked", plate.prompt)
     yield _facts(plate)
 
 
-def _heading(row: Row, now_ms: int) -> Line:
+def _heading(row: Row, now_ms: int) -> StyledLine:
     standing = f"{row.standing.sign} {row.standing.word}  "
     title = f"{row.title}  {age(row.at_ms, now_ms)}"
-    return Line(title, "bold", standing, _LOOKS[row.standing.look])
+    return StyledLine(title, "bold", standing, _LOOKS[row.standing.look])
 
 
-def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[Line]:
+def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[StyledLine]:
     """A question: all of it, or within bounds."""
     for text, look, lead, lead_look, *_ in show(question, bounds).lines:
-        yield Line(text, _SHOWN[look], lead, _SHOWN[lead_look])
+        yield StyledLine(text, _SHOWN[look], lead, _SHOWN[lead_look])
     if question.type == KIND:
-        yield Line(f"With an agent: {attending(question)}", _FAINT)
+        yield StyledLine(f"With an agent: {attending(question)}", _FAINT)
 
 
 _SHOWN: Final[Mapping[Look, str]] = {
@@ -128,15 +126,15 @@ _SHOWN: Final[Mapping[Look, str]] = {
 }
 
 
-def _answer(question: Interaction) -> Iterator[Line]:
+def _answer(question: Interaction) -> Iterator[StyledLine]:
     """What became of the last answer to it."""
-    yield Line("Last answer", _FAINT)
-    yield Line(one_line(question.prompt), "", _INDENT)
-    yield Line(
+    yield StyledLine("Last answer", _FAINT)
+    yield StyledLine(one_line(question.prompt), "", _INDENT)
+    yield StyledLine(
         receipt(question, f"callboard inbox {question.id}"), _RECEIPTS[question.receipt], _INDENT
     )
     if who := answerer(question):
-        yield Line(who, _FAINT, _INDENT)
+        yield StyledLine(who, _FAINT, _INDENT)
 
 
 _RECEIPTS: Final[Mapping[Receipt | None, str]] = {
@@ -148,47 +146,46 @@ _RECEIPTS: Final[Mapping[Receipt | None, str]] = {
 }
 
 
-def _in_terminal(plate: Plate) -> Iterator[Line]:
-    for line in lines(plate["waitingFor"]):
-        yield Line(line, "bold")
-    jump = " (t goes there)" if plate.get("tmuxTarget") else ""
-    yield Line(f"It can only be answered in its own terminal{jump}.", _FAINT)
+def _in_terminal(plate: Plate) -> Iterator[StyledLine]:
+    for line in lines(plate.waiting_for or ""):
+        yield StyledLine(line, "bold")
+    jump = " (t goes there)" if plate.tmux_target else ""
+    yield StyledLine(f"It can only be answered in its own terminal{jump}.", _FAINT)
 
 
-def _said(title: str, text: str, look: str = "") -> Iterator[Line]:
-    yield Line(title, _FAINT)
+def _said(title: str, text: str, look: str = "") -> Iterator[StyledLine]:
+    yield StyledLine(title, _FAINT)
     for line in clipped(str(text), _MOST_LINES):
-        yield Line(line, look, _INDENT)
+        yield StyledLine(line, look, _INDENT)
 
 
-def _todos(plate: Plate) -> Iterator[Line]:
-    todos = objects(plate.get("todos"))
-    if todos:
-        yield Line(f"To do  {plate.get('todoProgress') or ''}", _FAINT)
-    for todo in todos:
-        sign, look = _TODO.get(str(todo.get("status")), ("○", ""))
-        yield Line(one_line(str(todo.get("text", ""))), look, f"  {sign} ")
+def _todos(plate: Plate) -> Iterator[StyledLine]:
+    if plate.todos:
+        yield StyledLine(f"To do  {plate.todo_progress or ''}", _FAINT)
+    for todo in plate.todos:
+        sign, look = _TODO.get(todo.status, ("○", ""))
+        yield StyledLine(one_line(todo.text), look, f"  {sign} ")
 
 
-def _background(plate: Plate) -> Iterator[Line]:
-    tasks = objects(plate.get("background"))
+def _background(plate: Plate) -> Iterator[StyledLine]:
+    tasks = plate.in_background
     if tasks:
-        yield Line("In the background", _FAINT)
+        yield StyledLine("In the background", _FAINT)
     for task in tasks:
         kind = one_line(str(task.get("kind") or "task"))
         about = one_line(str(task.get("description") or task.get("id") or ""))
-        yield Line(about, "", f"  ● {kind}  ", "$primary")
+        yield StyledLine(about, "", f"  ● {kind}  ", "$primary")
 
 
-def _facts(plate: Plate) -> Iterator[Line]:
+def _facts(plate: Plate) -> Iterator[StyledLine]:
     """Who and where it is."""
     told = {
-        "Folder": home_path(str(plate.get("projectPath") or "")),
-        "Branch": plate.get("gitBranch"),
-        "Agent": " · ".join(str(plate[one]) for one in ("agent", "model") if plate.get(one)),
-        "Pane": plate.get("tmuxTarget"),
-        "Session": plate.get("sessionId"),
+        "Folder": home_path(plate.project_path),
+        "Branch": plate.git_branch,
+        "Agent": " · ".join(one for one in (plate.agent, plate.model) if one),
+        "Pane": plate.tmux_target,
+        "Session": plate.session_id,
     }
     for name, value in told.items():
         if value:
-            yield Line(one_line(str(value)), "", f"{name:<9}")
+            yield StyledLine(one_line(str(value)), "", f"{name:<9}")

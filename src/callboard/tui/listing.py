@@ -1,6 +1,7 @@
-"""The list itself: as many lines are made as the terminal shows, however many plates there are."""
+"""The list of the board: as many lines as the terminal shows, in as many columns as fit."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -13,32 +14,55 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from callboard.clock import Clock
-from callboard.tui.columns import Column, columns
-from callboard.tui.rows import GROUPS, Held, Row, group_of
-from callboard.tui.wording import age, fitted
+from callboard.tui.rows import GROUPS, Row, as_held
+from callboard.tui.text import age, fitted
 
 _ROOM_FOR_HEADINGS: Final = 10
 """Lines; in a list that is lower than that, every line is for a row."""
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, and how many cells it has."""
+
+    name: str
+    width: int
+
+
+_FIXED: Final = {"mark": 2, "status": 10, "todo": 5, "age": 4}
+_GAP: Final = 1
+_NARROWEST_ASKS: Final = 24
+# In the order in which they are given up, last first, with the width from which there is room.
+_FROM: Final = {"agent": 84, "branch": 96, "tool": 112}
+_ORDER: Final = ("mark", "status", "title", "asks", "tool", "todo", "branch", "agent", "age")
+
+
+def columns(width: int) -> list[Column]:
+    """The columns of a list of this width; they fill it exactly."""
+    widths = dict(_FIXED)
+    if width >= _FROM["agent"]:
+        widths["agent"] = 8
+    if width >= _FROM["tool"]:
+        widths["tool"] = 10
+    if width >= _FROM["branch"]:
+        widths["branch"] = min(24, 12 + (width - _FROM["branch"]) // 6)
+    gaps = _GAP * (len(widths) + 2)
+    left = max(0, width - sum(widths.values()) - gaps)
+    title = min(max(12, left // 3), 30, left)
+    if left - title < _NARROWEST_ASKS:
+        title = max(0, min(title, left * 2 // 5))
+    widths |= {"title": title, "asks": left - title}
+    return [Column(name, widths[name]) for name in _ORDER if widths.get(name)]
+
+
+_LOOKS: Final = "needs failed done running idle closed title text faint mark cursor heading rule"
+"""What `board.tcss` gives a style: a row by its status, and the parts of the list."""
+
+
 class Listing(ScrollView, can_focus=True):
     """Rows under the headings of their groups, with one of them selected."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "row--needs",
-        "row--failed",
-        "row--done",
-        "row--running",
-        "row--idle",
-        "row--closed",
-        "row--title",
-        "row--text",
-        "row--faint",
-        "row--mark",
-        "row--cursor",
-        "row--heading",
-        "row--rule",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"row--{look}" for look in _LOOKS.split()}
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -58,11 +82,7 @@ class Listing(ScrollView, can_focus=True):
             self.by_person = by_person
 
     class Opened(Message):
-        """A row was clicked a second time."""
-
-        def __init__(self, row: Row) -> None:
-            super().__init__()
-            self.row = row
+        """The row that is selected was clicked a second time."""
 
     def __init__(self, clock: Clock, id: str) -> None:
         super().__init__(id=id)
@@ -72,22 +92,21 @@ class Listing(ScrollView, can_focus=True):
         self._places: dict[str, int] = {}
         self._columns: list[Column] = []
         self._key: str | None = None
-        self._held: Held | None = None
+        self._held: Row | None = None
 
     @property
     def selected(self) -> Row | None:
         """The row that is selected."""
-        line = self._line_of(self._key)
-        found = self._lines[line] if line is not None else None
+        found = self._lines[self._places[self._key]] if self._key in self._places else None
         return found if isinstance(found, Row) else None
 
-    def show(self, rows: Sequence[Row], held: Held | None = None) -> None:
+    def show(self, rows: Sequence[Row], held: Row | None = None) -> None:
         """List these rows in this order; what was selected stays selected."""
         index = self._index()
         before = self.selected
         self._rows, self._held = list(rows), held
         self._arrange()
-        if self._line_of(self._key) is None:
+        if self._key not in self._places:
             # What is gone leaves its place to whatever stands there now.
             at = min(index, len(self._rows) - 1)
             self._key = self._rows[at].key if self._rows else None
@@ -112,8 +131,9 @@ class Listing(ScrollView, can_focus=True):
         headings = self.size.height >= _ROOM_FOR_HEADINGS
         group: int | None = None
         for row in self._rows:
-            if headings and group_of(row, self._held) != group:
-                group = group_of(row, self._held)
+            placed = as_held(row, self._held)
+            if headings and placed.group != group:
+                group = placed.group
                 self._lines.append(GROUPS[group])
             self._lines.append(row)
         self._places = {
@@ -121,18 +141,15 @@ class Listing(ScrollView, can_focus=True):
         }
         self.virtual_size = Size(self.size.width, len(self._lines))
 
-    def _line_of(self, key: str | None) -> int | None:
-        return None if key is None else self._places.get(key)
-
     def _index(self) -> int:
         """Which of the rows is selected, headings not counted."""
         selected = self.selected
         return self._rows.index(selected) if selected is not None else 0
 
     def _reveal(self) -> None:
-        line = self._line_of(self._key)
-        if line is None:
+        if self._key not in self._places:
             return
+        line = self._places[self._key]
         # The heading above a row comes along with it.
         above = 1 if line and isinstance(self._lines[line - 1], str) else 0
         region = Region(0, line - above, self.size.width, 1 + above)
@@ -168,7 +185,7 @@ class Listing(ScrollView, can_focus=True):
             return
         self.select(line.key)
         if event.chain > 1:
-            self.post_message(self.Opened(line))
+            self.post_message(self.Opened())
 
     # ------------------------------------------------------------------ drawing
 

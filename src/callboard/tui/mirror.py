@@ -4,17 +4,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from callboard.board.hook_backlog import NO_BACKLOG
 from callboard.clock import Clock
 from callboard.errors import CallboardError
 from callboard.events import names
 from callboard.events import plates as plate_events
 from callboard.events.envelope import Event
-from callboard.tui.rows import Plate, Row, plate_of, plate_row, question_row
+from callboard.events.json_values import as_text
+from callboard.interactions.records import Interaction
+from callboard.tui.rows import Row, plate_of, plate_row, question_row
 from callboard.tui.source import Source
 
 if TYPE_CHECKING:
+    from callboard.board.plate import Plate
     from callboard.engine.sessions import SessionInfo
-    from callboard.interactions.records import Interaction
 
 _BREATH: Final = 0.1
 """Seconds between two looks at the server: what comes meanwhile is looked at together."""
@@ -22,6 +25,7 @@ _SINGLY: Final = 8
 """Up to so many plates are asked for one by one; more than that, all at once."""
 _AGAIN_AFTER: Final = 60.0
 """Seconds after which everything is looked at anew: what was pruned tells nobody."""
+_BACKLOG_EVERY: Final = 2.0
 _MOST_ANSWERS: Final = 500
 """So many of the last answers are remembered."""
 _ABOUT_QUESTIONS: Final = ("input:", "workflow:")
@@ -42,11 +46,13 @@ class Mirror:
         source: Source,
         clock: Clock,
         changed: Callable[[], None],
-        settled: Callable[["Interaction"], None],
+        settled: Callable[[Interaction], None],
     ) -> None:
         self.stale_since: int | None = None
         self.problem = ""
         self.loaded = False
+        self.backlog = NO_BACKLOG
+        self._backlog_at = 0.0
         self._source = source
         self._clock = clock
         self._changed = changed
@@ -80,7 +86,7 @@ class Mirror:
         found = self._questions.get(interaction_id)
         return found is not None and found.accepted is None
 
-    def note(self, answered: "Interaction") -> None:
+    def note(self, answered: Interaction) -> None:
         """Remember an answer, to find out what becomes of it."""
         if answered.from_hook:
             self._answered[answered.id] = answered
@@ -114,7 +120,7 @@ class Mirror:
         elif event.name.startswith(_ABOUT_QUESTIONS):
             self._questions_dirty = True
             if event.name == names.CORRECTED:
-                self._corrected |= {event.payload["id"]} & self._answered.keys()
+                self._corrected |= {as_text(event.payload["id"])} & self._answered.keys()
         else:
             return
         self._news.set()
@@ -148,7 +154,7 @@ class Mirror:
         dirty, self._dirty = self._dirty, set()
         asked, self._questions_dirty = self._questions_dirty, False
         if everything or len(dirty) > _SINGLY:
-            self._plates = {one["plateId"]: one for one in await self._source.plates()}
+            self._plates = {one.plate_id: one for one in await self._source.plates()}
         else:
             await self._look_at(dirty)
         if everything or asked or dirty:
@@ -156,6 +162,9 @@ class Mirror:
             self._questions = {one.id: one for one in questions if one.status == "pending"}
             self._sessions = {one.session_id: one for one in sessions}
             self._compare(questions)
+        now = self._clock.monotonic()
+        if everything or now >= self._backlog_at:
+            self.backlog, self._backlog_at = await self._source.backlog(), now + _BACKLOG_EVERY
         self.stale_since, self.problem, self.loaded = None, "", True
         self._pause = _FIRST_PAUSE
         self._list()
@@ -167,7 +176,7 @@ class Mirror:
         corrected, self._corrected = self._corrected, set()
         return [*waiting, *corrected]
 
-    def _compare(self, questions: "Sequence[Interaction]") -> None:
+    def _compare(self, questions: Sequence[Interaction]) -> None:
         """Find out what became of answers."""
         for one in questions:
             if one.accepted is None:
@@ -178,10 +187,6 @@ class Mirror:
                 del self._answered[next(iter(self._answered))]
             if before is not None and before.receipt != one.receipt:
                 self._settled(one)
-
-    def _last_answers(self) -> "dict[str | None, Interaction]":
-        """The last answer to each plate."""
-        return {plate_of(one): one for one in self._answered.values()}
 
     async def _look_at(self, dirty: set[str]) -> None:
         for plate_id in dirty:
@@ -202,10 +207,10 @@ class Mirror:
             elif plate_id is None:
                 row = question_row(question, self._sessions.get(question.session_id or ""))
                 rows[row.key] = row
-        answers = self._last_answers()
+        last_answers = {plate_of(one): one for one in self._answered.values()}
         for plate_id, plate in self._plates.items():
             known = self._rows.get(f"plate:{plate_id}")
-            made_of = (plate, asked.get(plate_id, ()), answers.get(plate_id))
+            made_of = (plate, asked.get(plate_id, ()), last_answers.get(plate_id))
             if known is None or self._made_of.get(plate_id) != made_of:
                 known = plate_row(*made_of)
                 self._made_of[plate_id] = made_of

@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
+from callboard.board.plate import Plate
+from callboard.board.transition import ASKS
 from callboard.display.receipts import standing
 from callboard.engine.sessions import SessionInfo
-from callboard.events.moments import from_iso, to_ms
+from callboard.events.json_values import as_object
+from callboard.events.moments import to_ms
+from callboard.interactions.configs import KIND, participants
+from callboard.interactions.kinds import Manner, manner_of
+from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
-from callboard.tui.ways import way_of
-from callboard.tui.wording import one_line
-from callboard.vendors.fields import as_object, word
-
-Plate = Mapping[str, Any]
-"""A plate as the server tells it."""
+from callboard.tui.text import one_line
+from callboard.vendors.fields import word
 
 NEEDS: Final = 0
 RUNNING: Final = 1
@@ -24,7 +26,7 @@ GROUPS: Final = ("needs you", "running", "idle", "closed")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RowStatus:
     """How it stands: a sign and a word for everyone, and a look for those who see colours."""
 
     sign: str
@@ -32,18 +34,22 @@ class Standing:
     look: str
 
 
-_STANDINGS: Final[Mapping[str, Standing]] = {
-    "starting": Standing("○", "starting", "running"),
-    "running": Standing("●", "running", "running"),
-    "idle": Standing("–", "idle", "idle"),
-    "awaiting_input": Standing("?", "asks", "needs"),
-    "awaiting_approval": Standing("!", "approve", "needs"),
-    "error": Standing("✗", "error", "failed"),
-    "closed": Standing("×", "closed", "closed"),
+_STANDINGS: Final[Mapping[str, RowStatus]] = {
+    "starting": RowStatus("○", "starting", "running"),
+    "running": RowStatus("●", "running", "running"),
+    "idle": RowStatus("–", "idle", "idle"),
+    "awaiting_input": RowStatus("?", "asks", "needs"),
+    "awaiting_approval": RowStatus("!", "approve", "needs"),
+    "error": RowStatus("✗", "error", "failed"),
+    "closed": RowStatus("×", "closed", "closed"),
 }
-_DONE: Final = Standing("✓", "done", "done")
-_SENT: Final = Standing("→", "answered", "running")
-_UNKNOWN: Final = Standing("·", "", "idle")
+_DONE: Final = RowStatus("✓", "done", "done")
+_SENT: Final = RowStatus("→", "answered", "running")
+_SIMPLE: Final[dict[str | None, Manner]] = {
+    "approval": "verdict",
+    "selection": "option",
+    "freeform": "text",
+}
 _GROUP: Final[Mapping[str, int]] = {"starting": RUNNING, "running": RUNNING, "closed": CLOSED}
 
 
@@ -58,7 +64,7 @@ class Row:
 
     key: str
     group: int
-    standing: Standing
+    standing: RowStatus
     title: str
     asks: str
     agent: str
@@ -73,7 +79,6 @@ class Row:
     questions: tuple[Interaction, ...] = ()
     answered: Interaction | None = None
     plate: Plate | None = None
-    session: SessionInfo | None = None
 
     @property
     def question(self) -> Interaction | None:
@@ -98,6 +103,24 @@ class Row:
         return self.group == CLOSED
 
 
+def way_of(question: Interaction) -> Manner:
+    """As its type says; an interactive session by the decision that it wants, if that is simple.
+
+    What several people decide, and what has to fit a schema, is decided elsewhere.
+    """
+    manner = manner_of(question.type)
+    if question.type != KIND or participants(question.config):
+        return manner
+    schema = as_object(question.config).get("outcomeSchema")
+    return "text" if schema is None else _SIMPLE.get(form_of(schema), manner)
+
+
+def attending(question: Interaction) -> str:
+    """The command that decides a session together with an agent."""
+    which = f" --session {question.session_id}" if question.session_id else ""
+    return f"callboard attend{which}"
+
+
 def plate_row(
     plate: Plate, asked: Sequence[Interaction] = (), answered: Interaction | None = None
 ) -> Row:
@@ -106,27 +129,26 @@ def plate_row(
     asked: its open questions; one that has an answer, which the client has not confirmed yet, is
         open as well.
     """
-    status = str(plate.get("status"))
+    status = plate.status
     questions = [one for one in asked if one.accepted is None]
     sent = next((one for one in asked if one.accepted is not None), None)
-    needs = bool(questions or (plate.get("attention") and sent is None)) and status != "closed"
+    needs = bool(questions or (plate.attention and sent is None)) and status != "closed"
     last = sent or answered
-    updated = _ms(plate.get("updatedAt"))
     return Row(
-        key=f"plate:{plate['plateId']}",
+        key=f"plate:{plate.plate_id}",
         group=NEEDS if needs else RUNNING if sent else _GROUP.get(status, IDLE),
         standing=_SENT if sent and not questions else _standing(plate, status, questions),
         title=_title(plate),
         asks=_asks(plate, status, questions, None if questions else last),
-        agent=one_line(str(plate.get("agent") or "")),
-        at_ms=_since(questions, updated),
-        born_ms=_ms(plate.get("createdAt")),
+        agent=one_line(plate.agent),
+        at_ms=to_ms(questions[0].created_at) if questions else plate.updated_at,
+        born_ms=plate.created_at,
         tool="" if sent else _tool(plate, status),
-        todo=plate.get("todoProgress") or "",
-        branch=one_line(plate.get("gitBranch") or ""),
-        path=str(plate.get("projectPath") or ""),
-        unseen=bool(plate.get("unseen")),
-        pinned=bool(plate.get("pinned")),
+        todo=plate.todo_progress or "",
+        branch=one_line(plate.git_branch or ""),
+        path=plate.project_path,
+        unseen=plate.unseen,
+        pinned=plate.pinned,
         questions=tuple(questions),
         answered=last,
         plate=plate,
@@ -135,7 +157,7 @@ def plate_row(
 
 def _tool(plate: Plate, status: str) -> str:
     """The tool that runs."""
-    return one_line(plate.get("lastTool") or "") if status in ("running", "starting") else ""
+    return one_line(plate.last_tool or "") if status in ("running", "starting") else ""
 
 
 def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
@@ -155,7 +177,6 @@ def question_row(question: Interaction, session: SessionInfo | None = None) -> R
         todo=(session.progress if session else None) or "",
         unseen=True,
         questions=(question,),
-        session=session,
     )
 
 
@@ -164,19 +185,19 @@ def plate_of(question: Interaction) -> str | None:
     return word(as_object(question.config).get("plateId"))
 
 
-def _standing(plate: Plate, status: str, questions: Sequence[Interaction]) -> Standing:
-    if status == "idle" and plate.get("unseen") and not questions:
-        return _DONE
-    if questions and status in ("running", "idle", "starting"):  # A subagent of it asks.
-        asks = questions[0].type == "question"
+def _standing(plate: Plate, status: str, questions: Sequence[Interaction]) -> RowStatus:
+    if status in ("running", "idle", "starting") and (questions or plate.pending):
+        # A subagent of it asks, perhaps in the terminal only.
+        asks = questions[0].type == "question" if questions else plate.pending[0].tool == ASKS
         return _STANDINGS["awaiting_input" if asks else "awaiting_approval"]
-    return _STANDINGS.get(status, Standing(_UNKNOWN.sign, one_line(status), _UNKNOWN.look))
+    if status == "idle" and plate.unseen:
+        return _DONE
+    return _STANDINGS.get(status, RowStatus("·", one_line(status), "idle"))
 
 
 def _title(plate: Plate) -> str:
-    project = PurePosixPath(str(plate.get("projectPath") or "")).name or "?"
-    name = plate.get("name")
-    return one_line(f"{project}/{name}" if name else project)
+    project = PurePosixPath(plate.project_path).name or "?"
+    return one_line(f"{project}/{plate.name}" if plate.name else project)
 
 
 def _asks(
@@ -186,24 +207,16 @@ def _asks(
     if answered is not None and answered.receipt not in (None, "delivered"):
         return one_line(standing(answered))
     if status == "closed":
-        return one_line(_ENDED.get(str(plate.get("ended")), plate.get("lastMessage") or ""))
-    said = plate.get("waitingFor") or (questions[0].prompt if questions else None)
+        return one_line(_ENDED.get(plate.ended or "", plate.last_message or ""))
+    said = plate.waiting_for or (questions[0].prompt if questions else None)
     if said is None and status == "error":
-        said = plate.get("error")
+        said = plate.error
     if said is None and status == "idle":
-        said = "interrupted" if plate.get("interrupted") else plate.get("lastMessage")
-    return one_line(said or plate.get("prompt") or "")
+        said = "interrupted" if plate.interrupted else plate.last_message
+    return one_line(said or plate.prompt or "")
 
 
 _ENDED: Final[Mapping[str, str]] = {"process_exit": "its process ended"}
-
-
-def _since(questions: Sequence[Interaction], updated: int) -> int:
-    return to_ms(questions[0].created_at) if questions else updated
-
-
-def _ms(moment: Any) -> int:
-    return to_ms(from_iso(moment)) if isinstance(moment, str) else 0
 
 
 # ---------------------------------------------------------------------- order and choice
@@ -212,36 +225,27 @@ ORDERS: Final = ("waiting", "latest", "project")
 """Within a group: who has waited longest, what changed last, or by name. Groups come first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A row that a person looks at, as it was when they went there.
+def as_held(row: Row, held: Row | None) -> Row:
+    """The row as it is placed: one that a person looks at, as it was when they went there.
 
     It stays where it is, though it may have become less urgent since.
     """
-
-    row: Row
-
-    def applies_to(self, row: Row) -> bool:
-        """Whether this row is held, and would go down if it were not."""
-        return row.key == self.row.key and row.group > self.row.group
+    if held is not None and row.key == held.key and row.group > held.group:
+        return held
+    return row
 
 
-def ordered(rows: Iterable[Row], order: str = "waiting", held: Held | None = None) -> list[Row]:
+def ordered(rows: Iterable[Row], order: str = "waiting", held: Row | None = None) -> list[Row]:
     """Who needs a person first; what is pinned on top of its group."""
 
-    def place(row: Row) -> tuple[Any, ...]:
-        shown = held.row if held is not None and held.applies_to(row) else row
+    def place(row: Row) -> tuple[int | str, ...]:
+        shown = as_held(row, held)
         return (shown.group, not shown.pinned, *_within(shown, order), shown.key)
 
     return sorted(rows, key=place)
 
 
-def group_of(row: Row, held: Held | None) -> int:
-    """The group that a row is listed in."""
-    return held.row.group if held is not None and held.applies_to(row) else row.group
-
-
-def _within(row: Row, order: str) -> tuple[Any, ...]:
+def _within(row: Row, order: str) -> tuple[int | str, ...]:
     if order == "project":
         return (row.title.casefold(), row.born_ms)
     if order == "latest" or row.group in (IDLE, CLOSED):

@@ -1,45 +1,97 @@
-"""Where the board comes from: a server, or in tests whatever plays one."""
+"""What the terminal board reads and does, through any `Board`."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import Final, TypedDict
 
+from callboard.board.hook_backlog import HookBacklog
+from callboard.board.plate import Plate
+from callboard.board.protocol import Board
 from callboard.engine.sessions import SessionInfo
+from callboard.errors import InteractionNotFound, PlateNotFound
 from callboard.events.envelope import Event
+from callboard.interactions.configs import KIND
+from callboard.interactions.outcomes import Completion
 from callboard.interactions.records import Interaction
-from callboard.tui.rows import Plate
+from callboard.interactions.results import completion_of
+from callboard.interactions.rulings import declined
+from callboard.tui.dialog import Decline
+from callboard.tui.rows import plate_of
+
+_MOST_SESSIONS: Final = 500
 
 Hear = Callable[[Event | None], None]
-"""Told of each event; of None when the connection stands and everything has to be looked at."""
+"""Called with each event; with None when a connection is made and everything has to be read."""
 
 
-class Source(Protocol):
-    """What the board needs of a server."""
+class PlateChanges(TypedDict, total=False):
+    """What a person changes of a plate."""
+
+    name: str
+    pinned: bool
+    seen: bool
+
+
+class Source:
+    """A board, as the terminal needs it. by: the name that is recorded with answers."""
+
+    def __init__(self, board: Board, by: str | None = None) -> None:
+        self._board = board
+        self._by = by
 
     async def plates(self) -> Sequence[Plate]:
         """Every plate that is shown."""
-        ...
+        return await self._board.plates.all()
+
+    async def backlog(self) -> HookBacklog:
+        """What agents reported and no plate shows yet."""
+        return await self._board.plates.backlog()
 
     async def plate(self, plate_id: str) -> Plate | None:
         """One plate; None when it is not shown any more."""
-        ...
+        try:
+            plate = await self._board.plates.get(plate_id)
+        except PlateNotFound:
+            return None
+        return None if plate.dismissed else plate
 
     async def waiting(
         self, others: Collection[str] = ()
     ) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
-        """The questions that are open, and the sessions that wait for answers.
+        """The open questions, and the sessions that wait for answers.
 
-        others: questions that are wanted as well, whether they are open or not.
+        others: questions to read as well, open or not.
         """
-        ...
+        questions = await self._board.inbox()
+        open_ones = {one.id for one in questions}
+        for id in others:
+            if id not in open_ones:
+                with suppress(InteractionNotFound):
+                    questions.append(await self._board.interaction(id))
+        if all(plate_of(question) for question in questions):
+            return questions, []
+        return questions, await self._board.sessions(status="waiting", limit=_MOST_SESSIONS)
 
     async def follow(self, hear: Hear) -> None:
         """Tell what happens, for as long as the connection lasts; then raise why it ended."""
-        ...
+        async for _, event in self._board.tail_all(on_connect=lambda: hear(None)):
+            hear(event)
 
-    async def answer(self, question: Interaction, value: Any) -> Interaction:
-        """Answer a question, or decline it; returns it with what became of the answer so far."""
-        ...
+    async def answer(self, question: Interaction, value: object) -> Interaction:
+        """Answer a question, or decline it; an interactive session is completed."""
+        if isinstance(value, Decline):
+            value = declined(question, value.message)
+        elif question.type == KIND:
+            value = completion_of(question.config, value)
+        if not isinstance(value, Completion):
+            return await self._board.answer(question.id, value, by=self._by)
+        return await self._board.people.complete(
+            question.id, value.outcome, response=value.response, error=value.error, by=self._by
+        )
 
-    async def change(self, plate_id: str, changes: Mapping[str, Any] | None) -> None:
+    async def change(self, plate_id: str, changes: PlateChanges | None) -> None:
         """Name a plate, pin it, mark it as seen; without changes, dismiss it."""
-        ...
+        if changes is None:
+            await self._board.plates.dismiss(plate_id)
+        else:
+            await self._board.plates.change(plate_id, **changes)

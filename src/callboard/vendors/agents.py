@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from callboard.events.envelope import Json
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import decisions as claude_decisions
 from callboard.vendors.claude import payloads as claude
 from callboard.vendors.codex import payloads as codex
+from callboard.vendors.codex.daemon import with_terminal
 from callboard.vendors.gemini import payloads as gemini
-from callboard.vendors.opencode import decisions as opencode_decisions
 from callboard.vendors.opencode import payloads as opencode
 from callboard.vendors.reports import Report
 
@@ -26,14 +27,18 @@ class Vendor:
     decision: what a held hook gets as its answer; `{}` decides nothing.
     resuming: the command that takes up a session, without the session's id.
     has_several: one process can have several sessions at once.
+    locate: completes a report by looking at its process, where that may be a daemon.
+    plan_again: what the hook of a session that starts prints, to give an approved plan back.
     """
 
     name: str
     title: str
-    translate: Callable[[Any], Report | None]
-    decision: Callable[[Interaction], dict[str, Any]]
+    translate: Callable[[Json], Report | None]
+    decision: Callable[[Interaction], dict[str, Json]]
     resuming: tuple[str, ...]
     has_several: bool = False
+    locate: Callable[[Report], Report] | None = None
+    plan_again: Callable[[str], dict[str, Json]] | None = None
 
     def resume(self, session_id: str) -> list[str]:
         """The command that takes up a session again; empty when there is none to take up."""
@@ -51,8 +56,16 @@ VENDORS: Final[Mapping[str, Vendor]] = {
             claude.translate,
             claude_decisions.decision,
             ("claude", "--resume"),
+            plan_again=claude_decisions.plan_again,
         ),
-        Vendor(codex.NAME, "Codex", codex.translate, codex.decision, ("codex", "resume")),
+        Vendor(
+            codex.NAME,
+            "Codex",
+            codex.translate,
+            codex.decision,
+            ("codex", "resume"),
+            locate=with_terminal,
+        ),
         Vendor(
             gemini.NAME, "Gemini CLI", gemini.translate, gemini.decision, ("gemini", "--resume")
         ),
@@ -60,7 +73,7 @@ VENDORS: Final[Mapping[str, Vendor]] = {
             opencode.NAME,
             "opencode",
             opencode.translate,
-            opencode_decisions.decision,
+            opencode.decision,
             ("opencode", "--session"),
             has_several=True,
         ),

@@ -6,31 +6,35 @@ given name tells is a reading; each agent has a table of them.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from callboard.events import plates
-from callboard.vendors.asking import ASKS, PLANS, asks, request
-from callboard.vendors.fields import (
-    LONGEST_PATH,
-    LONGEST_WORD,
-    Object,
-    as_object,
-    json_value,
-    objects,
-    present,
-    text,
-    word,
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_object, is_list, objects
+from callboard.events.payloads.plates import (
+    BackgroundWork,
+    HookHeardPayload,
+    PermissionRequestPayload,
+    PlateEvent,
+    StopPayload,
+    TodoItem,
+    ToolCallPayload,
+    ToolStartPayload,
+    ToolUseDetails,
 )
+from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, json_value, text, word
 from callboard.vendors.metadata import with_sender
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.reports import Report
+from callboard.vendors.requests import ASKS, PLANS, asks, request
 
-Reading = Callable[[Object], tuple[Signal, ...]]
+Reading = Callable[[Object], tuple[Entry, ...]]
 
 _WAKES_ITSELF: Final = "<task-notification>"
 _DONE: Final = frozenset({"completed", "failed", "killed", "stopped", "cancelled"})
 
 
-def translated(agent: str, payload: Any, readings: Mapping[str, Reading]) -> Report | None:
+def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Report | None:
     """What a payload tells; None for what belongs to no session.
 
     A hook that says nothing here, or that nobody knows, is heard all the same.
@@ -45,7 +49,7 @@ def translated(agent: str, payload: Any, readings: Mapping[str, Reading]) -> Rep
     report = Report(
         agent,
         session_id,
-        tuple(_within(signal, word(told.get("agent_id"))) for signal in signals),
+        within(signals, word(told.get("agent_id"))),
         told,
         project_path=word(told.get("cwd"), LONGEST_PATH),
         transcript_path=word(told.get("transcript_path"), LONGEST_PATH),
@@ -56,126 +60,208 @@ def translated(agent: str, payload: Any, readings: Mapping[str, Reading]) -> Rep
     return with_sender(report, told)
 
 
-def answerable(report: Report, suggestions: Any = None) -> Report:
+def answerable(report: Report, suggestions: Json = None) -> Report:
     """The report with what a person is asked, if its hook can be held for the answer.
 
     While that of a subagent runs, the terminal shows no dialog: it must not be held, or nobody
     could answer there.
     """
-    if not any(
-        signal.name == plates.PERMISSION_REQUEST and "subagent" not in signal.details
-        for signal in report.signals
-    ):
-        return report
-    told = as_object(report.raw)
-    tool, cwd = word(told.get("tool_name")) or "", report.project_path
-    return replace(report, request=request(tool, told.get("tool_input"), cwd, suggestions))
+    for signal in report.signals:
+        details = plates.PERMISSION_REQUEST.of(signal)
+        if details is not None and "subagent" not in details:
+            tool, given = details.get("toolName", ""), details.get("toolInput")
+            asked = request(tool, given, report.project_path, suggestions, details.get("asks"))
+            return replace(report, request=asked)
+    return report
 
 
-def heard(hook: str, **details: Any) -> Signal:
+def always(signal: Entry) -> Reading:
+    """The reading of a hook whose name tells all."""
+    return lambda payload: (signal,)
+
+
+def heard(hook: str) -> Entry:
     """A hook that says nothing of the status."""
-    return Signal(plates.HOOK_HEARD, {"hook": hook, **present(**details)})
+    return plates.HOOK_HEARD({"hook": hook})
 
 
-def _within(signal: Signal, subagent: str | None) -> Signal:
+def notified(kind: str | None, message: str | None) -> Entry:
+    """A notification, which says nothing of the status."""
+    details: HookHeardPayload = {"hook": "Notification"}
+    if kind is not None:
+        details["kind"] = kind
+    if message is not None:
+        details["message"] = message
+    return plates.HOOK_HEARD(details)
+
+
+def within(signals: tuple[Entry, ...], subagent: str | None) -> tuple[Entry, ...]:
+    """The same, marked as having happened in a subagent, if there is one."""
     if subagent is None:
-        return signal
-    return replace(signal, details={**signal.details, "subagent": subagent})
+        return signals
+    return tuple(one._replace(payload={**one.payload, "subagent": subagent}) for one in signals)
 
 
 # ---------------------------------------------------------------------- readings
 
 
-def session_start(payload: Object) -> tuple[Signal, ...]:
+def session_start(payload: Object) -> tuple[Entry, ...]:
     """A session that has started waits for its first prompt. Compacting starts none."""
-    details = present(source=word(payload.get("source")))
-    if details.get("source") == "compact":
-        return (Signal(plates.COMPACT, details),)
-    return Signal(plates.SESSION_START, details), Signal(plates.TURN_IDLE)
+    source = word(payload.get("source"))
+    if source == "compact":
+        return (plates.COMPACT({"source": source}),)
+    return plates.SESSION_START({} if source is None else {"source": source}), plates.TURN_IDLE({})
 
 
-def session_end(payload: Object) -> tuple[Signal, ...]:
+def session_end(payload: Object) -> tuple[Entry, ...]:
     """The session is over."""
-    return (Signal(plates.SESSION_END, present(reason=word(payload.get("reason")))),)
+    reason = word(payload.get("reason"))
+    return (plates.SESSION_END({} if reason is None else {"reason": reason}),)
 
 
-def prompt_submit(payload: Object) -> tuple[Signal, ...]:
+def prompt_submit(payload: Object) -> tuple[Entry, ...]:
     """Somebody wrote a prompt; or the client did, when its work in the background was done."""
     prompt = text(payload.get("prompt"))
     if prompt is not None and prompt.lstrip().startswith(_WAKES_ITSELF):
-        return (Signal(plates.PROMPT_SUBMIT, {"origin": "self"}),)
-    return (Signal(plates.PROMPT_SUBMIT, present(prompt=prompt)),)
+        return (plates.PROMPT_SUBMIT({"origin": "self"}),)
+    return (prompted(prompt),)
 
 
-def tool_start(payload: Object) -> tuple[Signal, ...]:
+def prompted(prompt: str | None) -> Entry:
+    """Somebody wrote this, as far as the client says what."""
+    return plates.PROMPT_SUBMIT({} if prompt is None else {"prompt": prompt})
+
+
+def tool_start(payload: Object) -> tuple[Entry, ...]:
     """A tool is about to be used. Two of them are nothing but a question to a person."""
-    details = tool_details(payload)
-    if details.get("toolName") in (ASKS, PLANS):
-        details["asks"] = asks(details["toolName"], details.get("toolInput"))
-    return (Signal(plates.TOOL_START, details),)
+    details: ToolStartPayload = {**tool_details(payload)}
+    if (tool := details.get("toolName")) in (ASKS, PLANS):
+        details["asks"] = asks(tool, details.get("toolInput"))
+    return (plates.TOOL_START(details),)
 
 
-def tool_call(payload: Object) -> tuple[Signal, ...]:
+def tool_call(payload: Object) -> tuple[Entry, ...]:
     """A tool was used, well or not."""
-    failure = present(failure=text(payload.get("error")))
-    return (Signal(plates.TOOL_CALL, tool_details(payload) | failure),)
+    return (plates.TOOL_CALL(call_details(payload)),)
 
 
-def permission_request(payload: Object) -> tuple[Signal, ...]:
+def call_details(payload: Object) -> ToolCallPayload:
+    """A tool that was used, and how it failed, if it did."""
+    failure = text(payload.get("error"))
+    details = tool_details(payload)
+    return {**details} if failure is None else {**details, "failure": failure}
+
+
+def permission_request(payload: Object) -> tuple[Entry, ...]:
     """A dialog is open, and waits for a person."""
     details = tool_details(payload)
     sentence = asks(details.get("toolName", ""), details.get("toolInput"))
-    return (Signal(plates.PERMISSION_REQUEST, {**details, "asks": sentence}),)
+    return (plates.PERMISSION_REQUEST({**details, "asks": sentence}),)
 
 
-def stop(payload: Object) -> tuple[Signal, ...]:
+def dialog(tool: str | None, sentence: str | None, call: str | None = None) -> Entry:
+    """A dialog that is known by little more than what it asks. call: the client's id of it."""
+    details: PermissionRequestPayload = {}
+    if tool is not None:
+        details["toolName"] = tool
+    if sentence is not None:
+        details["asks"] = sentence
+    if call is not None:
+        details["call"] = call
+    return plates.PERMISSION_REQUEST(details)
+
+
+def stop(payload: Object) -> tuple[Entry, ...]:
     """A turn is over. What goes on by itself may wake the session again."""
-    message = text(payload.get("last_assistant_message"))
-    details = present(message=message, background=_background(payload))
-    return (Signal(plates.STOP, details),)
+    if payload.get("error"):
+        return (failed_turn(text(payload["error"]), text(payload.get("error_details"))),)
+    details = last_words(payload.get("last_assistant_message"))
+    background = _background(payload)
+    if background is not None:
+        details["background"] = background
+    return (plates.STOP(details),)
 
 
-def stop_failure(payload: Object) -> tuple[Signal, ...]:
+def last_words(message: Json) -> StopPayload:
+    """The agent's last message, if the client sends it."""
+    said = text(message)
+    return {} if said is None else {"message": said}
+
+
+def stop_failure(payload: Object) -> tuple[Entry, ...]:
     """A turn has failed."""
-    kind = word(payload.get("error")) or "unknown"
-    more = text(payload.get("error_details"))
-    return (Signal(plates.STOP_FAILURE, {"error": f"{kind}: {more}" if more else kind}),)
+    return (failed_turn(word(payload.get("error")), text(payload.get("error_details"))),)
 
 
-def compact(payload: Object) -> tuple[Signal, ...]:
+def failed_turn(kind: str | None, more: str | None) -> Entry:
+    """A turn that has failed, and why."""
+    error = kind or "unknown"
+    return plates.STOP_FAILURE({"error": f"{error}: {more}" if more else error})
+
+
+def compact(payload: Object) -> tuple[Entry, ...]:
     """The client shortens what it remembers."""
-    return (Signal(plates.COMPACT, present(trigger=word(payload.get("trigger")))),)
+    trigger = word(payload.get("trigger"))
+    return (plates.COMPACT({} if trigger is None else {"trigger": trigger}),)
 
 
-def subagent_start(payload: Object) -> tuple[Signal, ...]:
+def subagent_start(payload: Object) -> tuple[Entry, ...]:
     """A subagent has begun."""
-    return _subagent(plates.SUBAGENT_START, payload)
+    kind = _subagent(payload)
+    return () if kind is None else (plates.SUBAGENT_START({"agentType": kind}),)
 
 
-def subagent_stop(payload: Object) -> tuple[Signal, ...]:
+def subagent_stop(payload: Object) -> tuple[Entry, ...]:
     """A subagent has ended."""
-    return _subagent(plates.SUBAGENT_STOP, payload)
+    kind = _subagent(payload)
+    return () if kind is None else (plates.SUBAGENT_STOP({"agentType": kind}),)
 
 
-def _subagent(name: str, payload: Object) -> tuple[Signal, ...]:
+def _subagent(payload: Object) -> str | None:
     # Compacting is done by agents without a type, which nobody should see.
-    kind = word(payload.get("agent_type"))
-    if kind is None or word(payload.get("agent_id")) is None:
-        return ()
-    return (Signal(name, {"agentType": kind}),)
+    return None if word(payload.get("agent_id")) is None else word(payload.get("agent_type"))
 
 
-def tool_details(payload: Object) -> dict[str, Any]:
+def tool_details(payload: Object) -> ToolUseDetails:
     """Which tool, which call, and with what."""
-    details = present(
-        toolName=word(payload.get("tool_name")), toolUseId=word(payload.get("tool_use_id"))
-    )
+    details = call_named(payload.get("tool_name"), payload.get("tool_use_id"))
     if "tool_input" in payload:
         details["toolInput"] = json_value(payload["tool_input"])
     return details
 
 
-def _background(payload: Object) -> list[dict[str, Any]] | None:
+def call_named(tool: Json, use: Json) -> ToolUseDetails:
+    """Which tool and which call, as far as the client says."""
+    details: ToolUseDetails = {}
+    if (name := word(tool)) is not None:
+        details["toolName"] = name
+    if (id := word(use)) is not None:
+        details["toolUseId"] = id
+    return details
+
+
+def todo_list(listed: Json, subject: str) -> PlateEvent:
+    """The whole of a to-do list whose items have no ids; nothing where it is no list.
+
+    subject: the key of an item's text.
+    """
+    if not is_list(listed):
+        return {}
+    items = enumerate(objects(listed))
+    return {"todos": [todo(str(at), one.get(subject), one.get("status")) for at, one in items]}
+
+
+def todo(id: str, subject: Json, status: Json) -> TodoItem:
+    """One item of a to-do list, with what is known of it."""
+    item: TodoItem = {"id": id}
+    if (said := text(subject)) is not None:
+        item["text"] = said
+    if (stage := word(status)) is not None:
+        item["status"] = stage
+    return item
+
+
+def _background(payload: Object) -> list[BackgroundWork] | None:
     """What goes on after the turn; None where the client does not say."""
     if "background_tasks" not in payload and "session_crons" not in payload:
         return None
@@ -188,7 +274,7 @@ def _background(payload: Object) -> list[dict[str, Any]] | None:
     return tasks + [_going_on(cron, "schedule", "prompt", "schedule") for cron in crons]
 
 
-def _going_on(told: Object, kind: str, *described_by: str) -> dict[str, Any]:
+def _going_on(told: Object, kind: str, *described_by: str) -> BackgroundWork:
     found = (text(told.get(key), LONGEST_WORD) for key in described_by)
     return {
         "id": word(told.get("id")) or "",

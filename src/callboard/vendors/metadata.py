@@ -1,23 +1,25 @@
 """What our own hook client adds to a payload, under `callboard`: who sent it, when, from where."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from callboard.vendors.fields import as_object, present, whole, word
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
+from callboard.vendors.fields import present, whole, word
 from callboard.vendors.reports import Report
 
 KEY: Final = "callboard"
 
 LARGEST_PID: Final = 2**31 - 1
 """The largest number that a process can have."""
+LARGEST_MOMENT: Final = 2**53
+"""Milliseconds; a later one is no time."""
 
-_LARGEST_MOMENT: Final = 2**53
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
-def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
+def with_sender(report: Report, payload: Object) -> Report:
     """The report with all that the payload's `callboard` tells; what is odd in it is not there.
 
     A hook that is gone asks nothing any more: its report has no signals.
@@ -29,21 +31,22 @@ def with_sender(report: Report, payload: Mapping[str, Any]) -> Report:
     gone = hold is not None and told.get("gone") is True
     known = present(
         pid=whole(told.get("pid"), LARGEST_PID),
-        proc_start=_proc_start(told.get("proc_start")),
+        proc_start=process_start(told.get("proc_start")),
         tmux_target=word(told.get("tmux_pane")),
         git_branch=word(told.get("git_branch")),
-        at_ms=whole(told.get("sent_at"), _LARGEST_MOMENT),
+        at_ms=whole(told.get("sent_at"), LARGEST_MOMENT),
         hold=hold,
         delivery=_id(told.get("delivery")),
     )
     return replace(report, **known, **({"gone": True, "signals": ()} if gone else {}))
 
 
-def _proc_start(value: Any) -> str | None:
-    number = whole(value, _LARGEST_MOMENT)
+def process_start(value: Json) -> str | None:
+    """When a process began, as the system counts it: clients write a number or a text."""
+    number = whole(value, LARGEST_MOMENT)
     return str(number) if number is not None else word(value)
 
 
-def _id(value: Any) -> str | None:
+def _id(value: Json) -> str | None:
     """What could be one of ours; that of a hold stands in addresses."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None

@@ -1,39 +1,16 @@
-"""What a hook told, in the board's words: the one shape that every translator makes."""
+"""What a hook reported: the one shape that every translator makes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
-from callboard.events.plates import HOOK_HEARD
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """One event for a plate's stream.
-
-    `details` are its payload, on the wire as they are here. The fold knows these keys:
-
-    toolName, toolInput, toolUseId: of `tool_start`, `tool_call`, `permission_request`.
-    subagent: the id of the subagent in which it happened, or that began or ended.
-    asks: what a person is asked, in words, for `tool_start` and `permission_request`.
-    error: why a turn failed, for `stop` and `stop_failure`.
-    message: the agent's last words, for `stop`. prompt: a person's, for `prompt_submit`.
-    background: what goes on after a `stop`: [{id, kind, description}].
-    todos: the whole list, [{id, text, status}]. todo: one of it, new or changed.
-    approved: how a `permission_resolved` was decided, where that is known.
-    outcome, via, answers, message, source, final: what became of a request, in the words of
-        `Outcome`, for `permission_resolved` and `permission_settled`; request: its question.
-    handed: the hook of that request got the answer that was accepted here.
-    resultAt: when the call of a `tool_start` that comes late had its result.
-    interrupted: a `turn_idle` that a person brought about. reason: of a `session_end`.
-    """
-
-    name: str
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.payloads.plates import PlateDetails
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HookRequest:
     """A question that a hook is held open for: it becomes an interaction.
 
     type: `permission`, `question` or `plan`.
@@ -42,7 +19,7 @@ class Request:
 
     type: str
     prompt: str
-    config: Mapping[str, Any]
+    config: Mapping[str, Json]
     options: tuple[str, ...] = ()
 
 
@@ -51,7 +28,11 @@ class Report:
     """A hook's payload, translated.
 
     session_id: the client's own. pid, proc_start: the client's process, where it is known.
-    at_ms: when it happened, where the sender said so. raw: the payload itself.
+    host, host_name, boot_id: where that process runs; None for where this is heard.
+    in_daemon: that process runs the sessions of many terminals, so only the session tells whose
+    this is. client_pid, client_start: the process of its terminal, where it can be found.
+    signals: the events for the plate's stream. raw: the payload itself.
+    at_ms: when it happened, where the sender said so.
     continues: the session before this one, in the same process (`/clear`), is over for this.
     request: what a person could answer, if the hook is held for it.
     hold: the durable id of a hook that is held open; gone: that hook is not any more.
@@ -60,8 +41,8 @@ class Report:
 
     agent: str
     session_id: str
-    signals: tuple[Signal, ...]
-    raw: Any = None
+    signals: tuple[Entry, ...]
+    raw: Json = None
     project_path: str | None = None
     transcript_path: str | None = None
     git_branch: str | None = None
@@ -72,17 +53,18 @@ class Report:
     proc_start: str | None = None
     at_ms: int | None = None
     continues: bool = False
-    request: Request | None = None
+    request: HookRequest | None = None
     hold: str | None = None
     gone: bool = False
     delivery: str | None = None
+    host: str | None = None
+    host_name: str | None = None
+    boot_id: str | None = None
+    in_daemon: bool = False
+    client_pid: int | None = None
+    client_start: str | None = None
 
-    def having(self, details: Mapping[str, Any]) -> Self:
+    def having(self, details: PlateDetails) -> Self:
         """The report with further details, which were found out when it came."""
-        signals = tuple(replace(one, details={**details, **one.details}) for one in self.signals)
+        signals = tuple(one._replace(payload={**details, **one.payload}) for one in self.signals)
         return replace(self, signals=signals)
-
-
-def unheard(agent: str, session_id: str, raw: Any, hook: str) -> Report:
-    """A hook that tells the board nothing: kept, and shown as what it is."""
-    return Report(agent, session_id, (Signal(HOOK_HEARD, {"hook": hook}),), raw)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from callboard.events.codec import dump_json
-from callboard.vendors.fields import Object, as_list, as_object
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_list, as_object
 
 _WHERE: Final[Mapping[str, str]] = {
     "session": "for this session",
@@ -34,7 +35,7 @@ class Rule:
     where: str
 
 
-def rules_of(config: Any) -> list[Rule]:
+def rules_of(config: Json) -> list[Rule]:
     """The rules that are proposed with a question; what is not known here is told as it is.
 
     The texts are the agent's own: whoever shows them makes visible what hides in them.
@@ -42,7 +43,7 @@ def rules_of(config: Any) -> list[Rule]:
     return [_rule(one) for one in as_list(as_object(config).get("suggestions"))]
 
 
-def _rule(suggestion: Any) -> Rule:
+def _rule(suggestion: Json) -> Rule:
     told = as_object(suggestion)
     destination = told.get("destination")
     where = _WHERE.get(str(destination), destination if isinstance(destination, str) else "")
@@ -50,7 +51,7 @@ def _rule(suggestion: Any) -> Rule:
     return Rule(does, tuple(exactly), where)
 
 
-def _said(suggestion: Any, told: Object) -> tuple[str, list[str]]:
+def _said(suggestion: Json, told: Object) -> tuple[str, list[str]]:
     match told.get("type"):
         case "addRules":
             return _behaviour(told), [_written(one) for one in as_list(told.get("rules"))]
@@ -70,7 +71,7 @@ def _behaviour(told: Object) -> str:
     return _DOES.get(behavior, behavior)
 
 
-def _written(rule: Any) -> str:
+def _written(rule: Json) -> str:
     """As Claude Code writes a rule: `Bash(git status)`."""
     told = as_object(rule)
     tool, content = told.get("toolName"), told.get("ruleContent")
@@ -79,5 +80,5 @@ def _written(rule: Any) -> str:
     return f"{tool}({content})" if isinstance(content, str) else tool
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else dump_json(value).decode()

@@ -14,13 +14,14 @@ import pytest
 from pydantic import BaseModel
 
 from callboard import Callboard, ClaudeCode, Phase, Retry, State, Workflow, run
-from callboard.agents.claude_code.leftovers import MARK, end_leftovers, mark
-from callboard.agents.claude_code.messages import Ending, Hearing
-from callboard.agents.claude_code.sessions import run_id, session_of
+from callboard.agents.claude_code.agent import run_id, session_of
+from callboard.agents.claude_code.messages import ClientResult, MessageReader
+from callboard.agents.claude_code.orphans import end_leftovers, mark
 from callboard.engine.ports import Request, Text, Thinking, ToolCall, ToolResult
 from callboard.errors import DefinitionError
 from callboard.events.envelope import Event
 from callboard.testing.fake_clock import FakeClock
+from callboard.vendors.claude.launching import MARK
 
 RECORDED = Path(__file__).parent / "claude_code"
 PLAYER = RECORDED / "player.py"
@@ -102,7 +103,7 @@ def lines(recording: str) -> list[Any]:
 
 class TestHearing:
     def test_words_calls_and_results(self):
-        hearing = Hearing()
+        hearing = MessageReader()
 
         items = [item for line in lines("touch") for item in hearing.items(line)]
 
@@ -123,18 +124,18 @@ class TestHearing:
         delta = {"type": "thinking_delta", "thinking": "Hm."}
         event = {"type": "content_block_delta", "index": 0, "delta": delta}
 
-        mine = Hearing().items({"type": "stream_event", "event": event})
+        mine = MessageReader().items({"type": "stream_event", "event": event})
         other = {"type": "stream_event", "event": event, "parent_tool_use_id": "toolu_1"}
 
         assert mine == [Thinking("Hm.")]
-        assert Hearing().items(other) == []
+        assert MessageReader().items(other) == []
 
     def test_what_is_not_known_is_left(self):
-        assert Hearing().items({"type": "from_the_future"}) == []
+        assert MessageReader().items({"type": "from_the_future"}) == []
 
     @pytest.mark.parametrize(("recording", "limited"), [("limited", True), ("refused", False)])
     def test_success_may_be_a_failure(self, recording: str, limited: bool):
-        hearing = Hearing()
+        hearing = MessageReader()
         for line in lines(recording):
             hearing.items(line)
 
@@ -145,7 +146,7 @@ class TestHearing:
         assert hearing.ending.reason.startswith("api_error: API Error: ")
 
     def test_when_a_limit_ends(self):
-        hearing = Hearing()
+        hearing = MessageReader()
         told = {"status": "rejected", "resetsAt": 1_794_802_852}
         hearing.items({"type": "rate_limit_event", "rate_limit_info": told})
         hearing.items(lines("limited")[-1])
@@ -154,7 +155,9 @@ class TestHearing:
         assert hearing.ending.resets_at == 1_794_802_852
 
     def test_errors_are_told(self):
-        ending = Ending({"subtype": "error_max_turns", "is_error": True, "errors": ["Too many."]})
+        ending = ClientResult(
+            {"subtype": "error_max_turns", "is_error": True, "errors": ["Too many."]}
+        )
 
         assert ending.reason == "error_max_turns: Too many."
 

@@ -3,15 +3,17 @@
 from typing import Any
 
 from callboard.board.plate import Plate
-from callboard.board.plates import Heard, Plates
+from callboard.board.plate_store import Heard
+from callboard.board.plates import Plates
 from callboard.events.envelope import Event
+from callboard.events.event_name import Entry
 from callboard.events.rows import Query
 from callboard.interactions.records import Interaction, interaction
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.vendors.agents import VENDORS
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.reports import Report
 
 SESSION = "s1"
 
@@ -41,7 +43,7 @@ class Board:
     async def tell(
         self, name: str, *, session: str = SESSION, at_ms: int | None = None, **details: Any
     ) -> Plate:
-        return await self.hear(Report("claude", session, (Signal(name, details),), at_ms=at_ms))
+        return await self.hear(Report("claude", session, (Entry(name, details),), at_ms=at_ms))
 
     async def events(self, plate: Plate) -> list[Event]:
         return await self.log.read(plate.plate_id)

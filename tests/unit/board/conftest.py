@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.board.places import hooks_folder, make_folders
-from callboard.board.spool import Spool
+from callboard.board.hook_folders import hooks_folder, make_folders
+from callboard.board.spool.files import Spool
 from callboard.testing.fake_clock import FakeClock
 
 

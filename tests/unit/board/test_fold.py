@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from callboard.board.dialogs import Folded, Moment, fingerprint
+from callboard.board.calls import fingerprint
+from callboard.board.dialogs import Folded, Moment
 from callboard.board.fold import apply
 from callboard.board.plate import LONGEST_TEXT, Plate
-from callboard.vendors.reports import Signal
+from callboard.events.event_name import Entry
 
 NEW = Plate("p1", "claude", "s1", created_at=0, updated_at=0)
 IDLE = replace(NEW, status="idle", status_at=1000)
@@ -27,7 +28,7 @@ def happen(
     asked: str | None = None,
     **details: Any,
 ) -> Folded:
-    return apply(plate, Signal(name, details), Moment(at_ms, session, fresh), asked)
+    return apply(plate, Entry(name, details), Moment(at_ms, session, fresh), asked)
 
 
 def after(plate: Plate, name: str, at_ms: int = 2000, **told: Any) -> Plate:
@@ -67,7 +68,7 @@ def test_what_comes_late_tells_something_and_moves_nothing():
 
 def test_an_event_is_late_however_late_unless_the_clock_was_set_back():
     stopped = after(RUNNING, "stop", 100_000)
-    submit = Signal("prompt_submit")
+    submit = Entry("prompt_submit", {})
     late = Moment(10, "s1", now_ms=100_001)
     assert apply(stopped, submit, late).plate.status == "idle"
     before_everything = Moment(10, "s1", now_ms=11)
@@ -249,6 +250,13 @@ def test_what_happened_before_a_dialog_opened_does_not_end_it():
     assert len(after(asking(), "stop", 1499).pending) == 1
 
 
+@pytest.mark.parametrize("name", ["session_start", "session_end"])
+def test_a_dialog_overtakes_the_start_of_its_session(name: str):
+    """The hook that asks is heard at once, while those before it still lie in the spool."""
+    plate = after(asking(asked="q1"), name, 1499)
+    assert (plate.status, [one.id for one in plate.pending]) == ("awaiting_approval", ["q1"])
+
+
 def test_a_request_that_is_told_of_when_its_turn_is_over_opens_nothing():
     stopped = after(RUNNING, "stop", 5000)
     late = after(stopped, "permission_request", 4000, toolName="Bash", toolInput=LS)
@@ -304,7 +312,7 @@ def test_a_background_agent_that_ends_is_no_longer_in_the_background():
     works = [{"id": "a1", "kind": "subagent", "description": "x"}, {"id": "b", "kind": "shell"}]
     stopped = after(RUNNING, "stop", background=works)
     ended = after(stopped, "subagent_stop", 3000, subagent="a1")
-    assert [one["id"] for one in ended.background] == ["b"]
+    assert [one.get("id") for one in ended.background] == ["b"]
 
 
 # ---------------------------------------------------------------------- what stands beside

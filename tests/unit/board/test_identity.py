@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from tests.unit.board.boards import Board
 
-from callboard.board.processes import started_at
-from callboard.vendors.reports import Report, Signal
+from callboard.events.event_name import Entry
+from callboard.systems.processes import started_at
+from callboard.vendors.reports import Report
 
 
 @pytest.mark.parametrize("lives", [True, False])
@@ -29,6 +30,57 @@ async def test_a_session_keeps_its_plate_when_its_process_is_gone(*, lives: bool
     assert after.pid == os.getpid()
 
 
+def _in_daemon(session: str, name: str) -> Report:
+    return Report("codex", session, (Entry(name, {}),), pid=os.getpid(), in_daemon=True)
+
+
+async def test_sessions_in_one_daemon_are_plates_of_their_own():
+    board = Board()
+    sessions = ["t1", "t2", "t1", "t2"]
+    plates = [await board.hear(_in_daemon(id, "session_start")) for id in sessions]
+    assert [plate.session_id for plate in plates] == sessions
+    assert len({plate.plate_id for plate in plates}) == 2
+
+
+async def test_a_prompt_from_another_terminal_of_a_daemon_opens_the_plate_again():
+    """The daemon tells no start: for it the session went on."""
+    board = Board()
+    before = await board.hear(_in_daemon("t1", "session_start"))
+    await board.plates.stopped(project_path="", session_id="t1")
+    late = await board.hear(_in_daemon("t1", "stop"))
+    assert late.status == "closed"
+    again = await board.hear(_in_daemon("t1", "prompt_submit"))
+    assert (again.plate_id, again.status) == (before.plate_id, "running")
+
+
 def _started(pid: int) -> Report:
-    started = (Signal("session_start", {}),)
+    started = (Entry("session_start", {}),)
     return Report("claude", "s1", started, pid=pid, proc_start=started_at(pid))
+
+
+async def test_a_start_that_the_system_contradicts_does_not_replace_the_real_one():
+    """Else an agent could report another start, and would not be known as the agent any more."""
+    board = Board()
+    with subprocess.Popen(["sleep", "1000"]) as client:
+        try:
+            real = await board.hear(_started(client.pid))
+            for name in ("session_start", "session_end", "session_start"):
+                await board.hear(
+                    Report("claude", "s1", (Entry(name, {}),), pid=client.pid, proc_start="1")
+                )
+            again = await board.hear(_started(client.pid))
+        finally:
+            client.kill()
+
+    assert again.plate_id == real.plate_id
+    assert again.proc_start == real.proc_start
+    kept = await board.plates.of_processes([client.pid])
+    assert real.proc_start in {plate.proc_start for plate in kept}
+
+
+async def test_a_start_that_the_client_does_not_report_is_looked_up():
+    board = Board()
+    plate = await board.hear(
+        Report("opencode", "s1", (Entry("session_start", {}),), pid=os.getpid())
+    )
+    assert plate.proc_start == started_at(os.getpid())

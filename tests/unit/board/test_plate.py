@@ -1,6 +1,7 @@
 """A plate as it stands in events, rows and on the wire."""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from tests.unit.board.boards import Board
@@ -15,6 +16,11 @@ FULL = replace(
     status_at=1500,
     pid=42,
     proc_start="77",
+    boot_id="b1",
+    client_pid=43,
+    client_start="78",
+    host="h1",
+    host_name="desk",
     project_path="/p",
     git_branch="main",
     transcript_path="/t",
@@ -32,7 +38,9 @@ FULL = replace(
     interrupted=True,
     dismissed=True,
     pending=(Pending("i1", "Bash", "c", "Run: ls", 1400, "a1"),),
-    unsettled=(Unsettled("i2", "Bash", "c", 1300, 1350, "t1", "/t", handed=True, seen="allowed"),),
+    unsettled=(
+        Unsettled("i2", "Bash", "c", 1300, 1350, "t1", "/t", handed="allowed", seen="allowed"),
+    ),
     todos=(Todo("1", "Write", "completed"), Todo("2", "Test", "pending")),
     background=({"id": "b1", "kind": "shell", "description": "make"},),
     subagents=("a1", "b1"),
@@ -50,6 +58,17 @@ def test_every_field_differs_in_the_full_plate():
 @pytest.mark.parametrize("plate", [PLATE, FULL])
 def test_json_and_back(plate: Plate):
     assert Plate.from_json(plate.to_json()) == plate
+
+
+TWO_DIALOGS = (Pending(None, "Bash", "c", "Run: ls", 1), Pending("i1", "Read", "d", "Read: x", 2))
+
+
+@pytest.mark.parametrize("plate", [PLATE, FULL, replace(PLATE, pending=TWO_DIALOGS)])
+def test_the_wire_and_back(plate: Plate):
+    read = Plate.from_wire(plate.to_wire())
+
+    assert read.to_wire() == plate.to_wire()
+    assert (read.attention, read.urgency) == (plate.attention, plate.urgency)
 
 
 def test_only_what_is_different_is_told():
@@ -86,7 +105,7 @@ def test_who_needs_attention(status: Status, unseen: bool, asks: bool, attention
 
 
 def test_the_wire_says_what_is_asked_and_how_far_it_is():
-    wire = FULL.to_wire()
+    wire: dict[str, Any] = FULL.to_wire()
     assert wire["waitingFor"] == "Run: ls"
     assert wire["interactionId"] == "i1"
     assert wire["todoProgress"] == "1/2"

@@ -7,19 +7,21 @@ from tests.unit.board.boards import Board
 from callboard.engine.operations import Operations
 from callboard.events import names
 from callboard.events.envelope import NewEvent
-from callboard.vendors.reports import Report, Request, Signal
+from callboard.events.event_name import Entry
+from callboard.events.json_values import as_object
+from callboard.vendors.reports import HookRequest, Report
 
 LS = {"command": "ls"}
 
 
 def report(event: str, /, *, session: str = "s1", **more: Any) -> Report:
     details = more.pop("details", {})
-    return Report("claude", session, (Signal(event, details),), **more)
+    return Report("claude", session, (Entry(event, details),), **more)
 
 
 def request(hold: str, type: str = "permission", tool: str = "Bash", **more: Any) -> Report:
     details = {"toolName": tool, "toolInput": LS, "asks": "May I?"}
-    asked = Request(type, "May I?", {"toolName": tool})
+    asked = HookRequest(type, "May I?", {"toolName": tool})
     return report("permission_request", details=details, request=asked, hold=hold, **more)
 
 
@@ -28,8 +30,8 @@ async def test_a_new_plate_is_told_whole_and_later_only_what_changed():
     plate = await board.hear(report("session_start", project_path="/p"))
     await board.hear(report("prompt_submit", project_path="/p"))
     first, second = await board.events(plate)
-    assert first.payload["plate"]["plateId"] == plate.plate_id
-    assert set(second.payload["plate"]) == {"statusAt", "updatedAt", "lastEvent"}
+    assert as_object(first.payload["plate"])["plateId"] == plate.plate_id
+    assert set(as_object(second.payload["plate"])) == {"statusAt", "updatedAt", "lastEvent"}
 
 
 async def test_what_a_sender_tells_of_itself_reaches_a_plate_that_was_there():
@@ -54,7 +56,7 @@ async def test_who_does_not_know_something_leaves_what_was_known():
 async def test_the_raw_payload_is_kept_once_and_the_input_stands_only_there():
     board = Board()
     raw = {"hook_event_name": "PreToolUse", "tool_input": LS}
-    both = (Signal("session_start", {"toolInput": LS}), Signal("turn_idle"))
+    both = (Entry("session_start", {"toolInput": LS}), Entry("turn_idle", {}))
     plate = await board.hear(Report("claude", "s1", both, raw))
     first, second = await board.events(plate)
     assert first.payload["raw"] == raw
@@ -146,8 +148,8 @@ async def test_a_tool_that_ran_overrules_an_answer_that_was_accepted():
 
 async def test_a_question_that_is_over_in_the_report_that_asks_it_is_closed():
     board = Board()
-    both = (Signal("permission_request", {"toolName": "Bash"}), Signal("stop"))
-    asked = Request("permission", "May I?", {})
+    both = (Entry("permission_request", {"toolName": "Bash"}), Entry("stop", {}))
+    asked = HookRequest("permission", "May I?", {})
     heard = await board.heard(Report("claude", "s1", both, request=asked, hold="i1"))
     assert heard.interaction_id is None
     assert (await board.interaction("i1")).status == "cancelled"
@@ -184,7 +186,7 @@ async def test_a_call_that_is_made_again_does_not_change_what_was_refused():
     for id, approved in (("q1", False), ("q2", True)):
         await board.hear(request(id))
         await operations.answer(id, {"approved": approved}, by="ada")
-        await board.plates.hand_over(id)
+        await board.plates.hand_over(id, {"approved": approved})
     await board.hear(report("tool_call", details={"toolName": "Bash", "toolInput": LS}))
     assert (await board.interaction("q2")).receipt == "delivered"
     assert (await board.interaction("q1")).response is None, "nothing has shown it yet"

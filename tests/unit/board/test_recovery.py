@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from callboard.board.recovery import (
+from callboard.board.watchdog import (
     HEALTH_CHECK_INTERVAL_SECS,
     MAX_RECOVERY_TIME_SECS,
     STALENESS_THRESHOLD_SECS,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callboard.board import rejects, spool
-from callboard.board.places import (
+from callboard.board.hook_folders import (
+    Counting,
     connection_file,
     counters_file,
     full_marker,
@@ -16,9 +16,10 @@ from callboard.board.places import (
     read_counters,
     spool_folder,
     write_connection,
-    write_counters,
 )
-from callboard.board.spool import OLD_MS, TOO_LARGE, Spool
+from callboard.board.spool import files as spool
+from callboard.board.spool import rejects
+from callboard.board.spool.files import OLD_MS, TOO_LARGE, Spool
 from callboard.courier.delivery import MOST_SPOOLED
 from callboard.errors import StoreError
 from callboard.testing.fake_clock import FakeClock
@@ -61,15 +62,15 @@ def test_payloads_come_in_the_order_in_which_they_were_dropped(folder: Path, rea
     drop(folder, "claude.0.2.0.json", "first", age_ms=30)
     drop(folder, "claude.7.3.1.json", "fourth", age_ms=10)
     taken = reader.take(10)
-    assert [one.payload for one in taken] == [b"first", b"second", b"third", b"fourth"]
-    assert [(one.agent, one.pid) for one in taken] == [
+    assert [one.hook.body for one in taken] == [b"first", b"second", b"third", b"fourth"]
+    assert [(one.hook.agent, one.hook.pid) for one in taken] == [
         ("claude", None),
         ("codex", 8),
         ("claude", 7),
         ("claude", 7),
     ]
-    assert taken[0].at_ms == NOW_MS - 30
-    assert not any(one.again for one in taken)
+    assert taken[0].hook.at_ms == NOW_MS - 30
+    assert not any(one.hook.again for one in taken)
 
 
 def test_what_is_taken_is_not_taken_again(folder: Path, reader: Spool, other: Spool):
@@ -96,15 +97,16 @@ def test_what_is_given_back_keeps_its_place(folder: Path, reader: Spool, other: 
         one.give_back()
     drop(folder, "claude.7.2.0.json", "second", age_ms=10)
     taken = other.take(10)
-    assert [one.payload for one in taken] == [b"first", b"second"]
-    assert (taken[0].agent, taken[0].pid, taken[0].at_ms) == ("claude", 7, NOW_MS - 20)
+    assert [one.hook.body for one in taken] == [b"first", b"second"]
+    hook = taken[0].hook
+    assert (hook.agent, hook.pid, hook.at_ms) == ("claude", 7, NOW_MS - 20)
 
 
 def test_a_limit_is_kept(folder: Path, reader: Spool):
     for number in range(5):
         drop(folder, f"claude.7.{number}.0.json", str(number), age_ms=10 - number)
-    assert [one.payload for one in reader.take(2)] == [b"0", b"1"]
-    assert [one.payload for one in reader.take(9)] == [b"2", b"3", b"4"]
+    assert [one.hook.body for one in reader.take(2)] == [b"0", b"1"]
+    assert [one.hook.body for one in reader.take(9)] == [b"2", b"3", b"4"]
 
 
 def test_two_readers_share_without_reading_anything_twice(
@@ -114,7 +116,7 @@ def test_two_readers_share_without_reading_anything_twice(
         drop(folder, f"claude.7.{number}.0.json", str(number))
     seen: list[bytes] = []
     while taken := [*reader.take(7), *other.take(11)]:
-        seen += [one.payload for one in taken]
+        seen += [one.hook.body for one in taken]
         for one in taken:
             one.done()
     assert sorted(seen) == sorted(str(number).encode() for number in range(200))
@@ -129,7 +131,7 @@ def test_what_somebody_left_behind_is_taken_over(folder: Path, reader: Spool, ot
     drop(folder, "claude.7.3.0.json", "third")
     late = Spool(folder, FakeClock())
     taken = late.take(10)
-    assert [(one.payload, one.again) for one in taken] == [
+    assert [(one.hook.body, one.hook.again) for one in taken] == [
         (b"first", True),
         (b"second", True),
         (b"third", False),
@@ -146,7 +148,7 @@ def test_who_lives_long_finds_what_others_left(folder: Path):
     assert len(dying.take(10)) == 1
     dying.close()
     clock.skip(10)
-    assert [one.again for one in reader.take(10)] == [True]
+    assert [one.hook.again for one in reader.take(10)] == [True]
     reader.close()
 
 
@@ -192,7 +194,7 @@ def test_junk_is_put_aside(folder: Path, reader: Spool, tmp_path: Path):
         large.truncate(TOO_LARGE + 1)
     drop(folder, "claude.7.1.0.json", "good")
 
-    assert [one.payload for one in reader.take(10)] == [b"good"]
+    assert [one.hook.body for one in reader.take(10)] == [b"good"]
     assert names(folder) == set()
     assert rejected(folder) == sorted(
         [
@@ -217,7 +219,7 @@ def test_names_that_are_no_text_stop_nothing(folder: Path, reader: Spool):
     with open(path, "wb") as file:  # noqa: PTH123 - a name that is no text
         file.write(b"odd")
     drop(folder, "claude.7.1.0.json", "good")
-    assert {one.payload for one in reader.take(10)} == {b"odd", b"good"}
+    assert {one.hook.body for one in reader.take(10)} == {b"odd", b"good"}
 
 
 def test_what_is_put_aside_does_not_grow_without_end(
@@ -251,7 +253,7 @@ def test_what_stands_in_our_way_is_moved(folder: Path, name: str, is_link: bool,
     drop(folder, "junk.json", "x")
     drop(folder, "claude.7.1.0.json", "good")
     reader = Spool(folder, FakeClock())
-    assert [one.payload for one in reader.take(10)] == [b"good"]
+    assert [one.hook.body for one in reader.take(10)] == [b"good"]
     assert place.is_dir()
     assert not place.is_symlink()
     reader.close()
@@ -304,7 +306,7 @@ def test_two_thousand_files_are_read_in_order(folder: Path, reader: Spool):
     seen: list[int] = []
     while taken := reader.take(64):
         for one in taken:
-            seen.append(int(one.payload))
+            seen.append(int(one.hook.body))
             one.done()
     assert seen == list(range(2000))
     assert names(folder) == set()
@@ -323,7 +325,7 @@ def test_the_connection_is_told_to_hooks_alone(folder: Path):
 
 def test_counters_are_read_as_they_were_written(folder: Path):
     assert read_counters(folder) == {}
-    write_counters(folder, {"claude": 3})
+    Counting(folder, lambda: {"claude": 3}).write(1.0)
     assert read_counters(folder) == {"claude": 3}
     counters_file(folder).write_text("{half")
     assert read_counters(folder) == {}

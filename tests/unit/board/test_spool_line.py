@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from callboard.board.places import full_marker, make_folders, spool_folder
-from callboard.board.spool import Spool
+from callboard.board.hook_folders import full_marker, make_folders, spool_folder
+from callboard.board.spool.files import Spool
 from callboard.errors import ValidationError
 from callboard.testing.fake_clock import FakeClock
-from callboard.vendors.spooling import spool_command
+from callboard.vendors.settings.commands import spool_command
 
 SHELLS = [
     words
@@ -59,7 +59,7 @@ def run(shell: list[str], folder: Path, payload: bytes = PAYLOAD, **more: Any) -
 
 def taken(folder: Path) -> list[tuple[str, int | None, bytes]]:
     reader = Spool(folder, FakeClock())
-    found = [(one.agent, one.pid, one.payload) for one in reader.take(1000)]
+    found = [(one.hook.agent, one.hook.pid, one.hook.body) for one in reader.take(1000)]
     reader.close()
     return found
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from callboard.board import spool
-from callboard.board.places import make_folders, spool_folder
-from callboard.board.spool import Spool, Spooled
+from callboard.board.hook_folders import make_folders, spool_folder
+from callboard.board.spool import files as spool
+from callboard.board.spool.files import Spool, Spooled
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -21,7 +21,7 @@ def drop(folder: Path, *numbers: int, size: int = 0) -> None:
 
 
 def told(taken: list[Spooled]) -> list[int]:
-    return [int(one.payload) for one in taken]
+    return [int(one.hook.body) for one in taken]
 
 
 @pytest.mark.parametrize("end", [Spooled.done, Spooled.give_back, Spooled.reject])
@@ -49,7 +49,7 @@ def test_who_leaves_lets_others_take(folder: Path, reader: Spool, other: Spool):
     drop(folder, 1, 2, 3)
     reader.take(2)
     reader.close()
-    assert [(int(one.payload), one.again) for one in other.take(10)] == [
+    assert [(int(one.hook.body), one.hook.again) for one in other.take(10)] == [
         (1, True),
         (2, True),
         (3, False),
@@ -75,11 +75,11 @@ def test_what_may_have_been_recorded_stays_marked(folder: Path, reader: Spool, o
     drop(folder, 1)
     reader.take(1)[0].give_back()
     (one,) = reader.take(1)
-    assert not one.again
+    assert not one.hook.again
     one.give_back(heard=True)
     for _ in range(3):
         (one,) = other.take(1)
-        assert (one.again, one.agent, one.pid) == (True, "claude", 7)
+        assert (one.hook.again, one.hook.agent, one.hook.pid) == (True, "claude", 7)
         one.give_back()
 
 

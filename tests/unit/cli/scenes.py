@@ -3,8 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from callboard.cli.database import Database
-from callboard.cli.reasons import Situation
+from tests.interactions import interaction
+
+from callboard.cli.diagnosis import Situation
+from callboard.cli.targets import Database
 from callboard.engine.sessions import SessionInfo
 from callboard.events import names
 from callboard.events.envelope import Event
@@ -99,12 +101,3 @@ class Story:
             options=asked.options,
             deadline=None if asked.deadline is None else from_ms(asked.deadline),
         )
-
-
-def interaction(**given: Any) -> Interaction:
-    """A pending question with nothing but what is given."""
-    fields = Interaction.__dataclass_fields__
-    known: dict[str, Any] = {"id": "q1", "session_id": "s1", "type": "approval", "prompt": "Go?"}
-    known |= {"status": "pending", "created_at": NOON}
-    nothing: dict[str, Any] = dict.fromkeys(fields)
-    return Interaction(**(nothing | known | given))

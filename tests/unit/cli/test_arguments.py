@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli import database as databases
-from callboard.cli.answer import meant
-from callboard.cli.database import Database, default_path
-from callboard.cli.fork import read_edits
+from callboard.cli import targets as databases
+from callboard.cli.commands.fork import read_edits
 from callboard.cli.options import user_name
+from callboard.cli.questions import meant
+from callboard.cli.targets import Database, default_path
 from callboard.errors import NotFound, ValidationError
 
 CITY = {"op": "replace", "path": "/city", "value": "Rome"}

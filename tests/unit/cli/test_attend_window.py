@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli.attend_window import Handover, take_token
-from callboard.cli.database import Database
-from callboard.cli.remote import Server
-from callboard.harness.claims import Harness
+from callboard.cli import handover
+from callboard.cli.handover import Handover, take_token
+from callboard.cli.targets import Database, ServerTarget
+from callboard.harness.claim_renewal import Harness
 from callboard.harness.folders import Folders
-from callboard.harness.windows import Window
 
 ME = Harness(4711, "12", "here", "ann")
 
@@ -20,7 +19,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command of the window that would be opened, and the token that it finds."""
     told: list[str] = []
 
-    def note(window: Window, name: str, words: list[str], cwd: Path) -> None:
+    async def note(name: str, words: list[str], cwd: Path) -> None:
         told.extend(words)
         for word in words:
             if word.startswith("--token-from="):
@@ -30,11 +29,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 take_token(path)
                 assert not path.exists()
 
-    async def over(window: Window) -> None:
-        pass
-
-    monkeypatch.setattr(Window, "open", note)
-    monkeypatch.setattr(Window, "ended", over)
+    monkeypatch.setattr(handover, "run_in_window", note)
     return told
 
 
@@ -42,7 +37,7 @@ async def test_a_token_is_handed_over_in_no_argument(
     opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("CALLBOARD_TOKEN", "cb_secret")
-    place = Server("http://127.0.0.1:1")
+    place = ServerTarget("http://127.0.0.1:1")
     await Handover(place, Folders(tmp_path / "kept"), ME, 7.0).give("q1", "a mark")
     assert "--server=http://127.0.0.1:1" in opened
     assert {

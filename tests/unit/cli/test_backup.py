@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.cli.backup import dated
+from callboard.cli.commands.backup import dated
 from callboard.events.moments import from_ms
 
 

@@ -5,6 +5,7 @@ import os
 import socket
 import sqlite3
 import threading
+import tomllib
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import version
@@ -14,13 +15,15 @@ import pytest
 
 from callboard import Approval, Phase, State, Workflow
 from callboard.app import Callboard
-from callboard.cli import findings
-from callboard.cli.database_findings import database
-from callboard.cli.findings import Finding, amount
+from callboard.cli.doctor import findings
+from callboard.cli.doctor.database import database
+from callboard.cli.doctor.findings import Finding, amount
+from callboard.cli.doctor.server import server
 from callboard.cli.main import run_command
-from callboard.cli.server_findings import server
 from callboard.clock import SystemClock
 from callboard.testing.fake_clock import FakeClock
+
+ROOT = Path(__file__).parents[3]
 
 
 class Nothing(State):
@@ -150,6 +153,30 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
         assert findings.disk(tmp_path / "not" / "yet").level == level
 
 
+def test_an_extra_counts_only_with_its_main_package(monkeypatch: pytest.MonkeyPatch):
+    """httpx comes with the server; nobody asked for the board in the terminal, or for MCP."""
+    with_server = {"fastapi", "httptools", "httpx", "prometheus-client", "uvicorn", "uvloop"}
+    with_server |= {"opentelemetry-api"}
+    monkeypatch.setattr(findings, "_is_installed", lambda name: name in with_server)
+    found = {one.check: one for one in findings.installation()}
+    assert {one.level for one in found.values()} == {"ok"}
+    assert found["extra server"].said == found["extra client"].said == "installed"
+    for extra in ("mcp", "tui", "otel", "notify"):
+        assert found[f"extra {extra}"].said.startswith("not installed; ")
+    with_server.remove("uvicorn")
+    (half,) = [one for one in findings.installation() if one.level == "warn"]
+    assert (half.check, half.todo) == ("extra server", "pip install 'callboard[server]'")
+
+
+def test_every_extra_has_a_main_package_and_all_has_every_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert extras.pop("all") == [f"callboard[{','.join(sorted(extras))}]"]
+    assert extras.keys() == findings.MAIN_PACKAGES.keys()
+    for extra, main in findings.MAIN_PACKAGES.items():
+        assert any(one.startswith(f"{main}>=") for one in extras[extra])
+
+
 def test_half_of_an_extra_is_told_and_none_of_it_is_fine():
     assert findings._extra("x", ["click", "rich"]).said == "installed"
     half = findings._extra("x", ["click", "no-such-package"])
@@ -263,3 +290,16 @@ def test_the_command_says_it_for_people_and_for_programs(db, capsysbinary):
     change(db, "INSERT INTO migrations VALUES (999, '0999_future.sql', '', 0)")
     assert run_command(["doctor", "--db", str(db), "--port", port]) == 1
     assert b"1 failure." in capsysbinary.readouterr().out
+
+
+def test_an_id_of_the_machine_that_cannot_be_read_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert list(findings.host()) == []
+    assert not findings.host_file().exists(), "looking makes nothing"
+    findings.host_file().parent.mkdir()
+    findings.host_file().write_text("0123456789abcdef\n")
+    assert list(findings.host()) == []
+    findings.host_file().write_text("not an id!\n")
+    (found,) = findings.host()
+    assert (found.level, found.todo) == ("warn", f"rm {findings.host_file()}")
+    assert "holds no host id" in found.said

@@ -5,9 +5,10 @@ from datetime import timedelta
 from tests.unit.cli.scenes import BOOM, NOON, RUN, Story
 
 from callboard import Approval, Phase, Workflow
-from callboard.cli.history import history, shapes_of, shapes_seen
-from callboard.cli.picture import PhaseShape
+from callboard.cli.history import history, phases_seen
+from callboard.engine.offers import PhaseInfo, WorkflowInfo
 from callboard.events import names
+from callboard.events.moments import to_ms
 
 LATER = NOON + timedelta(seconds=100)
 
@@ -56,15 +57,15 @@ def test_a_stay_has_its_agents_its_waiting_and_its_time():
 def test_what_is_open_is_counted_until_now():
     told = history(Story().enter().start().ask().events)
     (stay,) = told.stays
-    assert stay.waited_for_people(LATER) == timedelta(seconds=100)
-    assert stay.to_wire(LATER)["agents"][0]["workedMs"] == 100_000
+    assert stay.waited_ms(to_ms(LATER)) == 100_000
+    assert stay.works[0].to_wire(LATER)["workedMs"] == 100_000
 
 
 def test_a_fork_begins_what_was_open_anew():
     story = Story().enter().start().then(50, names.FORKED, parentSessionId="s0", forkPosition=3)
     (stay,) = history(story.start().complete(2).events).stays
     assert stay.entered == NOON + timedelta(seconds=50)
-    assert stay.to_wire(LATER)["agents"][0]["workedMs"] == 2000
+    assert stay.works[0].to_wire(LATER)["workedMs"] == 2000
 
 
 def test_entering_the_failed_phase_again_is_no_edge():
@@ -93,13 +94,13 @@ def test_phases_are_known_from_the_workflow_or_from_what_was_seen():
             Phase("end", terminal=True),
         ],
     )
-    assert shapes_of(workflow) == [
-        PhaseShape("plan", "planner", human=True, leads_to=("end",)),
-        PhaseShape("end", terminal=True, leads_to=()),
+    assert list(WorkflowInfo.of(workflow).phases) == [
+        PhaseInfo("plan", "planner", human=True, leads_to=("end",)),
+        PhaseInfo("end", terminal=True, leads_to=()),
     ]
     story = Story().enter().start().complete().ask().leave("plan", reason="next", next="end")
     story.enter("end").leave("end", reason="terminal")
-    assert shapes_seen(history(story.events)) == [
-        PhaseShape("plan", "planner", human=True),
-        PhaseShape("end", terminal=True),
+    assert phases_seen(history(story.events)) == [
+        PhaseInfo("plan", "planner", human=True),
+        PhaseInfo("end", terminal=True),
     ]

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.cli.canvas import Canvas, Segment, cells, fit
-from callboard.cli.picture import Path, PhaseShape, picture
+from callboard.cli.picture import Path, picture
+from callboard.engine.offers import PhaseInfo
 
 REVIEW = [
-    PhaseShape("plan", "planner", human=True, leads_to=("write", "plan")),
-    PhaseShape("write", "writer", leads_to=("review",)),
-    PhaseShape("review", "reviewer", human=True, leads_to=("plan", "write", "publish")),
-    PhaseShape("publish", "publish", terminal=True, leads_to=()),
+    PhaseInfo("plan", "planner", human=True, leads_to=("write", "plan")),
+    PhaseInfo("write", "writer", leads_to=("review",)),
+    PhaseInfo("review", "reviewer", human=True, leads_to=("plan", "write", "publish")),
+    PhaseInfo("publish", "publish", terminal=True, leads_to=()),
 ]
 WRITING = Path(
     visits={"plan": 2, "write": 2, "review": 1},
@@ -87,10 +88,10 @@ def test_a_terminal_that_knows_only_ascii():
 
 def test_a_lane_that_is_only_crossed_is_not_joined():
     fan = [
-        PhaseShape("a", leads_to=("b", "c", "d")),
-        PhaseShape("b", leads_to=("d",)),
-        PhaseShape("c", leads_to=("d", "a")),
-        PhaseShape("d", terminal=True, leads_to=()),
+        PhaseInfo("a", leads_to=("b", "c", "d")),
+        PhaseInfo("b", leads_to=("d",)),
+        PhaseInfo("c", leads_to=("d", "a")),
+        PhaseInfo("d", terminal=True, leads_to=()),
     ]
     path = Path({"a": 2, "c": 2, "d": 1}, {("a", "c"): 2, ("c", "a"): 1, ("c", "d"): 1})
     assert drawn(picture(fan, path, 80)) == golden("""
@@ -119,7 +120,7 @@ def test_a_lane_that_is_only_crossed_is_not_joined():
 
 def test_where_the_session_failed_and_a_phase_that_is_gone():
     path = Path({"old": 1, "work": 1}, {("old", "work"): 1}, failed="work")
-    assert drawn(picture([PhaseShape("work", "worker", leads_to=None)], path, 80)) == golden("""
+    assert drawn(picture([PhaseInfo("work", "worker", leads_to=None)], path, 80)) == golden("""
         ┏━━━━━━━━━━━━━━━━┓
         ┃ ✗ work         ┃◄┓
         ┃   worker · → ? ┃ ┃
@@ -131,6 +132,14 @@ def test_where_the_session_failed_and_a_phase_that_is_gone():
         └────────────────┘
         ━ path taken   ┄ not taken   → ? decided as it runs
     """)
+
+
+def test_a_phase_that_was_skipped_is_not_shown_as_done():
+    path = Path(visits={"plan": 1, "write": 1}, edges={("plan", "write"): 1}, skipped={"plan"})
+    lines = drawn(picture(REVIEW, path, 80)).splitlines()
+    assert lines[1].startswith("┆ ⊘ plan")
+    assert lines[6].startswith("│ ✓ write")
+    assert "⊘ skipped" in lines[-1]
 
 
 def test_a_narrow_terminal_gets_the_same_in_words():
@@ -165,11 +174,11 @@ NAMES = st.text(st.characters(categories=["L", "M", "N", "So"]), min_size=1, max
 
 
 @st.composite
-def workflows(draw: st.DrawFn) -> tuple[list[PhaseShape], Path]:
+def workflows(draw: st.DrawFn) -> tuple[list[PhaseInfo], Path]:
     names = draw(st.lists(NAMES, min_size=1, max_size=7, unique=True))
     one = st.sampled_from(names)
     shapes = [
-        PhaseShape(name, draw(NAMES), draw(st.booleans()), False, tuple(draw(st.sets(one))))
+        PhaseInfo(name, draw(NAMES), draw(st.booleans()), False, tuple(draw(st.sets(one))))
         for name in names
     ]
     edges = draw(st.dictionaries(st.tuples(one, one), st.integers(1, 20)))
@@ -179,7 +188,7 @@ def workflows(draw: st.DrawFn) -> tuple[list[PhaseShape], Path]:
 
 @given(workflows(), st.integers(4, 100), st.booleans())
 def test_it_is_never_wider_than_the_terminal(
-    drawn_from: tuple[list[PhaseShape], Path], width: int, unicode: bool
+    drawn_from: tuple[list[PhaseInfo], Path], width: int, unicode: bool
 ):
     lines = picture(*drawn_from, width, unicode=unicode)
     assert all(cells("".join(text for text, _ in line)) <= width for line in lines)

@@ -9,36 +9,20 @@ from xml.etree import ElementTree as Xml
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.interactions import interaction
 
-from callboard.cli.plan_xml import outcome_of, plan_xml, shown
+from callboard.cli.commands.plan import outcome_of, plan_xml, shown
 from callboard.engine.sessions import SessionInfo
-from callboard.interactions.records import Interaction
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
-QUESTION = Interaction(
+QUESTION = interaction(
     id="c4n0v8e2r6y1",
     session_id="7k3m9q2x4t8w",
     type="interactive_session",
     prompt="Review the proposed database schema changes and approve or reject them.",
-    options=None,
-    other=False,
-    status="pending",
-    response=None,
-    phase=None,
-    run=None,
-    deadline=None,
-    assigned_to=None,
-    claimed_by=None,
-    claimed_until=None,
-    answered_by=None,
-    via=None,
-    error=None,
     config={"model": "sonnet", "timeout": 1800000, "outcomeSchema": {"type": "approval"}},
-    transcript=None,
-    duration_ms=None,
     created_at=NOW,
-    resolved_at=None,
 )
 
 SESSION = SessionInfo(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callboard.cli import task_watching
+from callboard.cli import task_drawing as task_watching
 from callboard.cli.screen import Screen
 from callboard.errors import StoreCorrupt
 from callboard.statusfiles import create_workflow_state

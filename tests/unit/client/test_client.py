@@ -10,6 +10,7 @@ import pytest
 from tests.servers import TOKEN, Server, serving
 
 from callboard import Callboard, Client, auto_approve, errors
+from callboard.engine.inbox import InteractionPage
 
 FLOWS = """
 from callboard import Approval, Choice, Phase, State, Workflow
@@ -164,7 +165,25 @@ async def test_people_are_asked_over_http(client: Client):
     taken_back = await client.people.ask(type="input", prompt="Name?")
     assert (await client.people.cancel(taken_back.id)).status == "cancelled"
     assert [one.id for one in await client.people.find(status="cancelled")] == [taken_back.id]
-    assert len(await client.people.find(limit=2)) == 2
+
+
+async def test_no_more_questions_are_fetched_than_are_wanted(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    asked = [await client.people.ask(type="input", prompt=f"Name {n}?") for n in range(3)]
+    sizes: list[int] = []
+
+    def counted(page: Any) -> InteractionPage:
+        found = from_wire(page)
+        sizes.append(len(found.interactions))
+        return found
+
+    from_wire = InteractionPage.from_wire
+    monkeypatch.setattr(InteractionPage, "from_wire", counted)
+    assert [one.id for one in await client.people.find(limit=2)] == [one.id for one in asked[:2]]
+    assert await client.people.find(limit=0) == []
+    assert len(await client.people.find(limit=5000)) == 3
+    assert sizes == [2, 3]
 
 
 async def test_what_a_server_refuses_raises_what_the_database_raises(client: Client):

@@ -12,7 +12,7 @@ import pytest
 
 from callboard import Client, errors
 from callboard.client.access import find_token, is_loopback
-from callboard.client.problems import error_of, from_payload
+from callboard.client.transport import error_of, from_payload
 
 
 def free_port() -> int:

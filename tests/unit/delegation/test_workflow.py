@@ -9,16 +9,14 @@ from typing import Any
 import pytest
 
 from callboard import Callboard, Context, State
-from callboard.agents.claude_code.sessions import ClientSession
+from callboard.agents.claude_code.agent import ClientSession
 from callboard.delegation.agent_files import AgentFile
-from callboard.delegation.approval import APPROVE, STOP
 from callboard.delegation.plan import Plan, PlannedPhase
 from callboard.delegation.planner import keep_plan
-from callboard.delegation.state import Delegation, Order, Result, Terms, Turn
-from callboard.delegation.trouble import ABORT, RETRY, SKIP
-from callboard.delegation.wording import outline, phase_prompt, planning_prompt
+from callboard.delegation.prompts import outline, phase_prompt, planning_prompt
+from callboard.delegation.state import Delegation, Order, PhaseResult, PhaseRun, Terms
 from callboard.delegation.worker import PhaseDone, worker_client
-from callboard.delegation.workflow import delegating
+from callboard.delegation.workflow import ABORT, APPROVE, RETRY, SKIP, STOP, delegating
 from callboard.engine.function_agent import FunctionAgent
 from callboard.engine.workflow import Workflow
 from callboard.errors import RetryAfter
@@ -51,21 +49,21 @@ def planner(*plans: Plan) -> ScriptedAgent:
 Doing = Callable[[str, Context], Any]
 
 
-def working(do: Doing = lambda id, ctx: None) -> FunctionAgent:
+def working(do: Doing = lambda id, ctx: None) -> FunctionAgent[..., object]:
     """A worker that does what the function says, and reports `made ID`."""
 
     async def worker(state: Delegation, ctx: Context) -> PhaseDone:
-        turn = Turn.model_validate(ctx.item)
+        turn = PhaseRun.model_validate(ctx.item)
         done = do(turn.id, ctx)
         if asyncio.iscoroutine(done):
             await done
-        result = Result(deliverables=[f"made {turn.id}"], context_for_next=f"know {turn.id}")
+        result = PhaseResult(deliverables=[f"made {turn.id}"], context_for_next=f"know {turn.id}")
         return PhaseDone(turn=turn, result=result)
 
     return FunctionAgent(worker)
 
 
-def flow(made: ScriptedAgent, worker: FunctionAgent | None = None) -> Workflow:
+def flow(made: ScriptedAgent, worker: FunctionAgent[..., object] | None = None) -> Workflow:
     return delegating(made, worker or working(), backoff=0)
 
 
@@ -232,9 +230,9 @@ class TestWords:
             {"depends_on": ["phase_0"], "instructions": "Go left", "deliverables": ["a.py"]},
             {"depends_on": ["phase_0"]},
         )
-        result = Result(deliverables=["x.py"], context_for_next="It is blue.")
+        result = PhaseResult(deliverables=["x.py"], context_for_next="It is blue.")
         prompt = phase_prompt(
-            delegation(made, results={"phase_0": result}), Turn(id="phase_1", number=2)
+            delegation(made, results={"phase_0": result}), PhaseRun(id="phase_1", number=2)
         )
         assert "Phase ID: phase_1\nPhase: Step 1" in prompt
         assert "Build it" in prompt
@@ -251,19 +249,19 @@ class TestWords:
             "phase_0  Look phase_1 Delete all (maker)  (general-purpose)",
             "Note: fine phase_2 More",
         ]
-        told = phase_prompt(delegation(made), Turn(id="phase_0", number=1))
+        told = phase_prompt(delegation(made), PhaseRun(id="phase_0", number=1))
         assert "Phase: Look phase_1 Delete all (maker)\n" in told
 
     def test_a_phase_that_a_person_had_tried_again_is_told_so_and_what_was_left_out(self):
         state = delegation(plan({}, {}), skipped={"phase_0": "no disk"}, retried={"phase_1": 1})
-        prompt = phase_prompt(state, Turn(id="phase_1", number=3))
+        prompt = phase_prompt(state, PhaseRun(id="phase_1", number=3))
         assert "phase_0, Step 0: left out, because it failed: no disk" in prompt
         assert "An earlier attempt failed" in prompt
 
 
 def command(state: Delegation) -> list[str]:
     """The command line of the client that does the first phase."""
-    client = worker_client(state, Turn(id="phase_0", number=1))
+    client = worker_client(state, PhaseRun(id="phase_0", number=1))
     return client._command(ClientSession("id", exists=False), State(), None)  # pyright: ignore
 
 

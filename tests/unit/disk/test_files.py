@@ -12,19 +12,17 @@ from callboard.disk import files
 from callboard.disk.private import make_own_folder, open_private
 from callboard.errors import SettingsUnusable
 from callboard.harness.folders import Attempt
-from callboard.server.access.secret_files import write_secret
-from callboard.tui.settings import Settings, write_settings
-from callboard.vendors.settings_files import back_up, check_inside, read, write
-from callboard.vendors.settings_records import Record, Records
+from callboard.tui.settings import BoardSettings, write_settings
+from callboard.vendors.settings.files import back_up, check_inside, read, write
+from callboard.vendors.settings.records import InstallRecord, Records
 
 Write = Callable[[Path], object]
 
 WRITERS: dict[str, Write] = {
     "replace": lambda path: files.replace(path, b"ours"),
     "a burst": lambda path: files.replace(path, b"ours", lasting=False),
-    "a secret": lambda path: write_secret(path, "ours"),
     "an attempt": lambda path: Attempt(path.parent).write(path.name, "ours"),
-    "the board's settings": lambda path: write_settings(path, Settings()),
+    "the board's settings": lambda path: write_settings(path, BoardSettings()),
 }
 
 
@@ -143,7 +141,7 @@ def test_records_and_backups_of_settings_are_private_and_follow_no_link(
     records = Records(tmp_path / "hooks")
     with records.alone():
         path = tmp_path / "settings.json"
-        record = Record("claude", str(path), None, "", 0o600)
+        record = InstallRecord("claude", str(path), None, "", 0o600)
         records.put(record)
         (file,) = (tmp_path / "hooks/installed").glob("*.json")
         for planted in (file.with_suffix(".new"), file):

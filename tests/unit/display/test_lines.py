@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.display.characters import visible
-from callboard.display.lines import Bounds, Line, bounded, collapsed, exact, size_of, text_lines
+from callboard.display.lines import (
+    Bounds,
+    Line,
+    bounded,
+    collapsed,
+    exact,
+    size_of,
+    text_lines,
+    visible,
+)
 from callboard.interactions.excerpts import excerpt
 
 BOUNDS = Bounds(9, 90, "callboard inbox q1 --full")

@@ -8,9 +8,9 @@ import pytest
 from tests.unit.tui.scenes import choices, permission, plan
 from tests.unit.tui.scripted import question
 
-from callboard.cli.database import Database
 from callboard.cli.questions import exit_code, print_receipt
 from callboard.cli.screen import Screen
+from callboard.cli.targets import Database
 from callboard.display.receipts import answerer, decided, ending, receipt, standing
 from callboard.interactions.records import Interaction
 

@@ -13,9 +13,9 @@ from callboard import Approval, Callboard, Context, Phase, Retry, State, Workflo
 from callboard.drivers.local import Manner
 from callboard.drivers.watching import WatchingDriver
 from callboard.engine.forking import Forking
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.log.protocol import EventLog
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 
@@ -130,7 +130,7 @@ async def handle(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
 ) -> AsyncIterator[Handle]:
     """Opens handles on one log, as several processes would."""
-    memory = Memory()
+    memory = SharedMemory()
     opened: list[EventLog] = []
 
     def make() -> EventLog:

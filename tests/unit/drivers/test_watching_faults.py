@@ -14,7 +14,7 @@ from callboard.drivers.watching import WatchingDriver
 from callboard.errors import ConflictError, StoreError
 from callboard.events.envelope import NewEvent
 from callboard.events.rows import Query, Row
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 from callboard.testing.faults import FaultyLog
@@ -38,7 +38,7 @@ class World:
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        memory = Memory()
+        memory = SharedMemory()
         self.log = CountingLog(MemoryLog(project, self.clock, memory))
         self.calls: Counter[str] = Counter()
         self.hold: asyncio.Event | None = None

@@ -11,7 +11,7 @@ from callboard import Approval, Callboard, Context, Phase, State, Workflow, agen
 from callboard.drivers.lookout import PAGE
 from callboard.drivers.watching import WatchingDriver
 from callboard.events.rows import Query
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.testing.fake_clock import FakeClock
 

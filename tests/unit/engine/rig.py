@@ -10,7 +10,7 @@ from callboard.engine.operations import begin
 from callboard.engine.runner import LINGER
 from callboard.events.envelope import Event
 from callboard.interactions.records import Interaction
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.state.rows import project
 from callboard.state.session import SessionView
 from callboard.testing.fake_clock import FakeClock
@@ -32,7 +32,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.memory = Memory()
+        self.memory = SharedMemory()
         self.calls: list[int] = []
         self.outside = self.process()
 

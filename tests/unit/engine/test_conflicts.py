@@ -10,7 +10,8 @@ from callboard import Callboard, Context, Phase, State, Workflow, agent
 from callboard.drivers.local import Manner
 from callboard.engine import live as live_module
 from callboard.engine.live import LiveSession
-from callboard.engine.perform import Scene, ask
+from callboard.engine.scene import Scene
+from callboard.engine.tasks import ask
 from callboard.interactions.questions import Rendered
 from callboard.log.memory import MemoryLog
 from callboard.state.rows import project
@@ -90,7 +91,7 @@ async def test_who_waits_for_an_answer_hears_of_it_when_it_is_in_the_view():
     found: list[str] = []
 
     def put(scene: Scene) -> None:
-        found.append(ask(scene.batch, Rendered("approval", "Fine?"), phase=None))
+        found.append(ask(scene.batch, Rendered("approval", "Fine?"), {}))
 
     await live.commit(put)
 

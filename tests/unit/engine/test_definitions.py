@@ -25,6 +25,13 @@ def define(*phases: Phase, state: Any = Empty) -> Workflow:
 END = Phase("end", terminal=True)
 
 
+async def _later(state: Any) -> Any:
+    return None
+
+
+later: Any = _later
+
+
 @pytest.mark.parametrize(
     ("phases", "said"),
     [
@@ -46,6 +53,28 @@ END = Phase("end", terminal=True)
         ([Phase("a", agent=work, timeout=0, terminal=True)], "timeout must be more than 0"),
         ([Phase("a", human="Ok?", terminal=True)], "human must be Approval"),  # pyright: ignore
         ([Phase("a", on_answer=lambda s, r: None, terminal=True)], "on_answer needs human"),
+        (
+            [Phase("a", before="x", terminal=True)],  # pyright: ignore[reportArgumentType]
+            "phase 'a': before must be a function of (state, ctx)",
+        ),
+        (
+            [Phase("a", after=1, terminal=True)],  # pyright: ignore[reportArgumentType]
+            "phase 'a': after must be a function of (state, output, ctx)",
+        ),
+        (
+            [Phase("a", guard=True, terminal=True)],  # pyright: ignore[reportArgumentType]
+            "phase 'a': guard must be a function of (state)",
+        ),
+        (
+            [Phase("a", before=later, terminal=True)],
+            "phase 'a': before is an `async def`, which nothing awaits; write it with `def`",
+        ),
+        ([Phase("a", next=later), END], "phase 'a': next is an `async def`"),
+        (
+            [Phase("a", agent=work, on_error="pause", terminal=True)],  # pyright: ignore[reportArgumentType]
+            "phase 'a': on_error='pause'; use \"fail\" or \"ask\"",
+        ),
+        ([Phase("a", on_error="ask", terminal=True)], "phase 'a': on_error needs an agent"),
     ],
 )
 def test_wrong_phases_are_named(phases: list[Phase], said: str) -> None:
@@ -91,6 +120,16 @@ def test_a_phase_takes_its_agents_name_and_phases_may_be_a_mapping() -> None:
         "w", state=Empty, phases={"a": Phase(agent=work, next="b"), "b": Phase(terminal=True)}
     )
     assert list(by_name.steps) == ["a", "b"]
+
+
+def test_a_phase_that_only_asks_is_called_by_its_place() -> None:
+    ask = Phase(human=Approval("Ok?"), next="human-2")
+    assert list(define(ask, Phase(human=Approval("Sure?"), terminal=True), state=dict).steps) == [
+        "human-1",
+        "human-2",
+    ]
+    with pytest.raises(DefinitionError, match="'human-1': there are two phases of this name"):
+        define(ask, Phase("human-1", human=Approval("Ok?"), terminal=True), state=dict)
 
 
 def test_something_that_is_no_agent_is_refused() -> None:

@@ -2,10 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+from tests.unit.engine.conftest import Gate
 
 from callboard import Approval, Callboard, Context, Phase, State, Workflow, agent
 from callboard.errors import (
@@ -24,20 +23,6 @@ LONG = random.Random(1).randbytes(30_000).hex()
 
 class Notes(State):
     seen: list[str] = []
-
-
-class Gate:
-    """An agent that tells when it works, and goes on when it is let."""
-
-    def __init__(self) -> None:
-        self.entered = asyncio.Event()
-        self.open = asyncio.Event()
-        self.stopped = False
-
-
-@pytest.fixture
-def gate() -> Gate:
-    return Gate()
 
 
 @pytest.fixture
@@ -65,19 +50,6 @@ def flow(gate: Gate) -> Workflow:
             Phase("c", terminal=True),
         ],
     )
-
-
-@pytest.fixture
-async def here(tmp_path: Path, flow: Workflow) -> AsyncIterator[Callboard]:
-    async with Callboard.open(tmp_path / "cb.db", workflows=[flow]) as board:
-        yield board
-
-
-@pytest.fixture
-async def elsewhere(tmp_path: Path, here: Callboard) -> AsyncIterator[Callboard]:
-    """Another handle on the same database, that knows no workflow."""
-    async with Callboard.open(tmp_path / "cb.db") as board:
-        yield board
 
 
 async def test_a_session_that_waits_is_gone_at_once(

@@ -11,7 +11,7 @@ import pytest
 
 from callboard import Callboard, Phase, State, Workflow, agent
 from callboard.events import names
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 
 DEPTH = 200
 

@@ -1,7 +1,6 @@
 """Interactive sessions that a workflow asks for: on a phase, and inside an agent."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from callboard.errors import (
     InteractionClosed,
     ValidationError,
 )
+from callboard.events.names import REQUESTED
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
 
@@ -64,17 +64,8 @@ def reviewing(**options: Any) -> Workflow:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-async def board(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
-) -> AsyncIterator[Callboard]:
-    db = None if request.param == "memory" else tmp_path / "cb.db"
-    async with Callboard.open(db, [reviewing()], clock=clock) as board:
-        yield board
+def workflows() -> list[Workflow]:
+    return [reviewing()]
 
 
 async def begin(board: Callboard, workflow: Workflow | None = None) -> tuple[str, Interaction]:
@@ -101,6 +92,7 @@ async def test_a_phase_asks_for_a_session_with_its_config(board: Callboard):
     assert (asked.type, asked.prompt) == ("interactive_session", "Look at a.py")
     assert (asked.phase, asked.session_id, asked.deadline) == ("look", session, None)
     assert asked.config == {
+        "blockOrchestration": True,
         "systemPrompt": "Be brief",
         "context": {"files": ["a.py"]},
         "model": "opus",
@@ -303,7 +295,7 @@ async def test_without_a_worktree_the_agent_s_own_folder_is_meant():
     rig = Rig()
     driving = await rig.start(rig.flow(work))
     asked = (await rig.inbox())["Look"]
-    assert asked.config == {"cwd": str(Path.cwd())}
+    assert asked.config == {"cwd": str(Path.cwd()), "blockOrchestration": True}
     await rig.outside.people.cancel(asked.id)
     view = await driving
     assert view.state["seen"] == ["cancelled"]
@@ -356,7 +348,7 @@ async def test_sessions_are_told_apart_by_key_and_by_which_time():
 
     rig = Rig()
     await rig.start(rig.flow(work))
-    asked = [event.payload["id"] for event in await rig.events("input:requested")]
+    asked = [one["id"] for one in REQUESTED.among(await rig.events())]
     assert len(asked) == 4
     for number in (2, 0, 3, 1):
         await rig.outside.people.complete(asked[number], "completed", response=str(number))
@@ -395,7 +387,7 @@ async def test_a_response_that_does_not_fit_result_type_fails_the_agent():
     await rig.outside.people.complete(asked.id, "completed", response={"notes": 5})
     view = await driving
     assert view.error is not None
-    assert (view.status, view.error["type"]) == ("failed", "ResponseInvalid")
+    assert (view.status, view.error.get("type")) == ("failed", "ResponseInvalid")
 
 
 async def test_an_unknown_option_is_told():

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,6 @@ from callboard.interactions.records import HumanInteractionRow, interaction
 from callboard.testing.fake_clock import FakeClock
 
 STRANGE = "\x00\x1b[31m\x07\r\n\u202e<b>&amp;]]>\u2028\ufeff🎭 'quoted' \"twice\" `code` $(x)"
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-async def board(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
-) -> AsyncIterator[Callboard]:
-    db = None if request.param == "memory" else tmp_path / "cb.db"
-    async with Callboard.open(db, clock=clock) as board:
-        yield board
 
 
 async def test_strange_text_is_kept_as_it_is(board: Callboard):
@@ -149,6 +134,7 @@ async def test_the_raw_row_and_what_is_made_of_it(tmp_path: Path):
     assert row["type"] == "interactive_session"
     # Lifecycle in the status, the decision in the response.
     assert (row["status"], json.loads(row["response"])) == ("completed", {"approved": True})
+    config["blockOrchestration"] = True  # The default is stored too.
     assert json.loads(row["session_config"]) == config
     assert (row["session_transcript"], row["session_duration"]) == ("hm", 1500)
     parsed = interaction(row, 0)

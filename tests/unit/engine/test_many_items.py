@@ -2,12 +2,15 @@
 
 import sys
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from callboard import Callboard, Context, Phase, State, Workflow, agent
 from callboard.engine.references import refer
+
+if TYPE_CHECKING:
+    from callboard.drafts.patch import Patch
 
 
 class Kept(State):
@@ -71,7 +74,7 @@ def test_outputs_that_a_state_takes_over_are_found_in_one_pass():
     """However many there are, and wherever each of them has gone."""
     outputs = {at: {"item": at, "text": "found " * 20} for at in range(500)}
     state = {"found": {str(at): {"item": -1, "text": ""} for at in outputs}}
-    patches = [
+    patches: list[Patch] = [
         {"op": "replace", "path": f"/found/{at}/{field}", "value": value}
         for at, output in outputs.items()
         for field, value in output.items()

@@ -12,7 +12,7 @@ from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 
 MANY = 4_000
 

@@ -1,11 +1,11 @@
 """Pause, resume, cancel, answer and fork: by the database alone, whoever drives."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.engine.conftest import Gate
 
 from callboard import Approval, Callboard, Choice, Context, Phase, State, Workflow, agent
 from callboard.errors import (
@@ -29,20 +29,6 @@ class Notes(State):
     seen: list[str] = []
 
 
-class Gate:
-    """An agent that tells when it works, and goes on when it is let."""
-
-    def __init__(self) -> None:
-        self.entered = asyncio.Event()
-        self.open = asyncio.Event()
-        self.calls: list[str] = []
-
-
-@pytest.fixture
-def gate() -> Gate:
-    return Gate()
-
-
 @pytest.fixture
 def flow(gate: Gate) -> Workflow:
     @agent
@@ -64,19 +50,6 @@ def flow(gate: Gate) -> Workflow:
             Phase("c", agent=work, update=note, terminal=True),
         ],
     )
-
-
-@pytest.fixture
-async def here(tmp_path: Path, flow: Workflow) -> AsyncIterator[Callboard]:
-    async with Callboard.open(tmp_path / "cb.db", workflows=[flow]) as board:
-        yield board
-
-
-@pytest.fixture
-async def elsewhere(tmp_path: Path, here: Callboard) -> AsyncIterator[Callboard]:
-    """Another handle on the same database, that knows no workflow."""
-    async with Callboard.open(tmp_path / "cb.db") as board:
-        yield board
 
 
 async def test_a_pause_lets_the_agent_finish(
@@ -188,7 +161,7 @@ async def test_answers_are_checked_and_the_first_one_counts(
     answered = await elsewhere.answer(question.id, "Approved", by="ann")
     assert answered.response == {"value": "yes", "approved": True}
     assert answered.answered_by == "ann"
-    with pytest.raises(AlreadyAnswered, match="'yes'"):
+    with pytest.raises(AlreadyAnswered, match="answered already: yes"):
         await here.answer(question.id, "no")
     with pytest.raises(InteractionNotFound, match="callboard inbox"):
         await here.answer("nothing", "no")
@@ -354,7 +327,10 @@ async def test_state_and_difference_at_positions(
     last = (await here.session(session)).position
     assert (await here.state(session, at=0)).seen == []
     assert (await here.state(session, at=last)).seen == ["a", "b", "c"]
+    answer = {"value": "yes", "approved": True}
     assert await elsewhere.diff(session, 0, last) == [
+        {"op": "replace", "path": "/humanResponse", "value": answer},
+        {"op": "replace", "path": "/approved", "value": True},
         {"op": "add", "path": "/seen/0", "value": "a"},
         {"op": "add", "path": "/seen/1", "value": "b"},
         {"op": "add", "path": "/seen/2", "value": "c"},

@@ -8,6 +8,7 @@ from tests.unit.engine.rig import Rig
 
 from callboard import Context, Retry, RetryAfter
 from callboard.drivers.local import Manner
+from callboard.events.json_values import as_object
 from callboard.events.rows import Query
 
 
@@ -50,8 +51,9 @@ async def test_the_log_tells_why_and_for_how_long(rig: Rig):
     [event] = await rig.events("agent:interrupted")
     assert event.payload["reason"] == "postponed"
     assert event.payload["retryInMs"] == 60_000
-    assert event.payload["error"]["code"] == "RETRY_AFTER"
-    assert event.payload["error"]["message"] == "Too many requests."
+    error = as_object(event.payload["error"])
+    assert error["code"] == "RETRY_AFTER"
+    assert error["message"] == "Too many requests."
     driving.cancel()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from callboard import Callboard, Phase, State, Workflow, agent
+from callboard.drafts import patch
 from callboard.engine.references import refer
 from callboard.events.codec import dump_json
-from callboard.state import patch
 
 TEXTS = [letter * 100 for letter in "abc"]
 
@@ -21,7 +21,7 @@ class Kept(State):
 
 
 def test_a_value_that_is_the_output_refers_to_it() -> None:
-    patches = [{"op": "add", "path": "/x", "value": TEXTS}]
+    patches: list[patch.Patch] = [{"op": "add", "path": "/x", "value": TEXTS}]
     assert refer(patches, {}, {7: TEXTS}) == (patches, {0: 7})
 
 
@@ -37,10 +37,10 @@ def test_a_list_that_became_the_output_is_one_patch() -> None:
 
 
 def test_small_outputs_and_long_lists_are_left_alone() -> None:
-    patches = [{"op": "add", "path": "/x", "value": "small"}]
+    patches: list[patch.Patch] = [{"op": "add", "path": "/x", "value": "small"}]
     assert refer(patches, {}, {7: "small"}) == (patches, None)
     long = {"xs": ["x" * 50] * 100}
-    grown = [{"op": "add", "path": "/xs/100", "value": TEXTS}]
+    grown: list[patch.Patch] = [{"op": "add", "path": "/xs/100", "value": TEXTS}]
     assert refer(grown, long, {7: TEXTS}) == (grown, {0: 7})
 
 

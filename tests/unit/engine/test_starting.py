@@ -16,6 +16,7 @@ from callboard.errors import (
     ValidationError,
     WorkflowNotFound,
 )
+from callboard.events.json_values import is_object
 
 
 class Trip(State):
@@ -158,6 +159,7 @@ def test_a_model_becomes_a_schema_with_its_fields() -> None:
     schema = workflow(a_wish).input_schema
     assert schema is not None
     assert schema["required"] == ["city"]
+    assert is_object(schema["properties"])
     assert set(schema["properties"]) == {"city", "nights"}
 
 

@@ -10,6 +10,7 @@ from tests.unit.engine.rig import Notes, Rig, note
 from callboard import Approval, Callboard, Context, Output, Phase, Text, Workflow, agent
 from callboard.drivers.local import Manner
 from callboard.errors import StoreBusy
+from callboard.events import names
 from callboard.log.memory import MemoryLog
 from callboard.log.protocol import Lease
 from callboard.state.rows import project
@@ -56,8 +57,8 @@ async def test_what_an_agent_says_is_not_lost(rig: Rig, append: int):
         await rig.clock.advance(9)
         await again
     attempt = (await rig.events("agent:started"))[-1].payload["attempt"]
-    said = [e.payload for e in await rig.events("text:delta")]
-    assert "".join(e["delta"] for e in said if e["attempt"] == attempt) == "one two "
+    said = names.TEXT_DELTA.among(await rig.events())
+    assert "".join(one["delta"] for one in said if one["attempt"] == attempt) == "one two "
 
 
 class Meddling(FaultyLog):

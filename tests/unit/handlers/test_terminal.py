@@ -10,7 +10,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from callboard.display.characters import visible
+from callboard.display.lines import visible
 from callboard.engine.ports import NoAnswer, Request
 from callboard.handlers.custom import as_handler
 from callboard.handlers.terminal import cli_prompt
@@ -35,6 +35,11 @@ def show(result):
 """
 
 Spawn = Callable[[str], Any]
+
+
+def put(question: str) -> str:
+    """The body of a script that puts a question, and shows how that ended."""
+    return f"    show(await run(asking({question}), human_input=cli_prompt()))"
 
 
 @pytest.fixture
@@ -66,7 +71,7 @@ def terminal(tmp_path: Path) -> Iterator[Spawn]:
     ("key", "answer"), [("y", "yes"), ("n", "no"), (ENTER, "no")], ids=["y", "n", "enter"]
 )
 def test_an_approval(terminal: Spawn, key: str, answer: str):
-    child = terminal("    show(await run(asking(Approval('Go on?')), human_input=cli_prompt()))")
+    child = terminal(put("Approval('Go on?')"))
 
     child.expect("Go on\\?.*y/N")
     child.send(key)
@@ -91,10 +96,7 @@ DECISIONS = {
 @pytest.mark.parametrize("form", DECISIONS)
 def test_a_session_is_decided(terminal: Spawn, form: str):
     schema, keys, value = DECISIONS[form]
-    child = terminal(
-        f"    question = Interactive('Review it.', outcome_schema={schema!r})\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put(f"Interactive('Review it.', outcome_schema={schema!r})"))
     child.expect("Review it\\.")
     child.expect("callboard attend --session ")
     child.send(keys)
@@ -103,10 +105,7 @@ def test_a_session_is_decided(terminal: Spawn, form: str):
 
 def test_a_decision_that_does_not_fit_is_told_at_once_and_may_be_left(terminal: Spawn):
     schema = {"type": "structured", "json_schema": {"required": ["n"]}}
-    child = terminal(
-        f"    question = Interactive('Review it.', outcome_schema={schema!r})\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put(f"Interactive('Review it.', outcome_schema={schema!r})"))
     child.expect("as JSON")
     child.send("{}\r")
     child.expect('"n" is a required property')
@@ -115,20 +114,14 @@ def test_a_decision_that_does_not_fit_is_told_at_once_and_may_be_left(terminal: 
 
 
 def test_a_session_is_left_for_later(terminal: Spawn):
-    child = terminal(
-        "    question = Interactive('Review it.', outcome_schema={'type': 'approval'})\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Interactive('Review it.', outcome_schema={'type': 'approval'})"))
     child.expect("Later")
     child.send(DOWN + DOWN + ENTER)
     child.expect("END waiting \\[\\]")
 
 
 def test_a_choice_with_arrow_keys(terminal: Spawn):
-    child = terminal(
-        "    question = Choice('Which way?', ['Fast', 'Thorough', 'Custom'])\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Choice('Which way?', ['Fast', 'Thorough', 'Custom'])"))
 
     child.expect("Which way\\?.*arrow keys.*Fast.*Thorough.*Custom")
     child.send(DOWN)
@@ -139,10 +132,7 @@ def test_a_choice_with_arrow_keys(terminal: Spawn):
 
 
 def test_an_answer_of_ones_own_must_not_be_empty(terminal: Spawn):
-    child = terminal(
-        "    question = Choice('Which way?', ['Fast'], other=True)\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Choice('Which way?', ['Fast'], other=True)"))
 
     child.expect("Other…")
     child.send(DOWN)
@@ -157,10 +147,7 @@ def test_an_answer_of_ones_own_must_not_be_empty(terminal: Spawn):
 
 
 def test_options_that_look_like_the_prompts_own_are_kept_apart(terminal: Spawn):
-    child = terminal(
-        "    question = Choice('Which way?', ['Other…', 'two\\nlines'], other=True)\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Choice('Which way?', ['Other…', 'two\\nlines'], other=True)"))
 
     child.expect("» Other….*two.x0alines.*Other…")
     child.send(ENTER)
@@ -247,19 +234,13 @@ def test_a_question_that_is_answered_elsewhere_leaves_the_terminal(terminal: Spa
 
 
 def test_what_is_shown_cannot_draw_on_the_terminal(terminal: Spawn):
-    child = terminal(
-        "    question = Approval('Delete\\x1b[2J \\u202eeverything?')\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Approval('Delete\\x1b[2J \\u202eeverything?')"))
 
     child.expect(r"Delete\\x1b\[2J \\u202eeverything\?")
 
 
 def test_after_several_lines_the_answer_has_its_own(terminal: Spawn):
-    child = terminal(
-        "    question = Approval('Approve this plan?\\nDay 1\\nDay 2')\n"
-        "    show(await run(asking(question), human_input=cli_prompt()))"
-    )
+    child = terminal(put("Approval('Approve this plan?\\nDay 1\\nDay 2')"))
 
     child.expect("Day 1.*\n.*Day 2[^y]*\n.*y/N")
 

@@ -8,7 +8,7 @@ from typing import Any
 from callboard.harness import confirmation_hook
 from callboard.harness.folders import Attempt
 from callboard.vendors.claude import launching
-from callboard.vendors.settings_commands import scripted
+from callboard.vendors.settings.commands import scripted
 
 
 def run_hook(folder: Path, event: str, arguments: Any, **payload: Any) -> str:

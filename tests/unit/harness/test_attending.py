@@ -1,6 +1,5 @@
 """One session, from the claim to its record, with something simple in the agent's place."""
 
-import asyncio
 import errno
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -9,19 +8,20 @@ from typing import Any
 
 import pytest
 from tests.unit.harness.confirmations import confirm
+from tests.unit.harness.test_claim_renewal import see_renewals
 
 from callboard.app import Callboard
 from callboard.clock import Clock, SystemClock
 from callboard.errors import AgentError, NotFound
 from callboard.harness import attending
 from callboard.harness.attending import Attendance, Office
-from callboard.harness.claims import RENEW_AFTER, Harness, take
-from callboard.harness.ending import Ending
+from callboard.harness.claim_renewal import Harness, take
+from callboard.harness.ending import SessionEnding
 from callboard.harness.folders import Attempt, beside
-from callboard.harness.passthrough import Exit, Passthrough
-from callboard.harness.preparing import Prepared
-from callboard.harness.terminals import PersonsTerminal
-from callboard.harness.wanted import wanted
+from callboard.harness.preparing import PreparedSession
+from callboard.harness.pty import Exit, Passthrough
+from callboard.harness.request import wanted
+from callboard.harness.terminal import PersonsTerminal
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
 
@@ -58,7 +58,7 @@ async def asked(board: Callboard, **config: Any) -> Interaction:
 
 def attendance(board: Callboard, question: Interaction, folder: Path, clock: Clock) -> Attendance:
     office = Office(board.people, beside(folder / "t.db"), ME, clock)
-    return Attendance(office, Prepared(question, wanted(question), "/bin/true", folder))
+    return Attendance(office, PreparedSession(question, wanted(question), "/bin/true", folder))
 
 
 def decides(monkeypatch: pytest.MonkeyPatch, decision: str, *, confirmed: bool = True) -> None:
@@ -80,7 +80,7 @@ def decides(monkeypatch: pytest.MonkeyPatch, decision: str, *, confirmed: bool =
     monkeypatch.setattr(Passthrough, "run", run)
 
 
-async def never(ending: Ending) -> bool:
+async def never(ending: SessionEnding) -> bool:
     raise AssertionError(f"{ending} needs no asking")
 
 
@@ -108,19 +108,13 @@ async def test_the_claim_is_kept_while_a_person_thinks(
     board: Callboard, clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     decides(monkeypatch, "approved", confirmed=False)
-    question = await asked(board)
+    question, renewing = await asked(board), FakeClock()
 
-    async def confirm(ending: Ending) -> bool:
-        for _ in range(5):
-            before = (await board.people.get(question.id)).claimed_until
-            await clock.advance(RENEW_AFTER)
-            async with asyncio.timeout(10):
-                while (await board.people.get(question.id)).claimed_until == before:
-                    await asyncio.sleep(0)
-        assert (await board.people.get(question.id)).claimed_by == ME.name
+    async def confirm(ending: SessionEnding) -> bool:
+        await see_renewals(board, clock, renewing, question.id)
         return True
 
-    done = await attendance(board, question, tmp_path, clock).attend(confirm, print)
+    done = await attendance(board, question, tmp_path, renewing).attend(confirm, print)
     assert done is not None
     assert (done.status, done.response) == ("completed", "approved")
 

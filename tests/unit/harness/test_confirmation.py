@@ -13,8 +13,8 @@ from tests.unit.harness.confirmations import run_hook
 from tests.unit.harness.test_launching import question
 
 from callboard.harness.confirmation import (
-    Call,
-    Observation,
+    DecisionCall,
+    HookObservation,
     answered_by,
     approved_on_board,
     is_used,
@@ -29,20 +29,20 @@ from callboard.vendors.claude.launching import TOOL
 YES, NO = {"decision": "approved"}, {"decision": "rejected"}
 
 
-def call(id: str = "t1", arguments: Any = YES, session: str = "s") -> Call:
-    return Call(session, id, fingerprint(arguments))
+def call(id: str = "t1", arguments: Any = YES, session: str = "s") -> DecisionCall:
+    return DecisionCall(session, id, fingerprint(arguments))
 
 
-def proposed(id: str = "t1", arguments: Any = YES, **told: Any) -> Observation:
-    return Observation("proposed", fingerprint(arguments), told.get("session", "s"), "p", id)
+def proposed(id: str = "t1", arguments: Any = YES, **told: Any) -> HookObservation:
+    return HookObservation("proposed", fingerprint(arguments), told.get("session", "s"), "p", id)
 
 
-def asked(arguments: Any = YES, session: str = "s", prompt: str = "p") -> Observation:
-    return Observation("asked", fingerprint(arguments), session, prompt)
+def asked(arguments: Any = YES, session: str = "s", prompt: str = "p") -> HookObservation:
+    return HookObservation("asked", fingerprint(arguments), session, prompt)
 
 
-def submitted(id: str = "t1", arguments: Any = YES) -> Observation:
-    return Observation("submitted", fingerprint(arguments), "s", None, id)
+def submitted(id: str = "t1", arguments: Any = YES) -> HookObservation:
+    return HookObservation("submitted", fingerprint(arguments), "s", None, id)
 
 
 # ---------------------------------------------------------------------- was the person asked?
@@ -74,7 +74,7 @@ def test_a_dialog_for_this_very_call_was_seen():
         "this call in another session", "the id of another decision", "the dialog of a later call",
     ],
 )  # fmt: skip
-def test_any_other_sequence_is_no_confirmation(seen: list[Observation]):
+def test_any_other_sequence_is_no_confirmation(seen: list[HookObservation]):
     assert not was_asked(seen, call())
 
 
@@ -101,7 +101,7 @@ CALLS = st.lists(
 
 @given(CALLS)
 def test_of_a_client_that_makes_one_call_after_the_other_exactly_those_asked_about_count(made):
-    seen: list[Observation] = []
+    seen: list[HookObservation] = []
     for number, (arguments, was_shown, session) in enumerate(made):
         seen.append(proposed(f"t{number}", arguments, session=session))
         seen += [asked(arguments, session)] if was_shown else []
@@ -140,7 +140,7 @@ def accepted(via: str | None = "terminal", id: str = "t1", arguments: Any = YES)
     return Spoken("accepted", json.dumps(arguments), TOOL, id, via)
 
 
-def who(*said: Spoken, seen: tuple[Observation, ...] = (proposed(), asked())) -> str | None:
+def who(*said: Spoken, seen: tuple[HookObservation, ...] = (proposed(), asked())) -> str | None:
     return answered_by(call(), seen, said)
 
 

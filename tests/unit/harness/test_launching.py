@@ -9,15 +9,14 @@ import pytest
 
 from callboard.errors import ValidationError
 from callboard.harness.folders import Folders, beside
-from callboard.harness.wanted import Wanted, wanted
-from callboard.harness.wording import first_prompt, system_prompt, title
+from callboard.harness.prompts import first_prompt, system_prompt, title
+from callboard.harness.request import Wanted, wanted
 from callboard.interactions.records import Interaction
 from callboard.vendors.claude import launching
-from callboard.vendors.claude.environment import clean
 from callboard.vendors.claude.extraction import Spoken, spoken, working_directory
-from callboard.vendors.claude.launching import Launch
-from callboard.vendors.claude.settings import settings
-from callboard.vendors.settings import Plan
+from callboard.vendors.claude.launching import MARK, Launch, clean
+from callboard.vendors.claude.settings import ClaudeSettings
+from callboard.vendors.settings.installing import InstallPlan
 
 NAMES = ("id", "sessionId", "type", "prompt", "options", "other", "status", "response", "phase",
          "deadline", "claimedBy", "claimedUntil", "answeredBy", "via", "error", "config",
@@ -73,9 +72,9 @@ def test_a_large_context_and_a_large_question_are_in_files(tmp_path: Path):
     context = {"lines": ["x" * 100] * 100_000}
     prompt = first_prompt(asks("y" * 1_000_000, context=context), attempt)
     assert len(prompt) < 10_000
-    assert str(attempt.path("context.json")) in prompt
-    assert json.loads(attempt.path("context.json").read_bytes()) == context
-    assert attempt.path("question.md").read_text(encoding="utf-8") == "y" * 1_000_000
+    assert str(attempt.folder / "context.json") in prompt
+    assert json.loads((attempt.folder / "context.json").read_bytes()) == context
+    assert (attempt.folder / "question.md").read_text(encoding="utf-8") == "y" * 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -103,8 +102,10 @@ def test_a_title_is_short_and_on_one_line():
 
 
 def test_a_session_has_our_hooks_and_is_always_asked_about_the_decision(tmp_path: Path):
-    plan = Plan(tmp_path / "hooks", tmp_path / "t.db")
-    told = launching.session_settings(Path("/kept/1"), [Path("/kept/1/context.json")], plan, "ask!")
+    plan = InstallPlan(tmp_path / "hooks", tmp_path / "t.db")
+    told: Any = launching.session_settings(
+        Path("/kept/1"), [Path("/kept/1/context.json")], plan, "ask!"
+    )
     assert {"SessionStart", "PermissionRequest", "Stop"} <= set(told["hooks"])
     assert told["permissions"]["ask"] == ["mcp__callboard-decision__submit_decision"]
     assert told["permissions"]["allow"] == ["Read(//kept/1/context.json)"]
@@ -115,8 +116,8 @@ def test_a_session_has_our_hooks_and_is_always_asked_about_the_decision(tmp_path
 def test_a_session_has_the_hook_that_asks_whether_or_not_it_is_on_the_board(
     tmp_path: Path, on_board: bool
 ):
-    plan = Plan(tmp_path / "hooks", tmp_path / "t.db") if on_board else None
-    told = launching.session_settings(Path("/kept/1"), [], plan, "ask!")
+    plan = InstallPlan(tmp_path / "hooks", tmp_path / "t.db") if on_board else None
+    told: Any = launching.session_settings(Path("/kept/1"), [], plan, "ask!")
     for event in ("PreToolUse", "PermissionRequest"):
         ours = told["hooks"][event][-1]
         assert ours["matcher"] == launching.TOOL
@@ -136,8 +137,8 @@ def test_no_rule_keeps_the_agent_from_what_it_is_given(tmp_path: Path):
     database = tmp_path / "t.db"
     attempt = beside(database).begin("q", {})
     context = attempt.write("context.json", b"{}")
-    told = launching.session_settings(
-        attempt.folder, [context], Plan(tmp_path / "t.db.hooks", database), "ask!"
+    told: Any = launching.session_settings(
+        attempt.folder, [context], InstallPlan(tmp_path / "t.db.hooks", database), "ask!"
     )
     read = [one for one in told["permissions"]["deny"] if one.startswith("Read(/")]
     assert f"Read(/{database}*)" in read
@@ -145,10 +146,10 @@ def test_no_rule_keeps_the_agent_from_what_it_is_given(tmp_path: Path):
 
 
 def test_hooks_that_are_installed_already_are_not_doubled(tmp_path: Path, home: Path):
-    plan = Plan(tmp_path / "hooks", tmp_path / "t.db")
+    plan = InstallPlan(tmp_path / "hooks", tmp_path / "t.db")
     assert not launching.has_our_hooks(plan.folder, tmp_path)
     home.mkdir()
-    (home / "settings.json").write_text(settings().installed(None, plan), encoding="utf-8")
+    (home / "settings.json").write_text(ClaudeSettings().installed(None, plan), encoding="utf-8")
     assert launching.has_our_hooks(plan.folder, tmp_path)
     assert not launching.has_our_hooks(tmp_path / "of another database", tmp_path)
 
@@ -159,6 +160,11 @@ def test_an_agents_session_leaves_nothing_in_the_environment():
               "CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_SESSION_ATTENDED": "0",
               "CALLBOARD_TOKEN": "secret"}  # fmt: skip
     assert clean({**ours, **theirs}) == ours
+
+
+def test_an_attended_agent_is_marked():
+    """So that an answer from it, or from what it starts, is refused."""
+    assert MARK in launching.environment()
 
 
 # ---------------------------------------------------------------------- transcripts of the client

@@ -15,9 +15,9 @@ from tests.servers import TOKEN, serving
 from tests.unit.harness.confirmations import observe, run_hook
 
 from callboard.app import Callboard
-from callboard.harness.deciding import HOOK_WITHIN, decision_tool
 from callboard.harness.folders import Attempt, Folders
-from callboard.harness.protocol import Failed, ToolCall
+from callboard.harness.protocol import Failed, McpCall
+from callboard.harness.submit_decision import HOOK_WITHIN, decision_tool
 from callboard.interactions.records import Interaction
 from callboard.testing.fake_clock import FakeClock
 
@@ -103,15 +103,20 @@ async def called(session: ClientSession, id: str | None, **given: Any) -> Any:
     return await session.call_tool("submit_decision", given, meta=meta)
 
 
+def rarer(*values: Any) -> Any:
+    """A case that takes a process of its own, and the same way as another."""
+    return pytest.param(*values, marks=pytest.mark.long)
+
+
 @pytest.mark.parametrize(
     ("schema", "wrong", "right", "why"),
     [
         ({"type": "approval"}, "maybe", "approved", '"maybe" is not one of'),
-        ({"type": "selection", "options": ["a", "b"]}, "c", "b", '"c" is not one of'),
-        ({"type": "freeform"}, 5, "as you like", '5 is not of type "string"'),
-        (None, None, "as you like", "no `decision`"),
+        rarer({"type": "selection", "options": ["a", "b"]}, "c", "b", '"c" is not one of'),
+        rarer({"type": "freeform"}, 5, "as you like", '5 is not of type "string"'),
+        rarer(None, None, "as you like", "no `decision`"),
         ({"type": "structured", "jsonSchema": SCHEMA}, {}, {"notes": "x"}, '"notes" is a required'),
-        (SCHEMA, {"notes": 1}, {"notes": "x", "level": 2}, '1 is not of type "string"'),
+        rarer(SCHEMA, {"notes": 1}, {"notes": "x", "level": 2}, '1 is not of type "string"'),
     ],
     ids=["approval", "selection", "freeform", "none", "structured", "bare"],
 )
@@ -173,14 +178,14 @@ async def test_a_person_who_answers_before_the_hook_has_run_is_waited_for(tmp_pa
     attempt.write_json("agent.json", {"session": "s"})
     tool = decision_tool(question, attempt, clock)
     run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t1")
-    early = asyncio.ensure_future(tool.call(ToolCall(YES, "t1")))
+    early = asyncio.ensure_future(tool.call(McpCall(YES, "t1")))
     await clock.advance(HOOK_WITHIN / 2)
     assert not early.done()
     run_hook(attempt.folder, "PermissionRequest", YES)
     await clock.advance(1)
     assert (await early)["kept"] is True
     run_hook(attempt.folder, "PreToolUse", YES, tool_use_id="t2")
-    never = asyncio.ensure_future(tool.call(ToolCall(YES, "t2")))
+    never = asyncio.ensure_future(tool.call(McpCall(YES, "t2")))
     await clock.advance(HOOK_WITHIN + 1)
     with pytest.raises(Failed, match="has not confirmed it"):
         await never
@@ -252,12 +257,7 @@ async def test_an_id_outlives_the_client(tmp_path: Path):
         assert (await call(session, "check_answer", id=id))["status"] == "completed"
 
 
-@pytest.mark.parametrize(
-    "other",
-    [{"CALLBOARD_MCP_KEY": "another"}, {"name": "somebody-else"}],
-    ids=["another key", "another client"],
-)
-async def test_a_client_gets_no_answers_of_others(tmp_path: Path, other: dict[str, str]):
+async def test_a_client_gets_no_answers_of_others(tmp_path: Path):
     db = str(tmp_path / "t.db")
     async with Callboard.open(db) as board:
         of_nobody = await board.people.ask(type="approval", prompt="Of somebody else?")
@@ -267,16 +267,17 @@ async def test_a_client_gets_no_answers_of_others(tmp_path: Path, other: dict[st
         assert await refused(session, "check_answer", id=of_nobody.id) == unknown.replace(
             "none-such", of_nobody.id
         )
-    async with client("mcp", f"--db={db}", cwd=tmp_path, **other) as session:
-        assert "You have asked no question" in await refused(session, "check_answer", id=id)
+    for other in ({"CALLBOARD_MCP_KEY": "another"}, {"name": "somebody-else"}):
+        async with client("mcp", f"--db={db}", cwd=tmp_path, **other) as session:
+            assert "You have asked no question" in await refused(session, "check_answer", id=id)
 
 
-@pytest.mark.parametrize(("seconds", "millis"), [(90.5, 90_500), (1800.0, 1_800_000), (1e-9, 1)])
-async def test_a_timeout_may_have_a_fraction(tmp_path: Path, seconds: float, millis: int):
+async def test_a_timeout_may_have_a_fraction(tmp_path: Path):
     db = str(tmp_path / "t.db")
     async with Callboard.open(db) as board, client("mcp", f"--db={db}", cwd=tmp_path) as session:
-        told = await call(session, "request_interactive", prompt="x", timeout_seconds=seconds)
-        assert (await board.interaction(told["id"])).config["timeout"] == millis
+        for seconds, millis in ((90.5, 90_500), (1800.0, 1_800_000), (1e-9, 1)):
+            told = await call(session, "request_interactive", prompt="x", timeout_seconds=seconds)
+            assert (await board.interaction(told["id"])).config["timeout"] == millis
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [

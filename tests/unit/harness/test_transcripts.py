@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from callboard.events.codec import dump_json
 from callboard.harness import transcripts
-from callboard.harness.redaction import GONE, redacted
-from callboard.harness.transcripts import CUT, LARGEST, kept
+from callboard.harness.transcripts import CUT, GONE, LARGEST, kept, redacted
 from callboard.vendors.claude.extraction import Spoken
 
 SECRETS = {

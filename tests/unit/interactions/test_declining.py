@@ -1,24 +1,17 @@
 """What declining means for each type of question."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.interactions import interaction
 
 from callboard import Approval, Callboard, Interactive, Phase, State, Workflow
 from callboard.errors import ValidationError
-from callboard.interactions.declining import declined
 from callboard.interactions.outcomes import Completion
-from callboard.interactions.records import Interaction
+from callboard.interactions.rulings import declined
 
-ASKED = Interaction(
-    id="q1", session_id="s1", type="approval", prompt="?", options=None, other=False,
-    status="pending", response=None, phase="plan", run=None, deadline=None, assigned_to=None,
-    claimed_by=None, claimed_until=None, answered_by=None, via=None, error=None, config=None,
-    transcript=None, duration_ms=None, created_at=datetime(2026, 1, 31, tzinfo=UTC),
-    resolved_at=None,
-)  # fmt: skip
+ASKED = interaction(phase="plan")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import pytest
 
 from callboard.errors import AnswerInvalid
 from callboard.interactions.answers import check
+from callboard.interactions.kinds import Remark
 from callboard.interactions.rulings import answers, ruling
 from callboard.state.session import Asked
 
-REMARKS = ["message", "feedback"]
+REMARKS: list[Remark] = ["message", "feedback"]
 
 
 @pytest.mark.parametrize("remark", REMARKS)
@@ -17,7 +18,7 @@ REMARKS = ["message", "feedback"]
     ("value", "approved"),
     [({"approved": False, "": "less"}, None), ({"": "less"}, False), ("less", False)],
 )
-def test_a_word_goes_with_a_no(remark: str, value: Any, approved: bool | None):
+def test_a_word_goes_with_a_no(remark: Remark, value: Any, approved: bool | None):
     said = ruling(remark, named(remark, value), approved)
     assert said == {"approved": False, remark: "less"}
 
@@ -32,7 +33,7 @@ def test_a_word_goes_with_a_no(remark: str, value: Any, approved: bool | None):
         ("go", True),
     ],
 )
-def test_with_a_yes_it_would_be_lost(remark: str, value: Any, approved: bool | None):
+def test_with_a_yes_it_would_be_lost(remark: Remark, value: Any, approved: bool | None):
     with pytest.raises(AnswerInvalid, match=f"{remark} goes only with a no") as refused:
         ruling(remark, named(remark, value), approved)
     assert refused.value.context["field"] == f"value.{remark}"
@@ -43,7 +44,7 @@ def test_a_yes_is_a_yes(value: Any):
     assert ruling("message", named("message", value), None) == {"approved": True}
 
 
-def named(remark: str, value: Any) -> Any:
+def named(remark: Remark, value: Any) -> Any:
     """The value with the word under its name."""
     if not isinstance(value, dict):
         return value

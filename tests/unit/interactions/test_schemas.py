@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from callboard.errors import Overloaded, ValidationError
-from callboard.interactions.schema_checking import verified, verify
-from callboard.interactions.schema_references import outline
-from callboard.interactions.schemas import (
+from callboard.interactions.schema.checking import verified, verify
+from callboard.interactions.schema.references import outline
+from callboard.interactions.schema.schemas import (
     LARGEST_SCHEMA,
     LARGEST_VALUE,
     SchemaCheck,

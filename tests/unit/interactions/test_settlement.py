@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.interactions import interaction
 
 from callboard.events import names
+from callboard.events.event_name import Entry
 from callboard.interactions.records import Interaction
 from callboard.interactions.settlement import Outcome, OutcomeKind, agrees, settle
 
@@ -17,31 +19,7 @@ YES, NO = {"approved": True}, {"approved": False, "message": "use mkdir"}
 
 
 def question(type: str = "permission", **more: Any) -> Interaction:
-    plain = Interaction(
-        id="q1",
-        session_id="s1",
-        type=type,
-        prompt="May I?",
-        options=None,
-        other=False,
-        status="pending",
-        response=None,
-        phase=None,
-        run=None,
-        deadline=None,
-        assigned_to=None,
-        claimed_by=None,
-        claimed_until=None,
-        answered_by=None,
-        via=None,
-        error=None,
-        config=None,
-        transcript=None,
-        duration_ms=None,
-        created_at=NOON,
-        resolved_at=None,
-    )
-    return replace(plain, **more)
+    return interaction(type=type, **more)
 
 
 def accepted(answer: Any, type: str = "permission", **more: Any) -> Interaction:
@@ -49,7 +27,7 @@ def accepted(answer: Any, type: str = "permission", **more: Any) -> Interaction:
     return question(type, **told)
 
 
-def settled(asked: Interaction, outcome: Outcome) -> tuple[str, dict[str, Any]]:
+def settled(asked: Interaction, outcome: Outcome) -> Entry:
     told = settle(asked.id, asked.type, asked, outcome)
     assert told is not None
     return told
@@ -144,12 +122,13 @@ def test_the_last_evidence_wins_whatever_was_recorded_before(
         assert (asked.status, asked.response) == ("cancelled", None)
 
 
-def _recorded(asked: Interaction, told: tuple[str, dict[str, Any]] | None) -> Interaction:
+def _recorded(asked: Interaction, told: Entry | None) -> Interaction:
     """The question after an event, as its row would be."""
     if told is None:
         return asked
     name, payload = told
-    status = {names.RECEIVED: "completed", names.INPUT_CANCELLED: "cancelled"}.get(name)
+    ends: dict[str, str] = {names.RECEIVED: "completed", names.INPUT_CANCELLED: "cancelled"}
+    status = ends.get(name)
     response = payload.get("response") if name == names.CORRECTED else payload.get("value")
     return replace(
         asked,

@@ -7,9 +7,9 @@ import pytest
 
 from callboard.errors import StoreError, StoreTooNew
 from callboard.events.rows import Query
-from callboard.log.migrate import Migration, known_migrations, migrate
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import connect, create_private, prepare
+from callboard.log.sqlite.file import connect, create_private, prepare
+from callboard.log.sqlite.log import SqliteLog
+from callboard.log.sqlite.migrate import Migration, known_migrations, migrate
 from callboard.testing.log_suite_material import several
 
 FIRST = Migration("0001_first.sql", "-- a comment; with a semicolon\nCREATE TABLE a (x);\n")
@@ -118,6 +118,26 @@ async def test_a_log_of_a_newer_callboard_is_left_as_it_is(path: Path):
     assert path.read_bytes() == before
     with pytest.raises(StoreTooNew):
         SqliteLog.open(path)
+
+
+async def test_plates_from_before_hosts_keep_their_sessions(path):
+    old = sqlite3.connect(path, isolation_level=None)
+    prepare(old, path)
+    migrate(old, path, 1, known_migrations()[:6])
+    old.execute(
+        "INSERT INTO plates (id, agent, session_id, created_at, updated_at, status, status_at, "
+        "project_path, last_event) VALUES ('p1', 'claude', 's1', 1, 2, 'idle', 2, '/p', 'stop')"
+    )
+    old.execute("INSERT INTO plate_sessions VALUES ('s1', 'p1'), ('s0', 'p1')")
+    old.close()
+    log = SqliteLog.open(path)
+    try:
+        (plate,) = await log.rows(Query("plates"))
+        assert (plate["host"], plate["host_name"], plate["boot_id"]) == ("", "", "")
+        kept = await log.rows(Query("plate_sessions", {"plate": "p1"}))
+        assert {row["session_id"] for row in kept} == {"s0", "s1"}
+    finally:
+        await log.close()
 
 
 async def test_a_database_of_the_first_version_is_lifted_and_loses_nothing(path):

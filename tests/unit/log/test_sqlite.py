@@ -11,14 +11,17 @@ import pytest
 
 from callboard.errors import PositionConflict, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from callboard.events.rows import Cell, Put, Query
-from callboard.log import pace, sqlite_ancestry, sqlite_commit, sqlite_reader, sqlite_writer
-from callboard.log.heartbeat import Heartbeat
+from callboard.log.owners import Heartbeat
 from callboard.log.protocol import Base, Writing
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_errors import translate
-from callboard.log.sqlite_setup import live_folder
-from callboard.log.sqlite_views import select
-from callboard.log.turnstile import Turnstile
+from callboard.log.sqlite import ancestry as sqlite_ancestry
+from callboard.log.sqlite import commit as sqlite_commit
+from callboard.log.sqlite import reader as sqlite_reader
+from callboard.log.sqlite import writer as sqlite_writer
+from callboard.log.sqlite.errors import translate
+from callboard.log.sqlite.log import SqliteLog
+from callboard.log.sqlite.setup import live_folder
+from callboard.log.sqlite.views import select
+from callboard.log.write_lock import Turnstile
 from callboard.testing.log_suite_material import (
     PATIENCE,
     changing,
@@ -96,7 +99,7 @@ async def test_a_slow_disk_is_waited_for_in_a_thread(log: SqliteLog):
 
 
 def test_a_disk_is_slow_when_it_is_so_for_long():
-    disk = pace.Pace()
+    disk = sqlite_writer.DiskPace()
     disk.note(5.0)
     assert disk.quick()
     for _ in range(10):
@@ -204,8 +207,8 @@ async def test_few_streams_are_remembered(log: SqliteLog, monkeypatch: pytest.Mo
         await log.append(f"s{number}", several(1), Writing(claim=True))
         await log.read(f"s{number}")
     assert len(log._committer._streams) <= 4
-    assert len(log._reader._ancestry._keys) <= 4
-    assert len(log._reader._ancestry._parts) <= 4
+    assert len(log._reader.ancestry._keys) <= 4
+    assert len(log._reader.ancestry._parts) <= 4
     assert (await log.append("s0", several(1), Writing(expect=1, epoch=1))).epoch == 1
 
 
@@ -214,7 +217,7 @@ async def test_a_fork_is_flat(log: SqliteLog):
     await log.append("s0", several(3))
     for number in range(20):
         await log.append(f"s{number + 1}", [], Writing(base=Base(f"s{number}", 3)))
-    assert len(log._reader._ancestry.segments("s20", 0, 3)) == 1
+    assert len(log._reader.ancestry.segments("s20", 0, 3)) == 1
 
 
 async def test_reading_gives_way(log: SqliteLog, monkeypatch: pytest.MonkeyPatch):

@@ -12,8 +12,8 @@ import pytest
 from callboard.app import Callboard
 from callboard.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, ValidationError
 from callboard.events.rows import Query
-from callboard.log import sqlite_backup
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite import backup as sqlite_backup
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import (
     changing,
     described,
@@ -27,7 +27,7 @@ WRITER = """
 import asyncio, sys
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 
 async def main():
     log = SqliteLog.open(sys.argv[1])
@@ -222,7 +222,7 @@ async def test_a_disk_without_room_leaves_the_file_as_it_is(
     log: SqliteLog, monkeypatch: pytest.MonkeyPatch
 ):
     await freed_much(log)
-    monkeypatch.setattr("callboard.log.sqlite.has_room", lambda path: False)
+    monkeypatch.setattr("callboard.log.sqlite.log.has_room", lambda path: False)
     assert await log.compact() is None
 
 
@@ -236,7 +236,7 @@ async def test_a_program_that_locks_the_file_is_waited_for_and_told_of(
         error.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise error
 
-    monkeypatch.setattr("callboard.log.sqlite.shrink", busy)
+    monkeypatch.setattr("callboard.log.sqlite.log.shrink", busy)
     with pytest.raises(StoreBusy):
         await log.compact()
     await log.append("stays", several(1))

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from callboard.log import sqlite_checkpoint, sqlite_file
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import PAGE_SIZE
+from callboard.log.sqlite import checkpoint as sqlite_checkpoint
+from callboard.log.sqlite import file as sqlite_file
+from callboard.log.sqlite.file import PAGE_SIZE
+from callboard.log.sqlite.log import SqliteLog
 from callboard.testing.log_suite_material import PATIENCE, happened
 
 PAGES = 100
@@ -22,7 +23,7 @@ WRITER = """
 import asyncio, random, sys
 from callboard.events.envelope import NewEvent
 from callboard.ids import event_id
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 
 async def main():
     log = SqliteLog.open(sys.argv[1])

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import StoreBusy, StoreError, StoreForeign
-from callboard.log.sqlite import SqliteLog
-from callboard.log.sqlite_file import APPLICATION_ID, connect, create_private, prepare, recognise
-from callboard.log.sqlite_setup import live_folder
+from callboard.log.sqlite.file import APPLICATION_ID, connect, create_private, prepare, recognise
+from callboard.log.sqlite.log import SqliteLog
+from callboard.log.sqlite.setup import live_folder
+from callboard.log.write_lock import Turnstile
 from callboard.testing.log_suite_material import several
 
 
@@ -118,14 +119,36 @@ def test_an_existing_file_keeps_its_mode(tmp_path: Path):
     assert mode(path) == 0o640
 
 
+def held(path: Path) -> Turnstile:
+    """The write lock, as a process holds it that hangs."""
+    live_folder(path).mkdir(mode=0o700, exist_ok=True)
+    turnstile = Turnstile(live_folder(path))
+    turnstile.enter(1)
+    return turnstile
+
+
 async def test_opening_does_not_wait_for_ever(tmp_path: Path):
     path = tmp_path / "log.db"
-    log = SqliteLog.open(path)
-    log._place.turnstile.enter(1)
+    other = held(path)
     with pytest.raises(StoreBusy, match=f"pid {os.getpid()}"):
         SqliteLog.open(path, lock_timeout=0.01)
-    log._place.turnstile.leave()
+    other.leave()
     await SqliteLog.open(path, lock_timeout=0.01).close()
+    other.close()
+
+
+async def test_what_needs_no_change_is_opened_and_read_beside_a_writer_that_hangs(tmp_path: Path):
+    path = tmp_path / "log.db"
+    log = SqliteLog.open(path)
+    await log.append("s", several(1))
+    await log.close()
+    other = held(path)
+    log = SqliteLog.open(path, lock_timeout=0.01)
+    assert await log.head("s") == 1
+    with pytest.raises(StoreBusy):
+        await log.append("s", several(1))
+    other.close()
+    await log.append("s", several(1))
     await log.close()
 
 
@@ -133,7 +156,7 @@ def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: 
     def refused(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("callboard.log.sqlite_file.open_private", refused)
+    monkeypatch.setattr("callboard.log.sqlite.file.open_private", refused)
     with pytest.raises(StoreError, match=r"Cannot create .*: Permission denied"):
         SqliteLog.open(tmp_path / "log.db")
 
@@ -142,7 +165,7 @@ def test_two_may_create_the_file_at_once(tmp_path: Path, monkeypatch: pytest.Mon
     def slower(*_: object) -> int:
         raise FileExistsError
 
-    monkeypatch.setattr("callboard.log.sqlite_file.open_private", slower)
+    monkeypatch.setattr("callboard.log.sqlite.file.open_private", slower)
     create_private(tmp_path / "log.db")
 
 
@@ -160,7 +183,7 @@ async def test_a_file_that_somebody_looks_into_is_waited_for(
             raise error
         prepare(database, path)
 
-    monkeypatch.setattr("callboard.log.sqlite_setup.prepare", busy_at_first)
+    monkeypatch.setattr("callboard.log.sqlite.setup.prepare", busy_at_first)
     await SqliteLog.open(tmp_path / "log.db").close()
     assert len(tries) == 3
 
@@ -171,7 +194,7 @@ def test_an_error_while_opening_is_told_in_our_words(
     def fails(database: sqlite3.Connection, path: Path) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr("callboard.log.sqlite_setup.prepare", fails)
+    monkeypatch.setattr("callboard.log.sqlite.setup.prepare", fails)
     with pytest.raises(StoreError, match="disk I/O error"):
         SqliteLog.open(tmp_path / "log.db")
 

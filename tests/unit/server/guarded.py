@@ -9,12 +9,12 @@ from typing import Any
 from starlette.types import Message, Receive, Scope, Send
 
 from callboard.server.access.audit import Audit
-from callboard.server.access.failures import Failures
+from callboard.server.access.credentials import Failures
 from callboard.server.access.guard import Guard
-from callboard.server.access.links import Links
+from callboard.server.access.login import Links
 from callboard.server.access.tokens import Tokens
-from callboard.server.replies import reply
-from callboard.server.settings import Settings
+from callboard.server.problems import reply
+from callboard.server.settings import ServerSettings
 from callboard.testing.fake_clock import FakeClock
 
 HOST = ("host", "callboard.localhost:2255")
@@ -43,7 +43,7 @@ class Guarded:
     """Everything around one guard, in a folder of its own."""
 
     folder: Path
-    settings: Settings = field(default_factory=Settings)
+    settings: ServerSettings = field(default_factory=ServerSettings)
     clock: FakeClock = field(default_factory=FakeClock)
     reached: list[Scope] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)

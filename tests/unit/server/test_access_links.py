@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callboard.server.access import audit as auditing
-from callboard.server.access.audit import Audit, Entry
-from callboard.server.access.cookies import open_sealed, seal
-from callboard.server.access.failures import Failures
-from callboard.server.access.identity import Identity
-from callboard.server.access.links import MOST, Links
+from callboard.server.access.audit import Audit, AuditEntry
+from callboard.server.access.credentials import Failures
+from callboard.server.access.login import MOST, Links
+from callboard.server.access.scopes import Identity
 from callboard.testing.fake_clock import FakeClock
 
 ADMIN = "cb_the-admin-token"
@@ -54,24 +53,29 @@ def test_unused_codes_are_bounded_and_the_oldest_gives_way():
 
 
 def test_a_cookie_counts_for_thirty_days_and_dies_with_the_admin_token():
-    value = seal(ADMIN, "operate", NOON)
-    found = open_sealed(ADMIN, value, NOON + 30 * DAY * 1000 - 1)
+    clock = FakeClock()
+    links = Links(clock, 30)
+    value = links.cookie(ADMIN, "operate")
+    assert links.identify("cb_another-token", value) is None
+    clock.skip(30 * DAY - 0.001)
+    found = links.identify(ADMIN, value)
     assert found is not None
     assert found[1] == "operate"
-    assert open_sealed(ADMIN, value, NOON + 30 * DAY * 1000) is None
-    assert open_sealed("cb_another-token", value, NOON) is None
+    clock.skip(0.001)
+    assert links.identify(ADMIN, value) is None
 
 
 @pytest.mark.parametrize("scope", ["read", "answer", "admin"])
 def test_nobody_can_give_a_cookie_another_scope_or_a_longer_life(scope: str):
-    version, _, until, signature = seal(ADMIN, "operate", NOON).split(".")
-    assert open_sealed(ADMIN, f"{version}.{scope}.{until}.{signature}", NOON) is None
-    assert open_sealed(ADMIN, f"{version}.operate.{int(until) + 1}.{signature}", NOON) is None
+    links = Links(FakeClock(), 30)
+    version, _, until, signature = links.cookie(ADMIN, "operate").split(".")
+    assert links.identify(ADMIN, f"{version}.{scope}.{until}.{signature}") is None
+    assert links.identify(ADMIN, f"{version}.operate.{int(until) + 1}.{signature}") is None
 
 
 @given(st.text() | st.from_regex(r"v1\.(admin|operate)\.[0-9]{1,16}\.[0-9a-f]{64}", fullmatch=True))
 def test_no_garbage_is_a_cookie(value: str):
-    assert open_sealed(ADMIN, value, NOON) is None
+    assert Links(FakeClock(), 30).identify(ADMIN, value) is None
 
 
 def test_addresses_with_failures_are_bounded():
@@ -89,10 +93,10 @@ def test_none_may_be_allowed_at_all(allowed: int):
     assert Failures(FakeClock(), allowed).count("a") == 60
 
 
-def entry(**more: object) -> Entry:
+def entry(**more: object) -> AuditEntry:
     known = Identity("ci", "operate", "cli")
     given = {"identity": known, "method": "POST", "path": "/x", "status": 200, "remote": "::1"}
-    return Entry(**(given | more))  # type: ignore[arg-type]
+    return AuditEntry(**(given | more))  # type: ignore[arg-type]
 
 
 def lines(path: Path) -> list[dict[str, object]]:

@@ -212,7 +212,7 @@ def test_servers_that_start_at_once_make_one_admin_token(db: Path):
 
 def test_making_tokens_needs_nothing_of_the_server():
     script = (
-        "import sys, json; import callboard.cli.token;"
+        "import sys, json; import callboard.cli.commands.token;"
         "print(json.dumps([n for n in ('fastapi', 'uvicorn', 'starlette') if n in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

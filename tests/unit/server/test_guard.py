@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from starlette.types import Message
 from tests.unit.server.guarded import HOST, Guarded, request
 
-from callboard.server.settings import Settings
+from callboard.server.settings import ServerSettings
 
 NAMED = "https://app.example.com"
-SETTINGS = Settings(
+SETTINGS = ServerSettings(
     cors_origins=frozenset({NAMED}),
     allowed_hosts=frozenset({"board.example.com"}),
     max_body=1000,
     max_question_body=3000,
+    max_answer_body=3000,
 )
 
 HOSTS = {
@@ -188,7 +189,7 @@ async def test_a_target_with_a_host_in_it_is_refused(guarded: Guarded):
 async def test_the_address_that_it_is_bound_to_is_its_name_if_it_is_one(
     tmp_path: Path, bound: str, host: str, status: int
 ):
-    guarded = Guarded(tmp_path, Settings(host=bound))
+    guarded = Guarded(tmp_path, ServerSettings(host=bound))
     answer = await guarded.ask("GET", headers=[("host", host), guarded.right])
     assert answer.status == status
 
@@ -277,6 +278,14 @@ async def test_a_body_that_says_it_is_too_large_is_refused_unread(guarded: Guard
     assert (answer.status, answer.code) == (413, "TOO_LARGE")
     assert answer.json["error"]["limit"] == 1000
     assert not guarded.reached
+
+
+@pytest.mark.parametrize(("size", "status"), [(16_384, 200), (16_385, 400)])
+async def test_a_query_that_is_too_long_is_refused(guarded: Guarded, size: int, status: int):
+    headers = [HOST, guarded.right]
+    answer = await guarded.ask(headers=headers, query_string=b"&" * size)
+    assert answer.status == status
+    assert bool(guarded.reached) == (status == 200)
 
 
 @pytest.mark.parametrize("path", ["/interactions", "/interactions/x/complete"])

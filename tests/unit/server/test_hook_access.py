@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.board.places import connection_file, hooks_folder
+from callboard.board.hook_folders import connection_file, hooks_folder
 from callboard.courier.wire import read_connection
 from callboard.server.access.tokens import Tokens
 from callboard.server.hook_access import EVERY, NAME, HookAccess, keep_hooks_in

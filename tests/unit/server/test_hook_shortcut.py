@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from callboard.server import hook_shortcut
-from callboard.server.hook_shortcut import HookShortcut
-from callboard.server.replies import reply
+from callboard.server import application as hook_shortcut
+from callboard.server.application import HookShortcut
+from callboard.server.problems import reply
 
 
 async def asked(monkeypatch: pytest.MonkeyPatch, scope: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from callboard.server import logs
-from callboard.server.measured import Served
+from callboard.server.request_metrics import ServedRequest
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def written(wanted: logs.Format | None, tell) -> str:
     return out.getvalue()
 
 
-REQUEST = Served("POST", "/sessions", "/sessions", 201, 0.001, 0.0034, "ada")
+REQUEST = ServedRequest("POST", "/sessions", "/sessions", 201, 0.001, 0.0034, "ada")
 
 
 def test_a_request_is_one_json_line():

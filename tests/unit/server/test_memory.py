@@ -5,15 +5,15 @@ from starlette.types import Message
 
 from callboard.errors import Overloaded
 from callboard.server.access.hook_bodies import read_beginning
-from callboard.server.memory import STREAMS, Holding, Memory
+from callboard.server.memory import STREAMS, ConnectionMemory, MemoryBudget
 
 
-def holder(memory: Memory, who: str, cut: list[str]) -> Holding:
+def holder(memory: MemoryBudget, who: str, cut: list[str]) -> ConnectionMemory:
     return memory.holding(who, lambda: cut.append(who))
 
 
 def test_what_is_given_back_can_be_taken_again():
-    memory = Memory(400)
+    memory = MemoryBudget(400)
     one = holder(memory, "ann", [])
     one.take(100)
     with pytest.raises(Overloaded, match="Try again") as caught:
@@ -27,7 +27,7 @@ def test_what_is_given_back_can_be_taken_again():
 
 
 def test_one_caller_cannot_take_everything():
-    memory, cut = Memory(400), list[str]()
+    memory, cut = MemoryBudget(400), list[str]()
     ann = [holder(memory, "ann", cut) for _ in range(10)]
     for one in ann:
         one.take(10)
@@ -38,7 +38,7 @@ def test_one_caller_cannot_take_everything():
 
 
 def test_the_same_caller_gets_a_small_request_through_by_cutting_off_a_large_one():
-    memory, cut = Memory(400), list[str]()
+    memory, cut = MemoryBudget(400), list[str]()
     large, other = holder(memory, "ann", cut), holder(memory, "bob", cut)
     large.take(95)
     other.take(99)
@@ -48,7 +48,7 @@ def test_the_same_caller_gets_a_small_request_through_by_cutting_off_a_large_one
 
 
 def test_whoever_holds_most_is_cut_off_first():
-    memory, cut = Memory(400), list[str]()
+    memory, cut = MemoryBudget(400), list[str]()
     for number in range(4):
         holder(memory, f"caller{number}", cut).take(96 + number)
     holder(memory, "late", cut).take(20)
@@ -59,14 +59,14 @@ def test_whoever_holds_most_is_cut_off_first():
 
 
 def test_streams_may_hold_half():
-    memory = Memory(400)
+    memory = MemoryBudget(400)
     memory.holding(STREAMS, lambda: None).take(200)
     with pytest.raises(Overloaded):
         memory.holding(STREAMS, lambda: None).take(300)
 
 
 def test_what_a_connection_holds_counts_for_whoever_it_turns_out_to_be():
-    memory = Memory(400)
+    memory = MemoryBudget(400)
     one = memory.holding("127.0.0.1", lambda: None)
     one.take(100)
     one.belongs_to("ann")
@@ -79,7 +79,7 @@ def test_what_a_connection_holds_counts_for_whoever_it_turns_out_to_be():
 
 @pytest.mark.parametrize("crowd", [0, 300_000])
 async def test_a_hook_is_never_refused_but_less_of_it_is_kept(crowd: int):
-    memory, cut = Memory(1_600_000), list[str]()
+    memory, cut = MemoryBudget(1_600_000), list[str]()
     hook = holder(memory, "hooks", cut)
     parts = [b"x" * 100_000] * 10
 

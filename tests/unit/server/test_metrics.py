@@ -13,10 +13,10 @@ from starlette.routing import Mount
 from callboard import Approval, Phase, State, Workflow, agent
 from callboard.app import Callboard
 from callboard.clock import SystemClock
-from callboard.server.access.identity import Identity
-from callboard.server.measured import Measured, Routed, Served
-from callboard.server.memory import Memory
+from callboard.server.access.scopes import Identity
+from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import STATUSES, Metrics
+from callboard.server.request_metrics import Measured, Routed, ServedRequest
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -40,6 +40,10 @@ class Busy:
     reading: int = 5
 
 
+BUSY: Any = Busy()
+"""Stands for a driver, and for streams."""
+
+
 def read(text: bytes) -> dict[tuple[str, ...], float]:
     """Name and label values → value."""
     return {
@@ -52,7 +56,7 @@ def read(text: bytes) -> dict[tuple[str, ...], float]:
 async def test_sessions_questions_and_events_are_counted_from_the_log(tmp_path):
     clock = FakeClock()
     async with Callboard.open(tmp_path / "x.db", [ASKS, WORKS], clock=clock) as board:
-        metrics = Metrics(board.log, clock, Busy(), Busy(), Memory(100))
+        metrics = Metrics(board.log, clock, BUSY, BUSY, MemoryBudget(100))
         empty = read(await metrics.text())
         assert {empty["callboard_sessions", status] for status in STATUSES} == {0}
         assert empty["callboard_question_oldest_seconds",] == 0
@@ -77,13 +81,15 @@ async def test_sessions_questions_and_events_are_counted_from_the_log(tmp_path):
 
 async def test_two_servers_in_one_process_do_not_meet(tmp_path):
     async with Callboard.open(tmp_path / "x.db") as board:
-        one, two = (Metrics(board.log, board.clock, Busy(), Busy(), Memory(100)) for _ in range(2))
-        one.served(Served("GET", "/a", "/a", 200, 0.1, 0.1, None))
+        one, two = (
+            Metrics(board.log, board.clock, BUSY, BUSY, MemoryBudget(100)) for _ in range(2)
+        )
+        one.served(ServedRequest("GET", "/a", "/a", 200, 0.1, 0.1, None))
         assert ("callboard_http_requests_total", "GET", "/a", "200") in read(await one.text())
         assert ("callboard_http_requests_total", "GET", "/a", "200") not in read(await two.text())
 
 
-def app_with(served: list[Served]) -> httpx.AsyncClient:
+def app_with(served: list[ServedRequest]) -> httpx.AsyncClient:
     app = FastAPI()
 
     @app.get("/things/{thing}")
@@ -124,7 +130,7 @@ def app_with(served: list[Served]) -> httpx.AsyncClient:
     ],
 )
 async def test_a_request_is_told_by_its_route(method, address, route, status, who):
-    served: list[Served] = []
+    served: list[ServedRequest] = []
     async with app_with(served) as client:
         await client.request(method, address)
     (one,) = served
@@ -134,7 +140,7 @@ async def test_a_request_is_told_by_its_route(method, address, route, status, wh
 
 
 async def test_whoever_leaves_before_the_answer_is_counted_without_a_status():
-    served: list[Served] = []
+    served: list[ServedRequest] = []
     entered = asyncio.Event()
 
     async def never(scope, receive, send):
@@ -153,9 +159,11 @@ async def test_whoever_leaves_before_the_answer_is_counted_without_a_status():
 
 async def test_no_caller_can_make_new_labels(tmp_path):
     async with Callboard.open(tmp_path / "x.db") as board:
-        metrics = Metrics(board.log, board.clock, Busy(), Busy(), Memory(100))
+        metrics = Metrics(board.log, board.clock, BUSY, BUSY, MemoryBudget(100))
         for number in range(100):
-            served = Served(f"M{number}", f"/{number}", "none", 404, 0.1, 0.1, f"who{number}")
+            served = ServedRequest(
+                f"M{number}", f"/{number}", "none", 404, 0.1, 0.1, f"who{number}"
+            )
             metrics.served(served)
         found = read(await metrics.text())
     counted = [key for key in found if key[0] == "callboard_http_requests_total"]

@@ -1,5 +1,6 @@
 """Who is at the other end of a connection: found by the kernel's tables and by /proc."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -11,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from callboard.board.processes import lineage_of, user_of
-from callboard.server.access import peers
 from callboard.server.access.peers import Peer, Sender
-from callboard.server.access.sockets import Ends, Socket, find_in_tables, find_socket, is_local
+from callboard.systems import linux
+from callboard.systems.linux import arrived_by_loopback, find_in_tables, find_socket, user_of
+from callboard.systems.processes import lineage_of
+from callboard.systems.sockets import Ends, Socket, is_local, is_loopback
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows other sockets")
 
@@ -38,13 +40,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Transport:
+class Transport(asyncio.BaseTransport):
     """The server's end, as asyncio shows it."""
 
     ours: socket.socket
 
-    def get_extra_info(self, name: str) -> Any:
-        return self.ours if name == "socket" else None
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self.ours if name == "socket" else default
 
     def is_closing(self) -> bool:
         return False
@@ -103,6 +105,22 @@ def test_only_addresses_of_this_machine_are_local():
     assert not is_local(("2001:db8::1", 1))
 
 
+def test_loopback_addresses_are_known_however_they_are_written():
+    assert all(is_loopback((host, 1)) for host in (*ADDRESSES, "127.9.9.9"))
+    assert not is_loopback(("192.0.2.1", 1))
+    assert not is_loopback(("2001:db8::1", 1))
+
+
+@pytest.mark.parametrize("host", ADDRESSES)
+def test_a_connection_of_this_machine_arrives_by_loopback(stack: ExitStack, host: str):
+    pair = connected(stack, host)
+    assert arrived_by_loopback(pair.server)
+    pair.client.close()
+    assert arrived_by_loopback(pair.server)
+    pair.server.close()
+    assert arrived_by_loopback(pair.server)
+
+
 async def test_all_processes_that_have_a_connection_open_are_found(stack: ExitStack):
     pair = connected(stack)
     pair.client.set_inheritable(True)
@@ -128,17 +146,14 @@ async def test_a_client_that_was_reset_is_unknown(stack: ExitStack):
     assert await Peer(Transport(pair.server)).sender() == Sender((), None)
 
 
-async def test_a_connected_client_without_a_socket_here_is_remote(
-    stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("by_loopback", "expected"), [(False, None), (True, Sender((), None))])
+async def test_a_client_without_a_socket_here_is_remote_or_gone(
+    stack: ExitStack, monkeypatch: pytest.MonkeyPatch, by_loopback: bool, expected: Sender | None
 ):
-    """Some virtual machines deliver connections of their host as if they came from loopback."""
-    monkeypatch.setattr(peers, "find_socket", lambda ends: None)
-    monkeypatch.setattr(peers, "find_in_tables", lambda ends: None)
-    pair = connected(stack)
-    peer = Peer(Transport(pair.server))
-    assert await peer.sender() is None
-    pair.client.close()
-    assert await peer.sender() == Sender((), None)
+    monkeypatch.setattr(linux, "find_socket", lambda ends: None)
+    monkeypatch.setattr(linux, "find_in_tables", lambda ends: None)
+    monkeypatch.setattr(linux, "arrived_by_loopback", lambda ours: by_loopback)
+    assert await Peer(Transport(connected(stack).server)).sender() == expected
 
 
 def test_a_process_that_has_ended_is_not_found():

@@ -15,13 +15,13 @@ from callboard.log.memory import MemoryLog
 from callboard.log.protocol import Base, Writing
 from callboard.server import frames
 from callboard.server.frames import HEARTBEAT, LARGEST_PAGE, Page, Pages
-from callboard.server.memory import Memory
-from callboard.server.settings import Settings
-from callboard.server.streams import Reader, Streams
+from callboard.server.memory import MemoryBudget
+from callboard.server.settings import ServerSettings
+from callboard.server.streams import StreamReader, Streams
 from callboard.testing.log_suite_material import happened, several
 
 PATIENCE = 5
-QUICK = Settings(page=4, write_every=0.0, heartbeat=60.0)
+QUICK = ServerSettings(page=4, write_every=0.0, heartbeat=60.0)
 
 
 def ids(data: bytes) -> list[int]:
@@ -35,7 +35,7 @@ def ids(data: bytes) -> list[int]:
     return found
 
 
-async def take(reader: Reader, count: int) -> list[int]:
+async def take(reader: StreamReader, count: int) -> list[int]:
     """The next places that a reader gets."""
     got: list[int] = []
     async with asyncio.timeout(PATIENCE), aclosing(reader.chunks()) as chunks:
@@ -93,7 +93,7 @@ async def test_each_event_is_encoded_once_for_all_readers(
 
 
 async def test_events_that_come_together_are_written_together(log: MemoryLog):
-    streams = Streams(log, Settings(write_every=0.05))
+    streams = Streams(log, ServerSettings(write_every=0.05))
     await log.append("s", several(1))
     chunks: list[list[int]] = []
 
@@ -116,7 +116,7 @@ async def test_events_that_come_together_are_written_together(log: MemoryLog):
 
 async def test_silence_is_filled_with_comments(log: MemoryLog):
     await log.append("s", several(1))
-    streams = Streams(log, Settings(heartbeat=0.01))
+    streams = Streams(log, ServerSettings(heartbeat=0.01))
     got: list[bytes] = []
     async with asyncio.timeout(PATIENCE), aclosing(streams.session("s", 1).chunks()) as chunks:
         async for data in chunks:
@@ -146,7 +146,7 @@ async def test_a_channel_lives_as_long_as_its_last_reader(log: MemoryLog):
 
 async def test_a_reader_that_takes_nothing_is_cut_off(log: MemoryLog):
     await log.append("s", several(1))
-    streams = Streams(log, Settings(patience=0.0))
+    streams = Streams(log, ServerSettings(patience=0.0))
     reader = streams.session("s", 0)
     cut = asyncio.Event()
     reader.cut_off = cut.set
@@ -186,7 +186,7 @@ async def test_large_events_are_written_one_by_one(log: MemoryLog):
     large = happened("note", {"text": "x" * 200_000})
     await log.append("s", [large._replace(id=str(n)) for n in range(4)])
     sizes: list[int] = []
-    async with aclosing(Streams(log, Settings()).session("s", 0).chunks()) as chunks:
+    async with aclosing(Streams(log, ServerSettings()).session("s", 0).chunks()) as chunks:
         async for data in chunks:
             sizes.append(len(ids(data)))
             if sum(sizes) == 4:
@@ -213,7 +213,7 @@ async def test_any_reader_sees_everything_after_its_place_once(
     appends: list[int], after: int, page: int
 ):
     log = MemoryLog()
-    streams = Streams(log, Settings(page=page, write_every=0.0))
+    streams = Streams(log, ServerSettings(page=page, write_every=0.0))
     total = sum(appends)
     reading = asyncio.create_task(take(streams.session("s", after), max(total - after, 0)))
     for count in appends:
@@ -228,7 +228,7 @@ async def test_any_reader_sees_everything_after_its_place_once(
 
 
 def test_pages_are_forgotten_by_weight():
-    pages = Pages(most_bytes=10, memory=Memory(1000))
+    pages = Pages(most_bytes=10, memory=MemoryBudget(1000))
     for number in range(5):
         page = Page(number, number + 1)
         page.size = 4
@@ -250,7 +250,7 @@ async def test_large_events_are_read_a_few_at_a_time(log: MemoryLog, after: int)
         return found
 
     log.read = counted  # type: ignore[method-assign]
-    streams = Streams(log, Settings(write_every=0.0))
+    streams = Streams(log, ServerSettings(write_every=0.0))
     for _ in range(2):
         wanted = list(range(after + 1, 9))
         assert await take(streams.session("s", after), len(wanted)) == wanted
@@ -258,9 +258,9 @@ async def test_large_events_are_read_a_few_at_a_time(log: MemoryLog, after: int)
 
 
 async def test_what_many_readers_are_sent_is_held_once(log: MemoryLog):
-    memory = Memory(100 * LARGEST_PAGE)
+    memory = MemoryBudget(100 * LARGEST_PAGE)
     await log.append("s", [happened("e", {"text": "x" * LARGEST_PAGE})])
-    streams = Streams(log, Settings(write_every=0.0, cache=0), memory)
+    streams = Streams(log, ServerSettings(write_every=0.0, cache=0), memory)
     readers = [streams.session("s", 0).chunks() for _ in range(20)]
     for chunks in readers:
         await anext(chunks)

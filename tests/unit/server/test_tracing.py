@@ -169,7 +169,7 @@ async def test_what_is_open_when_a_session_is_cancelled_ends_with_it(board):
 async def test_a_fork_tells_only_its_own_and_points_to_its_parent(board, clock):
     session_id = await whole_trip(board, clock)
     kept = Kept()
-    follower = Follower(board.log, kept)
+    follower = Follower(board.log, kept.send)
     await follower.start()
     forked = await board.fork(session_id, phase="book")
     await follower.stop()
@@ -202,7 +202,7 @@ async def own(board: Callboard, session_id: str) -> list[Span]:
 @pytest.mark.parametrize("kept_sessions", [1000, 1, 0])
 async def test_following_live_tells_each_span_once(board, clock, kept_sessions):
     kept = Kept()
-    follower = Follower(board.log, kept, kept_sessions)
+    follower = Follower(board.log, kept.send, kept_sessions)
     await follower.start()
     ids = [await whole_trip(board, clock) for _ in range(3)]
     both = await asyncio.gather(board.run(FLOW), board.run(FLOW))
@@ -216,13 +216,13 @@ async def test_following_live_tells_each_span_once(board, clock, kept_sessions):
 
 async def test_a_restart_goes_on_with_the_same_trace(board, clock):
     first, second = Kept(), Kept()
-    follower = Follower(board.log, first)
+    follower = Follower(board.log, first.send)
     await follower.start()
     waiting = await board.run(FLOW)
     await follower.stop()
     assert first.names(waiting.session_id) == WHOLE[:2]
 
-    follower = Follower(board.log, second)
+    follower = Follower(board.log, second.send)
     await follower.start()
     await answer(board, waiting.session_id)
     await board.drive(waiting.session_id)
@@ -235,7 +235,7 @@ async def test_a_restart_goes_on_with_the_same_trace(board, clock):
 async def test_opentelemetry_gets_them_as_its_own(board, clock):
     exporter = InMemorySpanExporter()
     sink = Otlp(exporter)
-    follower = Follower(board.log, sink)
+    follower = Follower(board.log, sink.send)
     await follower.start()
     session_id = await whole_trip(board, clock)
     failed = await board.run(BREAKS)
@@ -297,7 +297,7 @@ async def test_a_collector_receives_the_trace(board, clock, monkeypatch):
 async def test_a_collector_that_is_gone_holds_nobody_up(board, clock):
     exporter = OTLPSpanExporter("http://127.0.0.1:9/v1/traces")
     sink = Otlp(exporter, close_within=0.1)
-    follower = Follower(board.log, sink)
+    follower = Follower(board.log, sink.send)
     await follower.start()
     session_id = await whole_trip(board, clock)
     await follower.stop()

@@ -4,12 +4,13 @@ import copy
 import dataclasses
 import heapq
 import json
+from typing import Any
 
 import pytest
-from tests.unit.state.zoo import Plan, Row, Slotted, Stage, Task, Work
+from tests.unit.drafts.zoo import Plan, Row, Slotted, Stage, Task, Work
 
+from callboard.drafts.draft import view
 from callboard.errors import StateError
-from callboard.state.draft import view
 
 
 @pytest.fixture
@@ -110,6 +111,6 @@ def test_a_copy_of_a_view_can_be_changed(lent):
 
 def test_a_dataclass_is_replaced_and_written_as_a_dict():
     stage = Stage(Plan)
-    lent = view(stage.type, stage.live)
+    lent: Any = view(stage.type, stage.live)
     assert dataclasses.asdict(lent) == dataclasses.asdict(Plan())
     assert dataclasses.replace(lent, name="other") == Plan(name="other")

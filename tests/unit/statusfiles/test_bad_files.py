@@ -90,7 +90,7 @@ def test_a_file_by_hand_with_the_least_that_makes_sense_is_gone_on_with(tmp_path
 
     workflow = get_workflow_state(path=tmp_path)
     assert workflow is not None
-    assert (workflow["status"], workflow["current_phase"]) == ("completed", None)
+    assert (workflow["status"], workflow["current_phase"]) == ("completed", "dig")
     assert workflow["phases"] == [
         {
             "id": "dig",

@@ -59,7 +59,8 @@ def test_every_field_has_a_line_of_its_own(root: Path):
         f'  "id": "{id}",\n'
         '  "task": "Zwei plus zwei – „vier“",\n'
         '  "status": "completed",\n'
-        '  "current_phase": null,\n'
+        '  "current_phase": "phase_0",\n'
+        '  "current_phases": [],\n'
         '  "phases": [\n'
         "    {\n"
         '      "id": "phase_0",\n'

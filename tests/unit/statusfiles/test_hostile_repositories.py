@@ -21,7 +21,7 @@ from callboard.statusfiles import (
     get_workflow_state,
     update_phase_status,
 )
-from callboard.statusfiles.location import Place
+from callboard.statusfiles.location import StatusFolder
 from callboard.statusfiles.memory import remembering
 from callboard.statusfiles.shelf import all_workflows
 
@@ -86,12 +86,12 @@ def use(root: Path) -> None:
                 id = create_workflow_state(task, PHASES, path=root)
                 update_phase_status(id, "phase_0", "active", path=root)
                 advance(id, path=root)
-                with remembering(Place(root), id) as memory:
-                    memory.session("s")["told"] = task
+                with remembering(StatusFolder(root), id) as memory:
+                    memory.session("s")["told"] = [{"content": task}]
                 update_phase_status(id, "phase_0", "completed", ["x"], path=root)
         with suppress(CallboardError):
             get_workflow_state(path=root)
-            list(all_workflows(Place(root)))
+            list(all_workflows(StatusFolder(root)))
             archive(path=root)
     payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Agent"}
     subprocess.run(

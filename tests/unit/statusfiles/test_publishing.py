@@ -22,9 +22,12 @@ from callboard import (
     run,
 )
 from callboard.errors import ValidationError
+from callboard.events.envelope import Event
 from callboard.statusfiles import create_workflow_state, get_workflow_state
 from callboard.statusfiles.hearing import heard
 from callboard.statusfiles.location import find_place
+from callboard.statusfiles.publishing import Publication
+from callboard.statusfiles.story import Story
 
 
 class Notes(State):
@@ -102,6 +105,41 @@ async def test_phases_are_told_with_what_they_made_and_how_often_they_were_tried
     assert "Progress: 4/4 phases\n" in report(tmp_path)
 
 
+async def test_a_skipped_phase_is_told_as_skipped(tmp_path: Path):
+    async def broken(state: State) -> None:
+        raise RuntimeError("No ink.")
+
+    async def look(state: State) -> None:
+        return None
+
+    flow = Workflow(
+        "w",
+        state=State,
+        phases=[
+            Phase("guarded", guard=lambda state: False, agent=look, next="failing"),
+            Phase("failing", agent=broken, on_error="ask", next="end"),
+            Phase("end", agent=look, terminal=True),
+        ],
+    )
+    await run(flow, human_input={"choice": lambda *_: "Skip"}, status_files=tmp_path)
+
+    guarded, failing, end = told(tmp_path)["phases"]
+    assert [one["skipped"] for one in (guarded, failing, end)] == [True, True, False]
+    assert statuses(tmp_path) == ["completed"] * 3
+    assert (guarded["error"], failing["error"]) == (None, "No ink.")
+    assert "- [x] Phase 0: guarded (skipped)\n" in report(tmp_path)
+    assert "- [x] Phase 1: failing (skipped)\n" in report(tmp_path)
+    assert "- [x] Phase 2: end\n" in report(tmp_path)
+
+
+async def test_current_phases_and_the_percentage_are_told(tmp_path: Path):
+    db = tmp_path / "db"
+    await run(FLOW, db=db, status_files=tmp_path)
+    workflow = told(tmp_path)
+    assert (workflow["current_phase"], workflow["current_phases"]) == ("phase_3", ["phase_3"])
+    assert workflow["progress_percent"] == 75
+
+
 async def test_a_question_is_told_until_it_is_answered(tmp_path: Path):
     db = tmp_path / "db"
     waiting = await run(FLOW, db=db, status_files=tmp_path)
@@ -149,6 +187,23 @@ async def test_a_failure_is_told_with_its_error(tmp_path: Path):
     assert (workflow["status"], workflow["phases"][0]["status"]) == ("failed", "failed")
     assert workflow["phases"][0]["error"] == "No ink."
     assert "- [ ] Phase 0: p (failed)" in report(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "why"),
+    [
+        ("workflow:failed", {"type": "E", "message": ""}, "The session failed."),
+        ("workflow:failed", {"type": "E", "message": "No ink."}, "No ink."),
+        ("workflow:cancelled", None, "The session was cancelled."),
+    ],
+)
+def test_only_a_cancelled_session_is_said_to_be(name: str, error: Any, why: str):
+    story = Story(one(plan), "s1")
+    entered = {"phase": "p", "visit": 1}
+    happened = [("phase:entered", entered), (name, {"error": error} if error else {})]
+    for position, (event, payload) in enumerate(happened, 1):
+        story.hear(Event("e", "s1", position, event, 1, payload, 0, None))
+    assert story.told()["phases"][0]["error"] == why
 
 
 async def test_a_pause_and_a_cancellation_by_others_are_told(tmp_path: Path):
@@ -294,6 +349,25 @@ async def test_a_broken_file_is_set_aside_and_said(tmp_path: Path):
 
     assert told(tmp_path)["status"] == "completed"
     assert state.with_name("workflow.json.broken-1").read_text(encoding="utf-8") == '{"id": "wf_'
+
+
+async def test_a_broken_file_stays_when_the_session_is_archived_and_only_caught_up_with(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    waiting = await run(FLOW, db=tmp_path / "db", status_files=tmp_path)
+    await run(one(plan), status_files=tmp_path)
+    state = tmp_path / ".claude/state/workflow.json"
+    (archived,) = (tmp_path / ".claude/state/archive").glob("*.json")
+    before = archived.read_bytes()
+    state.write_text("{", encoding="utf-8")
+
+    async with Callboard.open(tmp_path / "db", [FLOW]) as board:
+        catching_up = Publication(board.log, FLOW, waiting.session_id, tmp_path)
+        await catching_up.finish(takes_place=False)
+
+    assert state.read_text(encoding="utf-8") == "{"
+    assert archived.read_bytes() == before
+    assert "goes on without its status files" in caplog.text
 
 
 @pytest.mark.parametrize("what", ["removed", "broken"])

@@ -9,9 +9,9 @@ import pytest
 
 from callboard.errors import SessionOwned, StoreBusy
 from callboard.events.rows import Query
-from callboard.log.memory import Memory, MemoryLog
+from callboard.log.memory import MemoryLog, SharedMemory
 from callboard.log.protocol import Writing
-from callboard.log.sqlite import SqliteLog
+from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
 from callboard.testing.faults import Crashed, FaultyLog, Mortal
 from callboard.testing.log_suite_material import several
@@ -22,7 +22,7 @@ Open = Callable[[], Mortal]
 @pytest.fixture(params=["memory", "sqlite"])
 def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     """Opens one more handle on one and the same store."""
-    memory = Memory()
+    memory = SharedMemory()
     if request.param == "memory":
         return lambda: MemoryLog(project, memory=memory)
     return lambda: SqliteLog.open(tmp_path / "log.db", project)

@@ -165,8 +165,8 @@ def test_what_the_history_tells_need_not_be_said():
     history.when().then(
         ("state:intent", {"patches": lambda patches: bool(patches)}),
         ("phase:exited", {"phase": "review", "visit": 1, "next": "book"}),
-        ("state:intent", {"reason": "enter"}),
         ("phase:entered", {"phase": "book", "fromPhase": "review"}),
+        ("state:intent", {"reason": "reset"}),
         ("input:requested", {"options": ["small", "large"]}),
     )
 

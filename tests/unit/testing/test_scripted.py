@@ -9,6 +9,7 @@ import pytest
 from callboard import Approval, Choice, Context, Output, Phase, Retry, State, Text, Workflow, run
 from callboard.engine.ports import NoAnswer, Request
 from callboard.errors import HandlerFailed
+from callboard.events import names
 from callboard.testing.scripted import ScriptedAgent, ScriptedPeople
 
 
@@ -45,7 +46,7 @@ async def test_an_agent_raises_and_goes_on_at_the_next_attempt():
 async def test_an_agent_says_items():
     agent = ScriptedAgent("a", [Text("Hel"), Text("lo"), Output("hello", {"tokens": 2})])
     result = await run(flow(agent))
-    deltas = [e.payload["delta"] for e in result.events if e.name == "text:delta"]
+    deltas = [one["delta"] for one in names.TEXT_DELTA.among(result.events)]
     assert ("".join(deltas), result.state.seen) == ("Hello", ["hello"])
 
 

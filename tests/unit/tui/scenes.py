@@ -38,8 +38,8 @@ def permission(id: str = "q-shop", plate_id: str = "shop", **more):
     return question(id, "permission", prompt=f"Run: {COMMAND}", config=config | more)
 
 
-def choices(id: str = "q-docs", plate_id: str = "docs"):
-    config = {"plateId": plate_id, "toolName": "AskUserQuestion", "questions": QUESTIONS}
+def choices(id: str = "q-docs", plate_id: str = "docs", questions=QUESTIONS):
+    config = {"plateId": plate_id, "toolName": "AskUserQuestion", "questions": questions}
     asks = "Which store should carts live in? (and 1 more)"
     return question(id, "question", prompt=asks, config=config, created_at=ago(seconds=40))
 
@@ -53,6 +53,7 @@ def plan(id: str = "q-api", plate_id: str = "api"):
     return question(id, "plan", prompt="Approve the plan: Move sessions", config=config)
 
 
+NINE = ["completed"] * 4 + ["pending"] * 5
 TODOS = [
     {"text": "Read the schema", "status": "completed"},
     {"text": "Write the migration", "status": "completed"},
@@ -101,7 +102,7 @@ def busy_board() -> ScriptedSource:
                 lastTool="Bash",
                 gitBranch="feature/month-end-closing",
                 prompt="Close the month",
-                todoProgress="4/9",
+                todos=[{"text": f"Step {n}", "status": s} for n, s in enumerate(NINE)],
                 agent="opencode",
             ),
             plate(

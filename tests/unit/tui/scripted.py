@@ -6,13 +6,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.interactions import interaction
+
+from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
+from callboard.board.plate import Plate
 from callboard.engine.sessions import SessionInfo
 from callboard.errors import AlreadyAnswered, CallboardError, ServerUnreachable
 from callboard.events import plates
 from callboard.events.envelope import Event
 from callboard.events.moments import iso
 from callboard.interactions.records import Interaction
-from callboard.tui.source import Hear
+from callboard.tui.source import Hear, Source
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 """When `FakeClock` begins."""
@@ -22,7 +26,7 @@ def ago(**how_long: float) -> datetime:
     return NOON - timedelta(**how_long)
 
 
-def plate(id: str, status: str = "running", **more: Any) -> dict[str, Any]:
+def plate(id: str, status: str = "running", **more: Any) -> Plate:
     """A plate as the server tells it."""
     at: datetime = more.pop("at", ago(minutes=1))
     told = {
@@ -57,36 +61,13 @@ def plate(id: str, status: str = "running", **more: Any) -> dict[str, Any]:
         "createdAt": iso(at - timedelta(hours=1)),
         "updatedAt": iso(at),
     }
-    return told | more
+    return Plate.from_wire(told | more)
 
 
 def question(id: str, type: str = "permission", **more: Any) -> Interaction:
     """A question as the server tells it."""
-    told: dict[str, Any] = {
-        "id": id,
-        "session_id": None,
-        "type": type,
-        "prompt": "Run: make clean",
-        "options": None,
-        "other": False,
-        "status": "pending",
-        "response": None,
-        "phase": None,
-        "run": None,
-        "deadline": None,
-        "assigned_to": None,
-        "claimed_by": None,
-        "claimed_until": None,
-        "answered_by": None,
-        "via": None,
-        "error": None,
-        "config": {},
-        "transcript": None,
-        "duration_ms": None,
-        "created_at": ago(minutes=2),
-        "resolved_at": None,
-    }
-    return Interaction(**(told | more))
+    told = {"session_id": None, "prompt": "Run: make clean", "config": {}}
+    return interaction(id=id, type=type, **({"created_at": ago(minutes=2)} | told | more))
 
 
 def session(id: str, workflow: str) -> SessionInfo:
@@ -109,18 +90,19 @@ def session(id: str, workflow: str) -> SessionInfo:
     )
 
 
-class ScriptedSource:
+class ScriptedSource(Source):
     """Has what the test gives it, and remembers what was done."""
 
     def __init__(
         self,
-        plates: Sequence[dict[str, Any]] = (),
+        plates: Sequence[Plate] = (),
         questions: Sequence[Interaction] = (),
         sessions: Sequence[SessionInfo] = (),
     ) -> None:
-        self.on_board = {one["plateId"]: one for one in plates}
+        self.on_board = {one.plate_id: one for one in plates}
         self.questions = {one.id: one for one in questions}
         self.sessions = list(sessions)
+        self.unread = NO_BACKLOG
         self.answers: list[tuple[str, Any]] = []
         self.changes: list[tuple[str, Any]] = []
         self.looks: list[str] = []
@@ -131,11 +113,14 @@ class ScriptedSource:
         self._lost: asyncio.Future[None] | None = None
         self._hear: Hear | None = None
 
-    async def plates(self) -> list[dict[str, Any]]:
+    async def plates(self) -> list[Plate]:
         self._look("plates")
         return list(self.on_board.values())
 
-    async def plate(self, plate_id: str) -> dict[str, Any] | None:
+    async def backlog(self) -> HookBacklog:
+        return self.unread
+
+    async def plate(self, plate_id: str) -> Plate | None:
         self._look(plate_id)
         return self.on_board.get(plate_id)
 
@@ -178,15 +163,14 @@ class ScriptedSource:
         told = {key: value for key, value in changes.items() if key != "seen"}
         if changes.get("seen"):
             told |= {"unseen": False}
-            told |= {"attention": False} if self.on_board[plate_id]["status"] == "idle" else {}
-        return self.put(self.on_board[plate_id] | told)
+        return self.put(replace(self.on_board[plate_id], **told))
 
     # ------------------------------------------------------------------ what the test does
 
-    def put(self, told: dict[str, Any]) -> None:
+    def put(self, told: Plate) -> None:
         """A plate is new, or has changed."""
-        self.on_board[told["plateId"]] = told
-        self.tell(plates.TOOL_START, told["plateId"])
+        self.on_board[told.plate_id] = told
+        self.tell(plates.TOOL_START, told.plate_id)
 
     def ask(self, one: Interaction) -> None:
         """A question is asked."""

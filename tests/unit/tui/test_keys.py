@@ -10,6 +10,9 @@ from tests.unit.tui.scenes import COMMAND, busy_board, choices, one, permission,
 from tests.unit.tui.scripted import ScriptedSource, ago, plate, question
 from tests.unit.tui.stage import Stage, staged
 
+from callboard.board.hook_backlog import NO_BACKLOG, HookBacklog
+from callboard.events.moments import to_ms
+
 
 def waiting(**more):
     return plate("shop", "awaiting_approval", interactionId="q-shop", **more)
@@ -363,7 +366,7 @@ async def test_what_a_person_stays_at_is_seen_and_does_not_run_away(tmp_path: Pa
         assert [row.title for row in stage.app._list._rows][4] == "search"
         await stage.press("k")
         await stage.settle()
-        stage.app._changed()
+        stage.app.show_changes()
         assert [row.title for row in stage.app._list._rows][4] != "search"
 
 
@@ -451,6 +454,7 @@ async def test_how_a_person_likes_it_is_remembered(tmp_path: Path):
         "closed": False,
         "sound": "bell",
         "desktop": True,
+        "sounds": {},
     }
 
 
@@ -462,6 +466,17 @@ async def test_settings_that_cannot_be_read_are_as_in_the_beginning(tmp_path: Pa
 
 
 # ---------------------------------------------------------------------- the server
+
+
+async def test_a_backlog_is_announced_until_it_is_read(tmp_path: Path):
+    source = busy_board()
+    source.unread = HookBacklog(3214, to_ms(ago(seconds=23)))
+    async with staged(source, tmp_path, (100, 40)) as stage:
+        await stage.until(lambda: "Catching up." in stage.text)
+        assert "3,214 reports from agents not shown yet; the oldest arrived 23s ago." in stage.text
+        source.unread = NO_BACKLOG
+        await stage.press("ctrl+l")
+        await stage.until(lambda: "Catching up." not in stage.text)
 
 
 async def test_a_server_that_went_away_and_came_back(tmp_path: Path):
@@ -510,6 +525,16 @@ async def test_of_a_thousand_rows_only_those_in_view_are_drawn(tmp_path: Path, m
         await stage.press("G")
         assert stage.app.selected is not None
         assert 0 < len(set(drawn)) <= 40
+
+
+@pytest.mark.parametrize("part", ["head", "warning", "filter", "empty", "main"])
+async def test_a_second_that_passes_while_it_is_taken_down_breaks_nothing(
+    tmp_path: Path, part: str
+):
+    async with staged(ScriptedSource([plate("p")]), tmp_path) as stage:
+        await stage.app._base.query_one(f"#{part}").remove()
+        stage.app._tick()
+        stage.app.show_changes()
 
 
 async def test_a_burst_is_looked_at_together(tmp_path: Path):

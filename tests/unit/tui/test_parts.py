@@ -9,14 +9,25 @@ from tests.unit.tui.scenes import permission, plan
 from tests.unit.tui.scripted import ago, plate, question, session
 
 from callboard.display.tool_calls import tool_parts
+from callboard.errors import ValidationError
+from callboard.tui import alerts
 from callboard.tui.alerts import Needs, message
-from callboard.tui.columns import columns
 from callboard.tui.detail import asked
-from callboard.tui.laying_out import Line, broken, laid_out
-from callboard.tui.rows import counted, ordered, plate_row, question_row, summary
-from callboard.tui.settings import Settings, read_settings, write_settings
-from callboard.tui.wording import age, clipped, fitted, home_path, lines, one_line
-from callboard.vendors.asking import request
+from callboard.tui.listing import columns
+from callboard.tui.rows import NEEDS, counted, ordered, plate_row, question_row, summary
+from callboard.tui.settings import BoardSettings, read_settings, write_settings
+from callboard.tui.text import (
+    StyledLine,
+    age,
+    broken,
+    clipped,
+    fitted,
+    home_path,
+    laid_out,
+    lines,
+    one_line,
+)
+from callboard.vendors.requests import request
 
 
 @pytest.mark.parametrize("width", range(20, 260))
@@ -73,7 +84,7 @@ def test_the_own_folder_is_short(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_long_lines_go_on_below_their_beginning_and_lose_nothing():
-    line = Line("one two three", lead="  $ ")
+    line = StyledLine("one two three", lead="  $ ")
     assert laid_out([line], 12).plain == "  $ one two\n    three"
     assert "".join(broken("x" * 50, 7)) == "x" * 50
     assert list(broken("日本語日本語", 5)) == ["日本", "語日", "本語"]
@@ -172,6 +183,14 @@ def test_a_subagent_that_asks_makes_its_plate_needy():
     assert (row.group, row.standing.word) == (0, "approve")
 
 
+@pytest.mark.parametrize("status", ["idle", "running", "starting"])
+def test_a_dialog_of_a_subagent_is_never_called_done(status: str):
+    asks = plate("shop", status, unseen=True, waitingFor="Run: make clean")
+    row = plate_row(asks)
+    assert (row.standing.word, row.asks) == ("approve", "Run: make clean")
+    assert row.group == NEEDS
+
+
 def test_the_summary_counts_no_closed_ones():
     rows = [plate_row(plate("a", "closed")), plate_row(plate("b", "error"))]
     assert summary(counted(rows)) == "1 needs you"
@@ -199,9 +218,66 @@ def test_messages_of_terminals():
     assert wrapped == "\x1bPtmux;\x1b\x1b]9;a: b\a\x1b\\"
 
 
+def test_each_state_is_heard_as_the_person_chose():
+    quiet, bell, tones = (BoardSettings(sound=one) for one in ("off", "bell", "tones"))
+    states = ("awaiting_approval", "awaiting_input", "error", "idle", "closed", "running")
+    assert {quiet.sound_of(one) for one in states} == {"off"}
+    assert [bell.sound_of(one) for one in states] == ["bell"] * 4 + ["off"] * 2
+    heard = ["rise", "chime", "alarm", "ping", "fall", "off"]
+    assert [tones.sound_of(one) for one in states] == heard
+    mapped = tones.hearing(["idle=off", "error=/alarm.wav", "closed=knock"])
+    heard = ["rise", "chime", "/alarm.wav", "off", "knock", "off"]
+    assert [mapped.sound_of(one) for one in states] == heard
+
+
+def test_sounds_are_turned_on_and_off_by_name():
+    assert BoardSettings().hearing([]).sound == "off"
+    assert BoardSettings().hearing(["tones"]).sound == "tones"
+    assert BoardSettings().hearing(["error=bell"]) == BoardSettings(
+        sound="tones", sounds={"error": "bell"}
+    )
+    assert BoardSettings(sound="tones").hearing(["error=bell", "off"]).sound == "off"
+
+
+@pytest.mark.parametrize("choice", ["loud", "error=loud", "sleepy=bell", "error=tones"])
+def test_a_sound_that_nobody_knows_is_refused(choice: str):
+    with pytest.raises(ValidationError, match="Use "):
+        BoardSettings().hearing([choice])
+
+
+def test_a_session_that_ended_is_heard_once():
+    needs = Needs()
+    runs, closed = plate_row(plate("a", "running")), plate_row(plate("a", "closed"))
+    assert needs.ended([closed]) == []
+    assert needs.ended([runs]) == []
+    assert needs.ended([closed]) == [closed]
+    assert needs.ended([closed]) == []
+
+
+def test_the_most_pressing_of_several_is_heard(monkeypatch: pytest.MonkeyPatch):
+    played: list[str] = []
+    monkeypatch.setattr(alerts, "play", lambda sound: played.append(sound) or True)
+    tones = BoardSettings(sound="tones")
+    done, asks = plate_row(plate("a", "idle", unseen=True)), plate_row(plate("b"), [permission()])
+    closed = plate_row(plate("c", "closed"))
+    alerts.call([done, asks], tones, [closed])
+    alerts.call([done], tones)
+    alerts.call([], tones, [closed])
+    alerts.call([], tones)
+    alerts.call([asks], BoardSettings())
+    assert played == ["rise", "ping", "fall"]
+
+
 def test_settings_are_kept(tmp_path: Path):
     file = tmp_path / "new" / "board.json"
-    liked = Settings(theme="light", order="project", closed=True, sound="/x.wav", desktop=True)
+    liked = BoardSettings(
+        theme="light",
+        order="project",
+        closed=True,
+        sound="/x.wav",
+        desktop=True,
+        sounds={"error": "alarm"},
+    )
     write_settings(file, liked)
     assert read_settings(file) == liked
     assert list(file.parent.iterdir()) == [file]
@@ -209,7 +285,7 @@ def test_settings_are_kept(tmp_path: Path):
 
 def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    write_settings(tmp_path / "file" / "board.json", Settings())
+    write_settings(tmp_path / "file" / "board.json", BoardSettings())
 
 
 def test_a_session_with_status_files_shows_how_far_it_is():

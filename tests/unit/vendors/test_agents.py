@@ -3,7 +3,7 @@
 import pytest
 
 from callboard.vendors.agents import VENDORS
-from callboard.vendors.settings_agents import INSTALLABLE
+from callboard.vendors.hook_targets import INSTALLABLE
 
 ID = "01a1e07d-442d-7ed3-8fd8-faeada1b81fc"
 
@@ -20,7 +20,7 @@ def test_there_are_four():
 def test_hooks_can_be_installed_into_each():
     assert list(INSTALLABLE) == list(VENDORS)
     for name, one in INSTALLABLE.items():
-        assert (one.title, one.program) == (VENDORS[name].title, VENDORS[name].resuming[0])
+        assert (one.title, one.name) == (VENDORS[name].title, VENDORS[name].resuming[0])
 
 
 @pytest.mark.parametrize(

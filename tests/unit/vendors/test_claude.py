@@ -6,8 +6,10 @@ import pytest
 from tests.unit.board.boards import Board
 from tests.unit.vendors.recordings import recorded
 
+from callboard.events.event_name import Entry
+from callboard.events.json_values import as_object, as_text, objects
 from callboard.vendors.claude.payloads import translate
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.reports import Report
 
 
 def hook(name: str, **fields: Any) -> dict[str, Any]:
@@ -21,10 +23,10 @@ def told(payload: Any) -> Report:
 
 
 def signals(name: str, **fields: Any) -> list[tuple[str, dict[str, Any]]]:
-    return [(one.name, dict(one.details)) for one in told(hook(name, **fields)).signals]
+    return [(one.name, dict(one.payload)) for one in told(hook(name, **fields)).signals]
 
 
-def signal(name: str, **fields: Any) -> Signal:
+def signal(name: str, **fields: Any) -> Entry:
     (found,) = told(hook(name, **fields)).signals
     return found
 
@@ -112,6 +114,25 @@ def test_a_turn_ends_with_what_goes_on():
     ]
 
 
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"error": "overloaded"}, "overloaded"),
+        ({"error": "rate_limit", "error_details": "try later"}, "rate_limit: try later"),
+        ({"error": {"type": "odd"}}, "unknown"),
+    ],
+)
+async def test_a_stop_with_an_error_is_an_error(fields: dict[str, Any], error: str):
+    assert signals("Stop", **fields) == [("stop_failure", {"error": error})]
+    board = Board()
+    plate = await board.payload("claude", hook("Stop", **fields))
+    assert (plate.status, plate.error) == ("error", error)
+
+
+def test_a_stop_without_an_error_is_none():
+    assert signals("Stop", error=None) == signals("Stop", error="") == [("stop", {})]
+
+
 def test_a_client_that_says_nothing_of_the_background_is_not_taken_to_have_none():
     assert signals("Stop") == [("stop", {})]
     assert signals("Stop", background_tasks=[]) == [("stop", {"background": []})]
@@ -160,7 +181,7 @@ def test_a_tool_starts():
 @pytest.mark.parametrize("name", ["PostToolUse", "PostToolUseFailure"])
 def test_a_tool_was_called(name: str):
     found = signal(name, tool_name="Bash", tool_input={}, error="Exit code 3")
-    assert (found.name, found.details["failure"]) == ("tool_call", "Exit code 3")
+    assert (found.name, found.payload["failure"]) == ("tool_call", "Exit code 3")
 
 
 def test_the_end_of_a_step_names_no_tool():
@@ -171,8 +192,8 @@ def test_the_end_of_a_step_names_no_tool():
 def test_answers_are_told():
     response = {"answers": {"Which?": "This", "odd": 5}}
     found = signal("PostToolUse", tool_name="AskUserQuestion", tool_response=response)
-    assert found.details["answers"] == {"Which?": "This"}
-    assert "answers" not in signal("PostToolUse", tool_name="Bash", tool_response=response).details
+    assert found.payload["answers"] == {"Which?": "This"}
+    assert "answers" not in signal("PostToolUse", tool_name="Bash", tool_response=response).payload
 
 
 @pytest.mark.parametrize(("length", "told"), [(600, True), (20_000, True), (20_001, False)])
@@ -184,12 +205,12 @@ def test_a_question_that_can_be_asked_can_be_answered_in_the_terminal(length: in
     found = signal(
         "PostToolUse", tool_name="AskUserQuestion", tool_response={"answers": {question: "Yes"}}
     )
-    assert ("answers" in found.details) is told
+    assert ("answers" in found.payload) is told
 
 
 def test_what_happens_in_a_subagent_says_so():
     found = signal("PreToolUse", tool_name="Bash", agent_id="a1", agent_type="general-purpose")
-    assert found.details["subagent"] == "a1"
+    assert found.payload["subagent"] == "a1"
 
 
 def test_subagents_begin_and_end():
@@ -209,7 +230,7 @@ def test_a_subagent_that_is_none_is_only_heard(fields: dict[str, Any]):
 )
 def test_hooks_that_say_nothing_of_the_status_are_heard(name: str):
     found = signal(name, message="x", notification_type="permission_prompt")
-    assert (found.name, found.details["hook"]) == ("hook_heard", name)
+    assert (found.name, found.payload["hook"]) == ("hook_heard", name)
 
 
 # ---------------------------------------------------------------------- todos
@@ -218,9 +239,9 @@ def test_hooks_that_say_nothing_of_the_status_are_heard(name: str):
 def test_tasks_are_todos():
     created = signal("TaskCreated", task_id="1", task_subject="Write")
     completed = signal("TaskCompleted", task_id="1", task_subject="Write")
-    assert created.details["todo"] == {"id": "1", "text": "Write"}
-    assert completed.details["todo"] == {"id": "1", "text": "Write", "status": "completed"}
-    assert signal("TaskCreated").details == {"hook": "TaskCreated"}
+    assert created.payload["todo"] == {"id": "1", "text": "Write"}
+    assert completed.payload["todo"] == {"id": "1", "text": "Write", "status": "completed"}
+    assert signal("TaskCreated").payload == {"hook": "TaskCreated"}
 
 
 @pytest.mark.parametrize(
@@ -262,14 +283,14 @@ def test_todos_come_from_the_tools_that_write_them(
 ):
     found = signal("PostToolUse", tool_name=tool, tool_input=given, tool_response=response)
     assert {
-        key: found.details[key] for key in ("todo", "todos") if key in found.details
+        key: found.payload[key] for key in ("todo", "todos") if key in found.payload
     } == expected
 
 
 def test_a_subagents_own_list_is_not_the_sessions():
     todos = {"todos": [{"content": "A", "status": "pending"}]}
     found = signal("PostToolUse", tool_name="TodoWrite", tool_input=todos, agent_id="a1")
-    assert "todos" not in found.details
+    assert "todos" not in found.payload
 
 
 # ---------------------------------------------------------------------- what is asked
@@ -302,7 +323,7 @@ def test_a_sentence_says_what_is_asked(tool: Any, given: Any, sentence: str):
     report = asked(tool, given)
     assert report.request is not None
     assert report.request.prompt == sentence
-    assert report.signals[0].details["asks"] == sentence
+    assert report.signals[0].payload["asks"] == sentence
 
 
 def test_a_permission_offers_what_the_client_proposes():
@@ -326,13 +347,13 @@ def test_a_yes_for_good_is_never_a_yes_to_everything():
     ]
     request = told(payload).request
     assert request is not None
-    assert [one["type"] for one in request.config["suggestions"]] == ["addDirectories"]
+    assert [one["type"] for one in objects(request.config["suggestions"])] == ["addDirectories"]
 
 
 def test_a_hook_of_a_subagent_is_not_held():
     report = asked("Bash", {"command": "ls"}, agent_id="a1", callboard={"hold": "h1"})
     assert report.request is None
-    assert report.signals[0].details["asks"] == "Run: ls"
+    assert report.signals[0].payload["asks"] == "Run: ls"
 
 
 def test_one_question_with_one_answer_has_options():
@@ -369,8 +390,9 @@ def test_a_huge_input_is_shown_in_part_and_says_so():
     request = asked("Write", {"file_path": "/p/a", "content": "x" * 1_000_000}).request
     assert request is not None
     assert request.config["truncated"] is True
-    assert request.config["toolInput"]["file_path"] == "/p/a"
-    content = request.config["toolInput"]["content"]
+    kept = as_object(request.config["toolInput"])
+    assert kept["file_path"] == "/p/a"
+    content = as_text(kept["content"])
     assert "characters not shown" in content
     assert len(content) <= 4000
     assert content.endswith("xxx")
@@ -411,7 +433,7 @@ def test_what_belongs_to_no_session_is_nothing(payload: Any):
 @pytest.mark.parametrize("name", [None, 5, "", [], {}, "x" * 1000])
 def test_a_hook_without_a_name_is_heard(name: Any):
     (found,) = told({"session_id": "s1", "hook_event_name": name}).signals
-    assert (found.name, found.details) == ("hook_heard", {"hook": "unknown"})
+    assert (found.name, found.payload) == ("hook_heard", {"hook": "unknown"})
 
 
 ODD = [None, 5, -1.5, True, "", "text", "\ud800", [], [None, 1], {}, {"a": {}}, 10**40]

@@ -38,7 +38,7 @@ def test_a_hook_of_a_subagent_is_not_held():
     )
     assert report is not None
     assert report.request is None
-    assert report.signals[0].details["asks"] == "Run: ls"
+    assert report.signals[0].payload["asks"] == "Run: ls"
 
 
 def test_a_message_to_notify_ends_the_turn():
@@ -54,13 +54,13 @@ def test_a_message_to_notify_ends_the_turn():
     assert report is not None
     assert (report.session_id, report.project_path, report.pid) == ("s1", "/p", 5)
     (signal,) = report.signals
-    assert (signal.name, signal.details) == ("stop", {"message": "Done"})
+    assert (signal.name, signal.payload) == ("stop", {"message": "Done"})
 
 
 def test_a_message_to_notify_of_another_kind_is_heard():
     report = translate({"type": "approval-requested", "thread-id": "s1"})
     assert report is not None
-    assert report.signals[0].details == {"hook": "approval-requested"}
+    assert report.signals[0].payload == {"hook": "approval-requested"}
 
 
 @pytest.mark.parametrize("payload", [None, [], {"thread-id": 5}, {"type": "agent-turn-complete"}])

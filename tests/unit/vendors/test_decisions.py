@@ -1,32 +1,30 @@
 """Answers as each agent wants to hear them."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.interactions import NOON, interaction
 from tests.unit.vendors.recordings import recorded
 
+from callboard.events.json_values import objects
 from callboard.interactions.records import Interaction
+from callboard.interactions.rulings import answers
 from callboard.vendors.agents import VENDORS
+from callboard.vendors.requests import request
 
-MOMENT = datetime(2026, 1, 31, tzinfo=UTC)
 QUESTIONS = [{"question": "Which?", "options": []}, {"question": "With?", "multiSelect": True}]
 RULES = [{"type": "addRules", "rules": [], "behavior": "allow", "destination": "session"}]
 
 
 def resolved(type: str, response: Any, **config: Any) -> Interaction:
-    return Interaction(
-        id="i1", session_id="s1", type=type, prompt="?", options=None, other=False,
-        status="completed", response=response, phase=None, run=None, deadline=None,
-        assigned_to=None, claimed_by=None, claimed_until=None, answered_by="me", via="api",
-        error=None, config=config, transcript=None, duration_ms=None, created_at=MOMENT,
-        resolved_at=MOMENT,
-    )  # fmt: skip
+    return interaction(
+        type=type, status="completed", response=response, config=config, resolved_at=NOON
+    )
 
 
 def decided(agent: str, asked: Interaction) -> Any:
-    said = VENDORS[agent].decision(asked)
+    said: Any = VENDORS[agent].decision(asked)
     if "hookSpecificOutput" not in said:
         return said
     assert set(said) == {"hookSpecificOutput"}
@@ -87,6 +85,53 @@ def test_answers_go_back_with_the_questions():
         "behavior": "allow",
         "updatedInput": {**given, "answers": {"Which?": "A", "With?": "B, C"}},
     }
+
+
+def test_questions_in_the_same_words_are_numbered_and_each_has_its_answer():
+    same = [{"question": "Which?", "header": header, "options": []} for header in ("DB", "OS")]
+    given = {"questions": [*same, {"question": "Which? (2)"}], "metadata": {"source": "x"}}
+    config = request("AskUserQuestion", given, "/p").config
+    asked = [one["question"] for one in objects(config["questions"])]
+    assert asked == ["Which?", "Which? (2)", "Which? (2) (2)"]
+    response = answers(config, {"answers": dict(zip(asked, "ABC", strict=True))})
+    said = decided("claude", resolved("question", response, **config))["updatedInput"]
+    # The client knows an answer by the words of its question, so it gets these words too.
+    assert [one["question"] for one in said["questions"]] == list(said["answers"]) == asked
+    assert [one.get("header") for one in said["questions"]] == ["DB", "OS", None]
+    assert (list(said["answers"].values()), said["metadata"]) == (["A", "B", "C"], {"source": "x"})
+
+
+def test_opencode_gets_both_answers_to_questions_in_the_same_words():
+    payload = {
+        "type": "question.asked",
+        "properties": {"sessionID": "s", "id": "que_1", "questions": [{"question": "Which?"}] * 2},
+    }
+    report = VENDORS["opencode"].translate(payload)
+    assert report is not None
+    assert report.request is not None
+    response = {"answers": {"Which?": "A", "Which? (2)": "B"}}
+    said = decided("opencode", resolved("question", response, **report.request.config))
+    assert said == {"requestID": "que_1", "answers": [["A"], ["B"]]}
+
+
+@pytest.mark.parametrize("odd", ["", None, "x" * 30_000, "no object"])
+def test_opencode_gets_each_answer_in_the_place_of_its_question(odd: str | None):
+    left_out = odd if odd == "no object" else {"question": odd}
+    questions = [left_out, {"question": "Which?"}, left_out, {"question": "When?"}]
+    properties = {"sessionID": "s", "id": "que_1", "questions": questions}
+    report = VENDORS["opencode"].translate({"type": "question.asked", "properties": properties})
+    assert report is not None
+    assert report.request is not None
+    config = report.request.config
+    told: Any = config["questions"]
+    assert [one["question"] for one in told] == ["Which?", "When?"]
+    said = decided(
+        "opencode", resolved("question", {"answers": {"Which?": "A", "When?": "Now"}}, **config)
+    )
+    assert said == {"requestID": "que_1", "answers": [[], ["A"], [], ["Now"]]}
+    declined = {"approved": False, "message": "Ask Ann"}
+    said = decided("opencode", resolved("question", declined, **config))
+    assert said["answers"] == [["Declined: Ask Ann"]] * 4
 
 
 def test_a_question_is_declined_with_a_message():
@@ -172,5 +217,5 @@ def test_opencode_gets_a_reply_to_its_request(response: Any, said: dict[str, str
 def test_opencode_gets_answers_in_the_order_of_its_questions():
     response = {"answers": {"With?": ["B", "C"], "Which?": "A"}}
     asked = resolved("question", response, requestId="que_1", questions=QUESTIONS)
-    said = VENDORS["opencode"].decision(asked)
+    said: Any = VENDORS["opencode"].decision(asked)
     assert said == {"requestID": "que_1", "answers": [["A"], ["B", "C"]]}

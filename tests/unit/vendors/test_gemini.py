@@ -62,7 +62,7 @@ async def test_questions_and_plans_are_told_apart(kind: str, status: str):
 
 def test_other_notifications_are_heard():
     (signal,) = told("Notification", notification_type="Info", message="x").signals
-    assert (signal.name, signal.details["kind"]) == ("hook_heard", "Info")
+    assert (signal.name, signal.payload["kind"]) == ("hook_heard", "Info")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_our_client_says_of_the_time_counts_more():
 def test_its_list_of_things_to_do():
     todos = {"todos": [{"description": "Write", "status": "completed"}, {"description": "Test"}]}
     (signal,) = told("AfterTool", tool_name="write_todos", tool_input=todos).signals
-    assert signal.details["todos"] == [
+    assert signal.payload["todos"] == [
         {"id": "0", "text": "Write", "status": "completed"},
         {"id": "1", "text": "Test"},
     ]
@@ -98,7 +98,7 @@ def test_its_list_of_things_to_do():
 @pytest.mark.parametrize("error", ["boom", {"message": "boom", "type": "x"}])
 def test_a_tool_that_failed(error: Any):
     (signal,) = told("AfterTool", tool_name="x", tool_response={"error": error}).signals
-    assert (signal.name, signal.details["failure"]) == ("tool_call", "boom")
+    assert (signal.name, signal.payload["failure"]) == ("tool_call", "boom")
 
 
 @pytest.mark.parametrize("payload", [None, [], "x", {}, {"session_id": 5}])

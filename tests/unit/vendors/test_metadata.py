@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from callboard.events.event_name import Entry
 from callboard.vendors.metadata import with_sender
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.reports import Report
 
-BARE = Report("claude", "s1", (Signal("stop"),))
+BARE = Report("claude", "s1", (Entry("stop", {}),))
 
 
 def told(callboard: Any) -> Report:

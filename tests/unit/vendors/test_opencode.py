@@ -6,7 +6,7 @@ import pytest
 from tests.unit.board.boards import Board
 
 from callboard.vendors.opencode.payloads import translate
-from callboard.vendors.reports import Report, Request
+from callboard.vendors.reports import HookRequest, Report
 
 
 def event(kind: str, /, *, session: str = "ses_1", **more: Any) -> dict[str, Any]:
@@ -22,10 +22,10 @@ def told(kind: str, /, **more: Any) -> Report:
 
 
 def signals(kind: str, /, **more: Any) -> list[tuple[str, dict[str, Any]]]:
-    return [(one.name, dict(one.details)) for one in told(kind, **more).signals]
+    return [(one.name, dict(one.payload)) for one in told(kind, **more).signals]
 
 
-def asked(kind: str, /, **more: Any) -> Request:
+def asked(kind: str, /, **more: Any) -> HookRequest:
     request = told(kind, **more).request
     assert request is not None
     return request
@@ -109,9 +109,9 @@ def test_a_subagents_session_belongs_to_its_parents():
     report = told("session.created", session="ses_2", info=info)
     assert (report.session_id, report.name) == ("ses_1", None)
     assert report.signals[0].name == "subagent_start"
-    assert report.signals[0].details["subagent"] == "ses_2"
+    assert report.signals[0].payload["subagent"] == "ses_2"
     works = told("tool.execute.before", session="ses_2", parent="ses_1", tool="bash")
-    assert (works.session_id, works.signals[0].details["subagent"]) == ("ses_1", "ses_2")
+    assert (works.session_id, works.signals[0].payload["subagent"]) == ("ses_1", "ses_2")
 
 
 async def test_a_subagent_never_moves_the_status():
@@ -144,7 +144,7 @@ def test_a_turn_that_failed(error: Any, expected: Any):
     payload = event("session.error") | {"properties": {"sessionID": "ses_1", "error": error}}
     report = translate(payload)
     assert report is not None
-    assert [(one.name, dict(one.details)) for one in report.signals] == [expected]
+    assert [(one.name, dict(one.payload)) for one in report.signals] == [expected]
 
 
 async def test_an_error_outlives_the_end_of_its_turn_when_the_plugin_says_so():
@@ -191,7 +191,7 @@ def test_events_that_say_nothing_are_heard():
     part = {"type": "message.part.updated", "properties": {"part": {"sessionID": "ses_1"}}}
     report = translate(part)
     assert report is not None
-    assert report.signals[0].details == {"hook": "message.part.updated"}
+    assert report.signals[0].payload == {"hook": "message.part.updated"}
     assert signals("session.status", status={"type": "of tomorrow"})[0][0] == "hook_heard"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callboard.vendors.claude.registry import all_registered, folder, registered
+from callboard.vendors.claude.registry import registered
 
 ENTRY = {
     "pid": 28918,
@@ -25,31 +25,45 @@ ENTRY = {
 }
 
 
+@pytest.fixture(autouse=True)
+def among(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the client keeps the files."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    return folder
+
+
 def write(among: Path, entry: Any, name: str = "28918.json") -> Path:
     path = among / name
     path.write_text(entry if isinstance(entry, str) else json.dumps(entry), encoding="utf-8")
     return path
 
 
-def test_everything_is_read(tmp_path: Path):
-    write(tmp_path, ENTRY)
-    found = registered(28918, "100639", tmp_path)
+def test_everything_is_read(among: Path):
+    write(among, ENTRY)
+    found = registered(28918, "100639")
     assert found is not None
-    assert (found.pid, found.session_id, found.cwd) == (28918, "s1", "/p")
-    assert (found.proc_start, found.version, found.name) == ("100639", "2.1.325", "proj-2c")
-    assert (found.status, found.waiting_for) == ("waiting", "permission prompt")
-    assert (found.updated_at, found.changed_at) == (3000, 2000)
+    assert (found.session_id, found.proc_start) == ("s1", "100639")
+    assert (found.status, found.changed_at) == ("waiting", 2000)
 
 
-def test_a_process_that_began_at_another_time_is_another_one(tmp_path: Path):
-    write(tmp_path, ENTRY)
-    assert registered(28918, "5", tmp_path) is None
-    assert registered(28918, None, tmp_path) is not None
+def test_without_a_change_of_its_own_the_file_tells_when_it_was_written(among: Path):
+    write(among, ENTRY | {"statusUpdatedAt": None})
+    found = registered(28918)
+    assert found is not None
+    assert found.changed_at == 3000
 
 
-def test_the_start_may_be_a_number(tmp_path: Path):
-    write(tmp_path, ENTRY | {"procStart": 100639})
-    assert registered(28918, "100639", tmp_path) is not None
+def test_a_process_that_began_at_another_time_is_another_one(among: Path):
+    write(among, ENTRY)
+    assert registered(28918, "5") is None
+    assert registered(28918) is not None
+
+
+def test_the_start_may_be_a_number(among: Path):
+    write(among, ENTRY | {"procStart": 100639})
+    assert registered(28918, "100639") is not None
 
 
 @pytest.mark.parametrize(
@@ -69,61 +83,47 @@ def test_the_start_may_be_a_number(tmp_path: Path):
     ],
     ids=lambda content: str(content)[:20],
 )
-def test_a_file_that_is_odd_is_none(tmp_path: Path, content: Any):
-    write(tmp_path, content)
-    assert registered(28918, None, tmp_path) is None
-    assert all_registered(tmp_path) == []
+def test_a_file_that_is_odd_is_none(among: Path, content: Any):
+    write(among, content)
+    assert registered(28918) is None
 
 
-def test_a_status_of_tomorrow_is_not_known(tmp_path: Path):
-    write(tmp_path, ENTRY | {"status": "dreaming", "waitingFor": 5, "updatedAt": "x"})
-    found = registered(28918, None, tmp_path)
+def test_a_status_of_tomorrow_is_not_known(among: Path):
+    write(among, ENTRY | {"status": "dreaming", "statusUpdatedAt": 5.5, "updatedAt": "x"})
+    found = registered(28918)
     assert found is not None
-    assert (found.status, found.waiting_for, found.updated_at) == (None, None, 0)
+    assert (found.status, found.changed_at) == (None, 0)
 
 
-def test_only_files_of_processes_are_read(tmp_path: Path):
-    write(tmp_path, ENTRY)
-    write(tmp_path, ENTRY | {"pid": 7}, "7.json")
-    for name in ("28918.key", "x.json", "007.json", "28918.json.bak", "0.json"):
-        write(tmp_path, ENTRY, name)
-    assert [one.pid for one in all_registered(tmp_path)] == [28918, 7]
+def test_a_pipe_is_not_waited_for(among: Path):
+    os.mkfifo(among / "28918.json")  # Whoever opens it to read waits for ever.
+    assert registered(28918) is None
 
 
-def test_a_key_is_never_opened(tmp_path: Path):
-    write(tmp_path, ENTRY)
-    os.mkfifo(tmp_path / "28918.key")  # Whoever opens it waits for ever.
-    os.mkfifo(tmp_path / "9.json")
-    assert len(all_registered(tmp_path)) == 1
-
-
-def test_a_link_is_not_followed(tmp_path: Path):
-    elsewhere = tmp_path / "elsewhere"
+def test_a_link_is_not_followed(among: Path):
+    elsewhere = among / "elsewhere"
     elsewhere.mkdir()
     target = write(elsewhere, ENTRY)
-    (tmp_path / "28918.json").symlink_to(target)
-    assert registered(28918, None, tmp_path) is None
+    (among / "28918.json").symlink_to(target)
+    assert registered(28918) is None
 
 
-def test_a_file_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    write(tmp_path, ENTRY)
-    assert registered(28918, None, tmp_path) is not None
+def test_a_file_of_somebody_else_is_not_read(among: Path, monkeypatch: pytest.MonkeyPatch):
+    write(among, ENTRY)
+    assert registered(28918) is not None
     owner = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)  # Only root could give the file away.
-    assert registered(28918, None, tmp_path) is None
+    assert registered(28918) is None
 
 
-def test_there_may_be_no_folder(tmp_path: Path):
-    assert all_registered(tmp_path / "none") == []
-    assert registered(1, None, tmp_path / "none") is None
+def test_there_may_be_no_folder(among: Path):
+    among.rmdir()
+    assert registered(1) is None
 
 
-def test_where_the_files_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    assert folder({"CLAUDE_CONFIG_DIR": "/c"}) == Path("/c/sessions")
+def test_where_the_files_are_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    assert folder() == tmp_path / ".claude" / "sessions"
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "c"))
-    (tmp_path / "c" / "sessions").mkdir(parents=True)
-    write(tmp_path / "c" / "sessions", ENTRY)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    (tmp_path / ".claude" / "sessions").mkdir(parents=True)
+    write(tmp_path / ".claude" / "sessions", ENTRY)
     assert registered(28918) is not None

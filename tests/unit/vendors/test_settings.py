@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from callboard.errors import SettingsUnusable
-from callboard.vendors import settings_files as files
+from callboard.events.json_values import is_object
 from callboard.vendors.claude.settings import EVENTS, http_obstacles, obstacles
 from callboard.vendors.codex import payloads as codex_payloads
 from callboard.vendors.codex.settings import obstacles as codex_obstacles
 from callboard.vendors.codex.settings import trusted
-from callboard.vendors.documents import parse
 from callboard.vendors.gemini.settings import obstacles as gemini_obstacles
-from callboard.vendors.settings import Plan, install, uninstall
-from callboard.vendors.settings_agents import INSTALLABLE
-from callboard.vendors.settings_commands import TOKEN_VARIABLE
+from callboard.vendors.hook_targets import INSTALLABLE
+from callboard.vendors.settings import files
+from callboard.vendors.settings.commands import TOKEN_VARIABLE
+from callboard.vendors.settings.installing import InstallPlan, install, uninstall
+from callboard.vendors.settings.jsonc import parse
 
 CLAUDE, CODEX, GEMINI, OPENCODE = (
     INSTALLABLE[name].settings for name in ("claude", "codex", "gemini", "opencode")
@@ -35,12 +36,14 @@ def home(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def plan(home) -> Plan:
-    return Plan(home / "share" / "x.db.hooks", home / "share" / "x.db")
+def plan(home) -> InstallPlan:
+    return InstallPlan(home / "share" / "x.db.hooks", home / "share" / "x.db")
 
 
 def document(path: Path) -> dict[str, Any]:
-    return parse(path.read_text(encoding="utf-8")).value
+    value = parse(path.read_text(encoding="utf-8")).value
+    assert is_object(value)
+    return value
 
 
 def handler(path: Path, event: str) -> dict[str, Any]:
@@ -116,14 +119,14 @@ def test_claude_by_the_spool(home, plan):
 
 def test_claude_without_answers_holds_nothing(home, plan):
     path = CLAUDE.place("user", home)
-    install(CLAUDE, path, Plan(plan.folder, plan.database, answers=False))
+    install(CLAUDE, path, InstallPlan(plan.folder, plan.database, answers=False))
     assert "--hold" not in path.read_text(encoding="utf-8")
     assert "/spool " in handler(path, "PermissionRequest")["command"]
 
 
 def test_claude_by_command(home, plan):
     path = CLAUDE.place("user", home)
-    install(CLAUDE, path, Plan(plan.folder, plan.database, transport="command"))
+    install(CLAUDE, path, InstallPlan(plan.folder, plan.database, transport="command"))
     assert "/spool " not in path.read_text(encoding="utf-8")
     standing = CLAUDE.standing(path.read_text(encoding="utf-8"))
     assert standing is not None
@@ -135,7 +138,9 @@ def test_claude_by_http(home, plan):
     path.parent.mkdir()
     path.write_text('{"env": {"A": "b"}}', encoding="utf-8")
     path.chmod(0o644)
-    install(CLAUDE, path, Plan(plan.folder, plan.database, "http", port=4711, token="cb_secret"))
+    install(
+        CLAUDE, path, InstallPlan(plan.folder, plan.database, "http", port=4711, token="cb_secret")
+    )
     assert handler(path, "Stop") == {
         "type": "http",
         "url": "http://127.0.0.1:4711/hooks/claude",
@@ -187,7 +192,7 @@ def test_codex(home, plan):
         assert handler(path, event)["command"].startswith("exec /bin/sh -c ")
     # Its dialog comes only after the hook: nothing is held, unless that was asked for.
     assert "--hold" not in path.read_text(encoding="utf-8")
-    install(CODEX, path, Plan(plan.folder, plan.database, answers=True))
+    install(CODEX, path, InstallPlan(plan.folder, plan.database, answers=True))
     assert "--hold" in handler(path, "PermissionRequest")["command"]
     standing = CODEX.standing(path.read_text(encoding="utf-8"))
     assert standing is not None
@@ -207,7 +212,7 @@ def test_codex_tells_of_esc(home):
         }
     )
     assert report is not None
-    assert [(one.name, one.details) for one in report.signals] == [
+    assert [(one.name, one.payload) for one in report.signals] == [
         ("turn_idle", {"interrupted": True})
     ]
 
@@ -276,7 +281,7 @@ def test_another_choice_takes_the_place_of_the_old(home, plan):
     for _ in range(2):
         install(CLAUDE, path, plan)
         once.append(path.read_bytes())
-        install(CLAUDE, path, Plan(plan.folder, plan.database, "http", token="cb_x"))
+        install(CLAUDE, path, InstallPlan(plan.folder, plan.database, "http", token="cb_x"))
         assert "/spool " not in path.read_text(encoding="utf-8")
     assert once[0] == once[1]
     assert len(files.backups(path)) <= files.BACKUPS
@@ -286,7 +291,7 @@ def test_another_choice_takes_the_place_of_the_old(home, plan):
 
 def test_hooks_of_an_older_version_and_another_database_are_found(home, plan):
     path = CLAUDE.place("user", home)
-    install(CLAUDE, path, Plan(home / "old" / "y.db.hooks", home / "old" / "y.db"))
+    install(CLAUDE, path, InstallPlan(home / "old" / "y.db.hooks", home / "old" / "y.db"))
     told = document(path)
     told["hooks"]["Gone"] = [{"hooks": [{"type": "command", "command": "sh old # callboard"}]}]
     path.write_text(json.dumps(told, indent=2), encoding="utf-8")
@@ -381,10 +386,10 @@ def test_codex_tells_what_it_trusts(home):
         encoding="utf-8",
     )
     assert trusted(path) == 1
-    assert "features.hooks" in next(codex_obstacles())
+    assert "features.hooks" in next(codex_obstacles("{}"))
     (home / ".codex" / "config.toml").write_text("[", encoding="utf-8")
     assert trusted(path) == 0
-    assert list(codex_obstacles()) == []
+    assert list(codex_obstacles("{}")) == []
 
 
 def test_who_installs_at_once_takes_turns(home, plan):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.vendors import settings_commands as commands
+from callboard.vendors.settings import commands
 
 SHELLS = [one for one in ("sh", "bash", "dash", "zsh") if shutil.which(one)]
 PAYLOAD = b'{"session_id": "s", "hook_event_name": "Stop"}'
@@ -47,7 +47,8 @@ def test_each_way_takes_the_payload_to_the_spool_and_says_nothing(shell, folder)
     ]
     for line in lines:
         assert commands.is_ours({"type": "command", "command": line})
-        done = run(shell, line)
+        # Nobody sits at it, so that nothing waits for an answer.
+        done = run(shell, line, CLAUDE_CODE_SESSION_ATTENDED="0")
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     told = spooled(folder)
     assert len(told) == len(lines)

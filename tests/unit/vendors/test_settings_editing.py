@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.errors import ValidationError
-from callboard.vendors import settings_files as files
-from callboard.vendors.claude.settings import settings
-from callboard.vendors.documents import DEEPEST, Malformed, parse
-from callboard.vendors.documents_editing import add, remove
-from callboard.vendors.settings import Plan, install, uninstall
+from callboard.errors import SettingsUnusable
+from callboard.vendors.claude.settings import ClaudeSettings
+from callboard.vendors.settings import files
+from callboard.vendors.settings.installing import InstallPlan, install, uninstall
+from callboard.vendors.settings.jsonc import DEEPEST, parse
+from callboard.vendors.settings.jsonc_editing import add, remove
 
 HOOK = {"hooks": [{"type": "command", "command": "ours"}]}
 WANTED: dict[str, Any] = {
@@ -128,19 +128,21 @@ def touched(value: dict[str, Any]) -> list[Any]:
 
 @given(written())
 def test_what_is_added_can_be_removed_without_a_trace(text):
-    value = parse(text).value
+    value: Any = parse(text).value
     after = add(text, WANTED)
     left = remove(after, is_ours, nothing)
     if all(touched(value)):
         assert left == text
         assert add(left, WANTED) == after
     else:  # Of what was empty, nobody knows how much space was in it, or that it was there.
-        assert without_empty(parse(left).value) == without_empty(value)
+        rest: Any = parse(left).value
+        assert without_empty(rest) == without_empty(value)
 
 
 @given(written())
 def test_what_is_added_is_all_that_changes(text):
-    value, after = parse(text).value, parse(add(text, WANTED)).value
+    value: Any = parse(text).value
+    after: Any = parse(add(text, WANTED)).value
     for event in WANTED["hooks"]:
         assert after["hooks"][event] == [*value.get("hooks", {}).get(event, []), HOOK]
     assert after["env"] == {**value.get("env", {}), "OURS": "x"}
@@ -168,12 +170,12 @@ def test_install_and_uninstall_leave_every_byte(text, mark):
         folder = Path(name)
         path = folder / "settings.json"
         path.write_bytes(data)
-        plan = Plan(folder / "x.db.hooks", folder / "x.db")
-        assert install(settings(), path, plan).changed
+        plan = InstallPlan(folder / "x.db.hooks", folder / "x.db")
+        assert install(ClaudeSettings(), path, plan).changed
         once, then = path.read_bytes(), path.stat().st_mtime_ns
-        assert not install(settings(), path, plan).changed
+        assert not install(ClaudeSettings(), path, plan).changed
         assert (path.read_bytes(), path.stat().st_mtime_ns) == (once, then)
-        assert uninstall(settings(), path, plan.folder).changed
+        assert uninstall(ClaudeSettings(), path, plan.folder).changed
         assert path.read_bytes() == data
         assert files.backups(path) == []
 
@@ -184,15 +186,15 @@ def test_what_somebody_adds_between_stays(text, added):
         folder = Path(name)
         path = folder / "settings.json"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
-        plan = Plan(folder / "x.db.hooks", folder / "x.db")
-        install(settings(), path, plan)
+        plan = InstallPlan(folder / "x.db.hooks", folder / "x.db")
+        install(ClaudeSettings(), path, plan)
         theirs = {
             "added": added,
             "permissions": {"allow": ["Bash(ls:*)"]},
             "hooks": {"Stop": [HOOK]},
         }
         path.write_text(add(files.read(path).text or "", theirs), encoding="utf-8", newline="")
-        uninstall(settings(), path, plan.folder)
+        uninstall(ClaudeSettings(), path, plan.folder)
         left = parse(files.read(path).text or "").value
         assert left == parse(add(text, theirs)).value
 
@@ -223,7 +225,8 @@ def test_a_comment_that_ends_its_line_stays_on_a_line_of_its_own():
 
 
 def test_of_two_members_with_one_name_the_last_is_meant():
-    assert parse(add('{"hooks": {"x": 1}, "hooks": {}}', WANTED)).value["hooks"] == WANTED["hooks"]
+    value: Any = parse(add('{"hooks": {"x": 1}, "hooks": {}}', WANTED)).value
+    assert value["hooks"] == WANTED["hooks"]
 
 
 BROKEN = {
@@ -245,14 +248,14 @@ BROKEN = {
 @pytest.mark.parametrize(("text", "told"), BROKEN.items())
 def test_an_error_names_the_line_and_the_column(text, told):
     line, column, said = told
-    with pytest.raises(Malformed, match=f"line {line}, column {column}: ") as caught:
+    with pytest.raises(SettingsUnusable, match=f"line {line}, column {column}: ") as caught:
         parse(text)
     assert said in caught.value.message
 
 
 @pytest.mark.parametrize("value", ["[]", '"hooks"', "1", "null"])
 def test_only_objects_can_be_added_to(value):
-    with pytest.raises(ValidationError, match="hooks is not an object"):
+    with pytest.raises(SettingsUnusable, match="hooks is not an object"):
         add(f'{{"hooks": {value}}}', WANTED)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import SettingsUnusable
-from callboard.vendors import settings_files as files
+from callboard.vendors.settings import files
 
 
 @pytest.fixture

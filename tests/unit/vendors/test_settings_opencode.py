@@ -13,8 +13,8 @@ import pytest
 
 from callboard.courier.delivery import MOST_BYTES
 from callboard.vendors.opencode.payloads import translate
-from callboard.vendors.opencode.settings import settings
-from callboard.vendors.settings import Plan, install
+from callboard.vendors.opencode.settings import OpencodeSettings
+from callboard.vendors.settings.installing import InstallPlan, install
 
 NODE = shutil.which("node")
 
@@ -48,7 +48,7 @@ def played(tmp_path: Path, folder: Path, *calls: list[Any], answers: bool = True
     """Install the plugin, and call it as opencode would; gives what it sent to opencode."""
     assert NODE is not None, "the tests need Node, as CONTRIBUTING.md says"
     path = tmp_path / "plugin" / "callboard.js"
-    install(settings(), path, Plan(folder, folder.parent / "x.db", answers=answers))
+    install(OpencodeSettings(), path, InstallPlan(folder, folder.parent / "x.db", answers=answers))
     module = path.with_suffix(".mjs")
     shutil.copy(path, module)
     (tmp_path / "driver.mjs").write_text(DRIVER, encoding="utf-8")
@@ -270,6 +270,7 @@ def test_where_no_server_ever_was_the_spool_is_told(tmp_path, folder):
     assert [one["type"] for one in told(folder)] == ["session.resumed", "permission.asked"]
 
 
+@pytest.mark.long
 def test_while_no_server_is_found_the_spool_is_told_once(tmp_path, folder, board):
     board.refuse = 7  # For more than three seconds.
     sent = played(tmp_path, folder, event("permission.asked", id="per_1"), ["replies", 1])

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from callboard.vendors.claude.transcript import LONGEST_END, Call, CallResult, call_result, calls_of
+from callboard.vendors.claude.transcript import (
+    LONGEST_END,
+    CallResult,
+    ToolUse,
+    call_result,
+    calls_of,
+    turn_end,
+)
+from callboard.vendors.turns import TurnEnd
 
 REJECTED = "The user doesn't want to proceed with this tool use."
 BY_USER = {"decision": "accept", "source": "user_temporary"}
@@ -105,8 +113,8 @@ def test_the_calls_of_a_tool_and_when_they_were_made(tmp_path: Path):
         called("t3", command="pwd") | {"timestamp": "noon"},
     )
     assert calls_of(path, "Bash") == [
-        Call("t1", "Bash", {"command": "ls"}, 1_769_860_800_000),
-        Call("t3", "Bash", {"command": "pwd"}, None),
+        ToolUse("t1", "Bash", {"command": "ls"}, 1_769_860_800_000),
+        ToolUse("t3", "Bash", {"command": "pwd"}, None),
     ]
 
 
@@ -134,3 +142,31 @@ def test_what_cannot_be_read_says_nothing(tmp_path: Path, name: str):
         os.mkfifo(tmp_path / name)
     assert call_result(tmp_path / name, "t1") is None
     assert calls_of(tmp_path / name, "Bash") == []
+
+
+NOON = 1_769_860_800_000
+ESC = user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
+SNAPSHOT = {"type": "attachment", "attachment": {"type": "prompt_snapshot", "text": "user"}}
+
+
+def stopped(why: str | None, **more: Any) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"stop_reason": why, "content": []}, **more}
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([stopped("tool_use"), ESC, SNAPSHOT, {"type": "last-prompt"}], TurnEnd(NOON, True)),
+        ([user("hi"), stopped("end_turn"), {"type": "system"}], TurnEnd(NOON, False)),
+        ([ESC, user("go on")], None),
+        ([stopped("end_turn"), stopped("tool_use")], None),
+        ([stopped("tool_use"), stopped(None)], None),
+        ([stopped("tool_use"), stopped("end_turn", isSidechain=True)], None),
+        ([ESC, user("a reminder", isMeta=True)], TurnEnd(NOON, True)),
+        ([user("[Request interrupted by user] is what I typed")], None),
+        ([], None),
+    ],
+)
+def test_whether_a_turn_is_over(tmp_path: Path, records: list[Any], expected: TurnEnd | None):
+    timed = [{**one, "timestamp": "2026-01-31T12:00:00.000Z"} for one in records]
+    assert turn_end(written(tmp_path / "t.jsonl", *timed)) == expected

@@ -8,6 +8,8 @@ import { Decline } from './Decline'
 
 interface Props {
   readonly questions: ReadonlyArray<AgentQuestion>
+  /** How many more the agent asked than are shown. */
+  readonly omitted: number
   readonly keys: boolean
   readonly disabled: boolean
   /** Whether there is little room. */
@@ -17,7 +19,7 @@ interface Props {
 }
 
 /** The questions of a coding agent: options, several of them where that is allowed, own words. */
-export function Questions({ questions, keys, disabled, compact, answer, decline }: Props) {
+export function Questions({ questions, omitted, keys, disabled, compact, answer, decline }: Props) {
   const [chosen, setChosen] = useState<Readonly<Record<string, Chosen>>>({})
   const answers = answersOf(questions, chosen)
   const send = (event: FormEvent) => {
@@ -39,6 +41,7 @@ export function Questions({ questions, keys, disabled, compact, answer, decline 
           onChange={(one) => setChosen((all) => ({ ...all, [question.question]: one }))}
         />
       ))}
+      <Omitted count={omitted} what="question" />
       <div className="row">
         <button
           type="submit"
@@ -56,6 +59,21 @@ export function Questions({ questions, keys, disabled, compact, answer, decline 
 
 function missing(questions: ReadonlyArray<AgentQuestion>): string {
   return questions.length > 1 ? 'Answer every question.' : 'Choose an option, or write an answer.'
+}
+
+interface OmittedProps {
+  readonly count: number
+  readonly what: string
+}
+
+function Omitted({ count, what }: OmittedProps) {
+  if (count === 0) return null
+  const more = count === 1 ? `1 more ${what} is` : `${count} more ${what}s are`
+  return (
+    <p className="quiet" role="note">
+      {more} too long to show, or too many. Answer in the agent’s own terminal to see all.
+    </p>
+  )
 }
 
 interface OneProps {
@@ -76,7 +94,7 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
         {question.multiSelect && <span className="quiet"> Choose one or more.</span>}
       </legend>
       <div className="asking__options">
-        {question.options.map(({ label, description }, index) => (
+        {question.options.map(({ label, description, preview }, index) => (
           <label key={label} className="asking__option">
             <input
               type={question.multiSelect ? 'checkbox' : 'radio'}
@@ -87,12 +105,14 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
             <span className="grow">
               <strong>{visible(label)}</strong>
               {description && <span className="quiet">{visible(description)}</span>}
+              {preview && <pre className="asking__preview">{visible(preview)}</pre>}
             </span>
             {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
             {keys && index < 9 && <Key at={index + 1} label={label} choose={choose} />}
           </label>
         ))}
       </div>
+      <Omitted count={question.omitted} what="option" />
       <label className="field">
         <span className="field__hint">
           {question.options.length > 0 ? 'Or in your own words' : 'Your answer'}

@@ -1,5 +1,6 @@
 import { useId, useState } from 'react'
 import { KeyHint } from '../parts/KeyHint'
+import { MessageField } from '../parts/MessageField'
 import { Blocked } from '../reading/Blocked'
 import { useAllowed } from '../reading/useAllowed'
 import { useShortcut } from '../shell/shortcuts'
@@ -27,22 +28,42 @@ interface Props {
 }
 
 const WORDS = {
-  permission: { yes: 'Allow', no: 'Deny', word: 'message' },
-  plan: { yes: 'Approve plan', no: 'Keep planning', word: 'feedback' },
+  permission: {
+    yes: 'Allow',
+    no: 'Deny',
+    word: 'message',
+    label: 'Feedback for the agent',
+    folded: 'Deny with feedback…',
+  },
+  plan: {
+    yes: 'Approve plan',
+    no: 'Keep planning',
+    word: 'feedback',
+    label: 'Requested changes',
+    folded: 'Request changes…',
+  },
 } as const
 
 /** Yes or no to a coding agent, with a message to it, and a rule where it proposes one. */
 export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule }: Props) {
   const [text, setText] = useState('')
   const why = useId()
-  const { yes, no, word } = WORDS[type]
+  const { yes, no, word, label, folded } = WORDS[type]
   // A no needs no reading; a yes is for all of it.
   const { isAllowed, only } = useAllowed(yes, !ask.truncated)
   const deny = () => rule({ approved: false, ...(text.trim() && { [word]: text.trim() }) })
   const allow = () => only(() => rule({ approved: true }))
   const rules = rulesOf(ask.suggestions)
   const size = compact ? '' : 'button--large'
-  const remark = <Remark type={type} text={text} setText={setText} deny={deny} />
+  const remark = (
+    <MessageField
+      label={label}
+      hint={`Sent to the agent with “${no}”. Ctrl + Enter sends both.`}
+      text={text}
+      onChange={setText}
+      send={() => text.trim() && !disabled && deny()}
+    />
+  )
   return (
     <div className={compact ? 'ruling ruling--compact' : 'ruling'}>
       <div className="row">
@@ -62,7 +83,7 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
       </div>
       {compact ? (
         <details className="folded">
-          <summary>{type === 'plan' ? 'Request changes…' : 'Deny with feedback…'}</summary>
+          <summary>{folded}</summary>
           {remark}
         </details>
       ) : (
@@ -78,36 +99,6 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         />
       )}
       {keys && <Keys yes={yes} no={no} allow={allow} deny={deny} />}
-    </div>
-  )
-}
-
-interface RemarkProps {
-  readonly type: Props['type']
-  readonly text: string
-  readonly setText: (text: string) => void
-  readonly deny: () => void
-}
-
-function Remark({ type, text, setText, deny }: RemarkProps) {
-  const id = useId()
-  return (
-    <div className="field ruling__remark">
-      <label htmlFor={id}>{type === 'plan' ? 'Requested changes' : 'Feedback for the agent'}</label>
-      <textarea
-        id={id}
-        className="input"
-        rows={1}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim()) deny()
-          if (event.key === 'Escape') event.currentTarget.blur()
-        }}
-      />
-      <span className="field__hint">
-        {`Sent to the agent with “${WORDS[type].no}”. Ctrl + Enter sends both.`}
-      </span>
     </div>
   )
 }

@@ -4,8 +4,17 @@ import type { Interaction } from '../server/types'
 export interface AgentQuestion {
   readonly question: string
   readonly header: string
-  readonly options: ReadonlyArray<{ readonly label: string; readonly description: string }>
+  readonly options: ReadonlyArray<AgentOption>
   readonly multiSelect: boolean
+  /** How many options were left out because they are too long, or too many. */
+  readonly omitted: number
+}
+
+/** What can be chosen; the preview shows what choosing it looks like. */
+export interface AgentOption {
+  readonly label: string
+  readonly description: string
+  readonly preview: string
 }
 
 /** What a coding agent asks, as far as it is told. */
@@ -17,6 +26,8 @@ export interface Ask {
   readonly toolInput: Readonly<Record<string, unknown>>
   readonly suggestions: ReadonlyArray<unknown>
   readonly questions: ReadonlyArray<AgentQuestion>
+  /** How many questions were left out because they are too long, or too many. */
+  readonly omitted: number
   readonly plan: string | null
   readonly cwd: string | null
   /** Whether only a part is known here: then nobody can have read the rest. */
@@ -41,6 +52,7 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
     toolInput,
     suggestions: listOf(config.suggestions),
     questions: listOf(config.questions ?? toolInput.questions).map(questionOf),
+    omitted: countOf(config.omitted),
     plan,
     cwd: textOf(config.cwd),
     truncated: config.truncated === true && !isWhole(config.plan),
@@ -61,19 +73,28 @@ function isWhole(plan: unknown): boolean {
 }
 
 function questionOf(told: unknown): AgentQuestion {
-  const { question, header, options, multiSelect } = objectOf(told)
+  const { question, header, options, multiSelect, omitted } = objectOf(told)
   return {
     question: textOr(question, ''),
     header: textOr(header, ''),
     options: listOf(options).map(optionOf),
     multiSelect: multiSelect === true,
+    omitted: countOf(omitted),
   }
 }
 
-function optionOf(told: unknown) {
-  if (typeof told === 'string') return { label: told, description: '' }
-  const { label, description } = objectOf(told)
-  return { label: textOr(label, ''), description: textOr(description, '') }
+function optionOf(told: unknown): AgentOption {
+  if (typeof told === 'string') return { label: told, description: '', preview: '' }
+  const { label, description, preview } = objectOf(told)
+  return {
+    label: textOr(label, ''),
+    description: textOr(description, ''),
+    preview: textOr(preview, ''),
+  }
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
 }
 
 /** An object as it is, and anything else as an empty one. */

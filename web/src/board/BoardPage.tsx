@@ -1,5 +1,7 @@
-import { useBoard } from '@callboard/react'
+import { useBoard, useWorkflowClient } from '@callboard/react'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
 import { navigate, useParameter } from '../router/navigation'
@@ -9,6 +11,10 @@ import type { Plate } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
 import { fits } from './names'
 import { PlateCard } from './PlateCard'
+
+const LOOK_EVERY_MS = 5_000
+/** Reports that are older than this and not shown are worth a word. */
+const BEHIND_MS = 2_000
 
 /** Every coding agent's session, those that want a person first. */
 export function BoardPage() {
@@ -26,7 +32,7 @@ export function BoardPage() {
         <div>
           <h1>Board</h1>
           <p className="quiet" role="status">
-            {isLoading ? 'Looking …' : summary(plates, needy.length)}
+            {isLoading ? 'Loading…' : summary(plates, needy.length)}
           </p>
         </div>
         {plates.length > 0 && (
@@ -49,18 +55,17 @@ export function BoardPage() {
         )}
       </header>
       {problem && <Problem error={problem} onRetry={refetch} />}
+      <CatchingUp />
       {!isLoading && !problem && plates.length === 0 && <NoPlates />}
       {plates.length > 0 && shown.length === 0 && (
-        <Empty title="No plate fits">
-          <p>Search for less.</p>
+        <Empty title="No matching agents">
+          <p>Try another search.</p>
         </Empty>
       )}
       <Cards plates={open} />
       {closed.length > 0 && (
         <details className="board__closed" open={Boolean(q) || undefined}>
-          <summary>
-            {closed.length === 1 ? 'One that is closed' : `${closed.length} that are closed`}
-          </summary>
+          <summary>{`${closed.length} closed`}</summary>
           <ul className="board">
             {closed.map((plate) => (
               <li key={plate.plateId}>
@@ -103,12 +108,30 @@ function Cards({ plates }: { readonly plates: ReadonlyArray<Plate> }) {
   )
 }
 
+/** That agents have reported more than the board shows, while the server reads a backlog. */
+function CatchingUp() {
+  const client = useWorkflowClient()
+  const { data } = useQuery({
+    queryKey: ['backlog'],
+    queryFn: ({ signal }) => client.getBacklog(signal),
+    refetchInterval: LOOK_EVERY_MS,
+  })
+  if (!data?.oldestAt || Date.now() - Date.parse(data.oldestAt) < BEHIND_MS) return null
+  const reports = data.hooks === 1 ? 'One report' : `${data.hooks.toLocaleString('en')} reports`
+  return (
+    <p className="notice" role="status">
+      <strong>Catching up.</strong> {reports} from agents not shown yet; the oldest arrived{' '}
+      <Ago moment={data.oldestAt} />.
+    </p>
+  )
+}
+
 function summary(plates: ReadonlyArray<Plate>, needy: number): string {
   const open = plates.filter((plate) => plate.status !== 'closed').length
-  if (plates.length === 0) return 'Coding agents on this machine, and which of them want you.'
-  const many = open === 1 ? 'One agent is here' : `${open || 'No'} agents are here`
-  if (needy === 0) return `${many}. None wants you.`
-  return `${many}. ${needy === 1 ? 'One wants you' : `${needy} want you`}.`
+  if (plates.length === 0) return 'Coding agents on this machine, and which of them need you.'
+  const many = open === 1 ? '1 agent' : `${open || 'No'} agents`
+  if (needy === 0) return `${many} · none need you`
+  return `${many} · ${needy === 1 ? '1 needs you' : `${needy} need you`}`
 }
 
 function NoPlates() {

@@ -109,11 +109,11 @@ function NameDialog({ plate, rename, onClose }: NameProps) {
             maxLength={200}
             onChange={(event) => setName(event.target.value)}
           />
-          <span className="field__hint">Without a name it is called like its project.</span>
+          <span className="field__hint">Defaults to the project name.</span>
         </div>
         <div className="dialog__foot">
           <button type="button" className="button" onClick={onClose}>
-            Not now
+            Cancel
           </button>
           <button type="submit" className="button button--lamp">
             Name it

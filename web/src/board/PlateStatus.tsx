@@ -20,12 +20,12 @@ const SAID: Readonly<Record<string, Said>> = {
   },
   running: { word: 'Running', look: 'running', shape: <path d="M3 1.8v8.4L10.2 6z" /> },
   awaiting_input: {
-    word: 'Asks you',
+    word: 'Has a question',
     look: 'waiting',
     shape: <path d="M3.4 4.1a2.6 2.6 0 1 1 3.7 2.4c-.8.4-1.1.8-1.1 1.6M6 10.6v.2" {...stroke} />,
   },
   awaiting_approval: {
-    word: 'Wants a yes',
+    word: 'Needs approval',
     look: 'waiting',
     shape: <path d="M6 .8 11.2 6 6 11.2.8 6z" />,
   },
@@ -57,10 +57,14 @@ const SAID: Readonly<Record<string, Said>> = {
   },
 }
 
+const UNASKED: ReadonlySet<string> = new Set(['starting', 'running', 'idle'])
+
 /** How a plate stands, told more closely where more is known than its status. */
 export function standing(
-  plate: Pick<Plate, 'status' | 'unseen' | 'interrupted' | 'background'>,
+  plate: Pick<Plate, 'status' | 'waitingFor' | 'unseen' | 'interrupted' | 'background'>,
 ): string {
+  // The dialog of a subagent leaves the status of its session as it is.
+  if (plate.waitingFor !== null && UNASKED.has(plate.status)) return 'awaiting_approval'
   if (plate.status !== 'idle') return plate.status
   if (plate.background.length > 0) return 'background'
   if (plate.interrupted) return 'interrupted'

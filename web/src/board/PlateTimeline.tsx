@@ -17,7 +17,7 @@ export function PlateTimeline({ plateId }: { readonly plateId: string }) {
     const told = quiet ? events.filter((event) => event.name !== 'hook_heard') : events
     return [...told].reverse()
   }, [events, quiet])
-  useShortcut('Timeline', 'r', 'Every hook, or what they mean', () => setQuiet((now) => !now))
+  useShortcut('Timeline', 'r', 'Summary or raw hooks', () => setQuiet((now) => !now))
   const problem = problemOf(error, events.length > 0)
   return (
     <section className="panel timeline" aria-label="Timeline">
@@ -28,12 +28,12 @@ export function PlateTimeline({ plateId }: { readonly plateId: string }) {
             Told
           </button>
           <button type="button" aria-pressed={!quiet} onClick={() => setQuiet(false)}>
-            Every hook
+            Raw hooks
           </button>
         </div>
       </header>
       {problem && <Problem error={problem} />}
-      {isLoading && <p className="panel__body quiet">Looking …</p>}
+      {isLoading && <p className="panel__body quiet">Loading…</p>}
       <Lines events={shown} />
     </section>
   )

@@ -23,7 +23,9 @@ export function describePlate(event: SerializedEvent): Line {
 const TELLERS: Readonly<Record<string, Teller>> = {
   session_start: (p) => line('good', 'A session began', sourceOf(p)),
   prompt_submit: (p) =>
-    p.origin === 'self' ? line('agent', 'It woke itself') : line('person', 'Prompt', p.prompt),
+    p.origin === 'self'
+      ? line('agent', 'Resumed automatically')
+      : line('person', 'Prompt', p.prompt),
   tool_start: (p) => line('agent', `Uses ${p.toolName ?? 'a tool'}`, inputOf(p)),
   tool_call: (p) =>
     p.failure
@@ -40,7 +42,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
     line('person', SETTLED[String(p.outcome)] ?? 'Outcome known', shownBy(p)),
   subagent_start: (p) => line('phase', 'A subagent began', p.subagent),
   subagent_stop: (p) => line('phase', 'A subagent is done', p.subagent),
-  compact: () => line('plain', 'The conversation was made shorter'),
+  compact: () => line('plain', 'Context compacted'),
   session_end: (p) => line('phase', 'The session ended', p.reason),
   process_exit: (p) => line('phase', 'Its process ended', p.reason),
   health_check_recovery: () =>
@@ -89,6 +91,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 function changed(p: Payload): string {
   if (typeof p.name === 'string') return p.name ? `Named ${p.name}` : 'The name was taken away'
   if (typeof p.pinned === 'boolean') return p.pinned ? 'Pinned' : 'Unpinned'
+  if (typeof p.gitBranch === 'string') return `Branch ${p.gitBranch}`
   if (typeof p.seen === 'boolean') return p.seen ? 'Seen' : 'Marked as not seen'
   return 'Changed'
 }

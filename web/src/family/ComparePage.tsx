@@ -26,7 +26,7 @@ export function ComparePage({ left, right }: Props) {
     <div className="page">
       <header>
         <div>
-          <h1>Side by side</h1>
+          <h1>Compare sessions</h1>
           <p className="quiet">
             {shared > 0 ? `The first ${shared} events are shared.` : 'They share no event.'}{' '}
             <Link to={to.compare(right, left)}>Swap them</Link>

@@ -15,7 +15,7 @@ export function FamilyPage({ id }: { readonly id: string }) {
     <div className="page">
       <header>
         <div>
-          <h1>Family</h1>
+          <h1>Forks</h1>
           <p className="quiet">
             Every session that shares its beginning with <Link to={to.session(id)}>{id}</Link>.
             Choose two to see them side by side.

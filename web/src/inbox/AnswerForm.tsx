@@ -1,4 +1,4 @@
-import { Forbidden } from '@callboard/react'
+import { Conflict, Forbidden } from '@callboard/react'
 import { askOf } from '../asks/ask'
 import { Decline } from '../asks/Decline'
 import { Questions } from '../asks/Questions'
@@ -7,9 +7,17 @@ import { forget } from '../forms/useKept'
 import { Decision } from '../interactive/Decision'
 import { useDecision } from '../interactive/useDecision'
 import { decisionsOf, wantedOf } from '../interactive/wanted'
+import { isSettling, noteAnswered } from '../outbox/moving'
+import { UndoButton } from '../outbox/Outbox'
+import { canWait, hold, useOutbox } from '../outbox/outbox'
+import { isShown, useShowing } from '../outbox/shown'
+import { say } from '../parts/Toasts'
+import { firstLine } from '../parts/visible'
+import { titleOf } from '../prompts/folding'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
 import { mannerOf } from './manner'
+import { useAnswerBar } from './useAnswerBar'
 import { Options, TextAnswer, Verdicts } from './ways'
 
 interface Props {
@@ -20,42 +28,63 @@ interface Props {
   readonly compact?: boolean
   /** Told when an answer did not count, and with null when a new one is tried. */
   readonly onRefused: (error: Error | null) => void
+  /** Told when an answer is given that can still be taken back. */
+  readonly onHeld?: () => void
 }
 
 /** The ways to answer a question: with one click, one key, a text, or a form. */
-export function AnswerForm({ question, keys, compact = false, onRefused }: Props) {
-  const { mutate, isPending } = useAnswer()
+export function AnswerForm({ question, keys, compact = false, onRefused, onHeld }: Props) {
+  const { id } = question
+  const { mutateAsync, isPending } = useAnswer()
+  const held = useOutbox().find((one) => one.id === id)
+  const isBusy = isPending || held !== undefined
+  const bar = useAnswerBar(isSticky(question) && !compact)
+  useShowing(id)
   const answer: Send = (given, onError) => {
-    if (isPending) return
+    if (isBusy || isSettling()) return
     onRefused(null)
-    mutate(
-      { id: question.id, ...given },
-      {
-        onSuccess: () => forget(keptAs(question)),
-        onError: (error) => {
+    noteAnswered(id)
+    const send = () =>
+      mutateAsync({ id, ...given }).then(
+        () => forget(keptAs(question)),
+        (error: Error) => {
           onError?.(error)
           onRefused(error)
+          if (!isShown(id) && !(error instanceof Conflict)) {
+            say(`Your answer was not sent. ${error.message}`)
+          }
         },
-      },
-    )
+      )
+    // A coding agent waits for its answer, and shows what it did with it.
+    if (askOf(question) || !canWait(given, question.deadline)) return void send()
+    hold({ id, title: titleOf(firstLine(question.prompt)), given, send })
+    onHeld?.()
   }
   return (
-    <div className="answers">
-      <Ways {...{ question, keys, compact, answer, onRefused }} disabled={isPending} />
-      {isPending && (
-        <p className="quiet" role="status">
-          Sending…
-        </p>
+    <div className={bar ? 'answers answers--sticky' : 'answers'} ref={bar}>
+      <Ways {...{ question, keys, compact, answer, onRefused }} disabled={isBusy} />
+      {isBusy && (
+        <div className="row answers__sending" role="status">
+          <span>Sending…</span>
+          {held && !held.isSending && <UndoButton id={id} keys={keys} />}
+        </div>
       )}
     </div>
   )
+}
+
+const STICKY: ReadonlySet<string> = new Set(['verdict', 'option', 'text'])
+
+/** Forms can be higher than the window, and calls of agents are never long: these stay in place. */
+function isSticky(question: Interaction): boolean {
+  return STICKY.has(mannerOf(question))
 }
 
 const keptAs = (question: Interaction) => `callboard.answer.${question.id}`
 
 type Send = (given: Omit<Answer, 'id'>, onError?: (error: Error) => void) => void
 
-interface WaysProps extends Required<Props> {
+interface WaysProps extends Required<Omit<Props, 'onHeld'>> {
   readonly disabled: boolean
   readonly answer: Send
 }
@@ -158,10 +187,10 @@ function AgentRuling(props: WaysProps) {
 
 function AgentQuestions(props: WaysProps) {
   const { question, keys, disabled, compact, answer } = props
-  const questions = askOf(question)?.questions ?? []
+  const { questions = [], omitted = 0 } = askOf(question) ?? {}
   if (questions.length === 0) return <FreeText {...props} label="Your answer" />
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
   const decline = (message: string) =>
     answer({ value: { approved: false, ...(message && { message }) } })
-  return <Questions {...{ questions, keys, disabled, compact, decline }} answer={send} />
+  return <Questions {...{ questions, omitted, keys, disabled, compact, decline }} answer={send} />
 }

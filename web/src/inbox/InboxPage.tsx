@@ -9,6 +9,7 @@ import { BackIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
 import { firstLine, visible } from '../parts/visible'
+import { titleOf } from '../prompts/folding'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
@@ -33,7 +34,7 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
       <header>
         <div>
           <h1>Inbox</h1>
-          <p className="quiet">{isLoading ? 'Looking …' : summary(sorted.length, hasMore)}</p>
+          <p className="quiet">{isLoading ? 'Loading…' : summary(sorted.length, hasMore)}</p>
         </div>
         <NotificationSwitch />
       </header>
@@ -50,14 +51,19 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
 }
 
 function Chosen({ selection }: { readonly selection: Selection }) {
-  const { shown, error, hasNext, move } = selection
+  const { shown, error, hasNext, move, moveOn } = selection
   return (
     <div className="inbox__detail">
       <Link className="button button--plain inbox__back" to={to.inbox()}>
         <BackIcon /> All questions
       </Link>
       {shown && (
-        <QuestionDetail key={shown.id} question={shown} onNext={hasNext ? () => move(1) : null} />
+        <QuestionDetail
+          key={shown.id}
+          question={shown}
+          onNext={hasNext ? () => move(1) : null}
+          onHeld={moveOn}
+        />
       )}
       {error && <Problem error={error} />}
     </div>
@@ -65,8 +71,8 @@ function Chosen({ selection }: { readonly selection: Selection }) {
 }
 
 function summary(count: number, more: boolean): string {
-  if (count === 0) return 'Nobody waits for you.'
-  return count === 1 ? 'One question waits.' : `${more ? 'More than ' : ''}${count} questions wait.`
+  if (count === 0) return 'You’re all caught up.'
+  return count === 1 ? '1 open question' : `${more ? 'More than ' : ''}${count} open questions`
 }
 
 interface ListProps {
@@ -86,7 +92,7 @@ function QuestionList({ questions, chosen }: ListProps) {
               className="slip"
               aria-current={question.id === chosen ? 'true' : undefined}
             >
-              <span className="slip__prompt">{firstLine(question.prompt)}</span>
+              <span className="slip__prompt">{titleOf(firstLine(question.prompt))}</span>
               <span className="slip__about">
                 <span>{aboutOf(question)}</span>
                 <span aria-hidden="true">·</span>
@@ -102,7 +108,7 @@ function QuestionList({ questions, chosen }: ListProps) {
           </li>
         ))}
       </ul>
-      {questions.length === 0 && <p className="quiet slip">Nothing else waits.</p>}
+      {questions.length === 0 && <p className="quiet slip">No more questions.</p>}
     </nav>
   )
 }

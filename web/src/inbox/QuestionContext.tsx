@@ -18,8 +18,8 @@ export function QuestionContext({ question }: { readonly question: Interaction }
     <div className="context">
       {!isShown && question.config !== null && question.config !== undefined && (
         <section>
-          <h2>What was sent along</h2>
-          <JsonTree value={question.config} label="What was sent along" height={240} />
+          <h2>Details</h2>
+          <JsonTree value={question.config} label="Details" height={240} />
         </section>
       )}
       {question.sessionId && (
@@ -52,7 +52,7 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
     <>
       {text && (
         <section>
-          <h2>What was said</h2>
+          <h2>Agent output</h2>
           <pre className="speech">{visible(text)}</pre>
         </section>
       )}
@@ -64,8 +64,8 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
       )}
       {after.isSuccess && (
         <details>
-          <summary>The whole state</summary>
-          <JsonTree value={after.data} label="The whole state" height={360} />
+          <summary>Full state</summary>
+          <JsonTree value={after.data} label="Full state" height={360} />
         </details>
       )}
     </>

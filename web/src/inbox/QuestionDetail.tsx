@@ -1,17 +1,20 @@
 import { isOpen } from '@callboard/react'
-import { useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { type Ask, askOf, headlineOf } from '../asks/ask'
 import { agentName } from '../board/names'
 import { Brief } from '../interactive/Brief'
 import { Outcome } from '../interactive/Outcome'
 import { wantedOf } from '../interactive/wanted'
+import { takesFocus, wasAnsweredHere } from '../outbox/moving'
 import { Ago } from '../parts/Ago'
 import { CheckIcon, PersonIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
 import { visible } from '../parts/visible'
+import { promptOf } from '../prompts/folding'
+import { PromptLine, PromptText } from '../prompts/PromptText'
 import { Passage, Pieces } from '../reading/Passage'
 import { End, ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
@@ -20,7 +23,7 @@ import type { Interaction } from '../server/types'
 import { myName, setMyName, useClaim } from '../server/useClaim'
 import { useShortcut } from '../shell/shortcuts'
 import { AnswerForm } from './AnswerForm'
-import { verdictOf, whereOf, whoOf } from './manner'
+import { acceptedAnswer, mannerOf, verdictOf, whereOf, whoOf } from './manner'
 import { QuestionContext } from './QuestionContext'
 import { Receipt } from './Receipt'
 import { holder, isPressing } from './urgency'
@@ -28,25 +31,30 @@ import { holder, isPressing } from './urgency'
 interface Props {
   readonly question: Interaction
   readonly onNext: (() => void) | null
+  /** Told when an answer is given that can still be taken back. */
+  readonly onHeld: () => void
 }
 
 /** One question, with all that it takes to answer it. */
-export function QuestionDetail({ question, onNext }: Props) {
+export function QuestionDetail({ question, onNext, onHeld }: Props) {
   const [refused, setRefused] = useState<Error | null>(null)
   const isAsked = isOpen(question)
   const ask = askOf(question)
   const wanted = wantedOf(question)
+  useEffect(() => {
+    if (takesFocus()) document.getElementById('prompt')?.focus({ preventScroll: true })
+  }, [])
   return (
     <ReadFirst>
       <article className="question" aria-labelledby="prompt">
         <About question={question} ask={ask} />
-        <Prompt text={ask ? headlineOf(question, ask) : question.prompt} />
+        {ask ? <Headline text={headlineOf(question, ask)} /> : <Prompt question={question} />}
         {ask && <Asked type={question.type} ask={ask} />}
         {wanted && isAsked && <Brief wanted={wanted} />}
         {refused && <Problem error={refused} />}
         {isAsked ? (
           <>
-            <AnswerForm question={question} keys onRefused={setRefused} />
+            <AnswerForm question={question} keys onRefused={setRefused} onHeld={onHeld} />
             <ClaimLine question={question} />
           </>
         ) : (
@@ -60,12 +68,32 @@ export function QuestionDetail({ question, onNext }: Props) {
   )
 }
 
-/** The first line is what is asked; what follows is often a plan or a list, and keeps its lines. */
-function Prompt({ text }: { readonly text: string }) {
+/** The first line is what is asked; what follows is often a plan or a list. */
+function Prompt({ question }: Pick<Props, 'question'>) {
+  const { title, body } = useMemo(() => promptOf(question.prompt), [question.prompt])
+  return (
+    <div className="question__text">
+      <h2 className="question__prompt" id="prompt" tabIndex={-1}>
+        {title === null ? (ASKED[mannerOf(question)] ?? 'Question') : <PromptLine text={title} />}
+      </h2>
+      {body ? <PromptText text={body} level={3} /> : <End />}
+    </div>
+  )
+}
+
+/** What to call a prompt that has no line of its own to call it by. */
+const ASKED: Readonly<Record<string, string>> = {
+  verdict: 'Needs approval',
+  option: 'Choose one',
+  text: 'Needs an answer',
+}
+
+/** What a coding agent asks: always as it is, and never as Markdown. */
+function Headline({ text }: { readonly text: string }) {
   const [first = '', ...rest] = text.split('\n')
   return (
     <div className="question__text">
-      <h2 className="question__prompt" id="prompt">
+      <h2 className="question__prompt" id="prompt" tabIndex={-1}>
         <Pieces text={first} />
       </h2>
       {rest.length > 0 && (
@@ -116,7 +144,7 @@ function Asker({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
       </span>
     )
   }
-  if (!question.sessionId) return <span>asked from outside</span>
+  if (!question.sessionId) return <span>asked via API</span>
   return (
     <span>
       asked by session <Link to={to.session(question.sessionId)}>{question.sessionId}</Link>
@@ -137,14 +165,13 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
         <PersonIcon />
         {held ? (
           <span>
-            <strong>{held === myName() ? 'You see' : `${visible(held)} sees`}</strong> to this. It
-            can still be answered by anyone.
+            <strong>{held === myName() ? 'You are' : `${visible(held)} is`}</strong> on this. Anyone
+            can still answer it.
           </span>
         ) : (
           <>
-            <span className="quiet">Nobody sees to this yet.</span>
             <label className="row">
-              <span className="quiet">You are</span>
+              <span className="quiet">Answering as</span>
               <input
                 className="input claim__name"
                 defaultValue={myName()}
@@ -157,7 +184,7 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
               disabled={isPending}
               onClick={() => mutate(question.id)}
             >
-              I will <KeyHint>c</KeyHint>
+              I’m on it <KeyHint>c</KeyHint>
             </button>
           </>
         )}
@@ -167,10 +194,18 @@ function ClaimLine({ question }: Pick<Props, 'question'>) {
   )
 }
 
-function Closed({ question, onNext }: Props) {
+function Closed({ question, onNext }: Omit<Props, 'onHeld'>) {
   const look = lookOf(question)
+  const ref = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // The button that was pressed is gone, and the focus with it.
+    const isLost = document.activeElement === document.body || !document.activeElement
+    if (isLost && wasAnsweredHere(question.id)) {
+      ref.current?.querySelector<HTMLElement>('button, a')?.focus()
+    }
+  }, [question.id])
   return (
-    <div className={`closed closed--${look}`} role="status">
+    <div className={`closed closed--${look}`} role="status" ref={ref}>
       <p className="closed__verdict">
         {look === 'decided' && <CheckIcon />} <strong>{verdictOf(question)}</strong>
         <span className="quiet">
@@ -204,10 +239,9 @@ function lookOf({ status, receipt }: Interaction): Look {
 
 /** What was answered here and did not count. */
 function Instead({ question }: Pick<Props, 'question'>) {
-  const given = { ...question, status: 'completed', response: question.accepted } as const
   return (
     <p className="quiet">
-      {`The answer from ${whoOf(question) || 'here'} was: ${verdictOf(given)}`}
+      {`The answer from ${whoOf(question) || 'here'} was: ${acceptedAnswer(question)}`}
     </p>
   )
 }

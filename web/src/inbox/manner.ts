@@ -29,13 +29,18 @@ export function verdictOf(question: Interaction): string {
   if (status === 'approved') return 'Approved'
   if (status === 'rejected') return 'Rejected'
   if (type === 'interactive_session') return decisionOf(question)
-  if (status === 'pending' && isAnswered(question)) return answerOf(type, question.accepted)
+  if (status === 'pending' && isAnswered(question)) return acceptedAnswer(question)
   if (status === 'cancelled' && question.receipt === 'lost') {
-    return `Not delivered: ${answerOf(type, question.accepted)}`
+    return `Not delivered: ${acceptedAnswer(question)}`
   }
   if (status === 'cancelled' && question.via === 'terminal') return 'Dismissed'
   if (status !== 'completed') return withReason(ENDS[status] ?? status, question.error)
   return answerOf(type, response)
+}
+
+/** The answer that was accepted, in words, whatever became of it. */
+export function acceptedAnswer({ type, accepted }: Interaction): string {
+  return answerOf(type, accepted)
 }
 
 function isAnswered({ accepted }: Interaction): boolean {

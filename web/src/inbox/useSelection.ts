@@ -1,5 +1,8 @@
 import { isOpen, useInteraction } from '@callboard/react'
 import { useState } from 'react'
+import { askOf } from '../asks/ask'
+import { noteMoved, wantFocus } from '../outbox/moving'
+import { isHeld } from '../outbox/outbox'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
@@ -11,6 +14,11 @@ export interface Selection {
   /** Whether there is another question to go on to. */
   readonly hasNext: boolean
   readonly move: (step: 1 | -1) => void
+  /**
+   * Go to the next question that is not answered yet, with the focus; stay if there is none. A
+   * coding agent's is left to a click: what it is allowed cannot be taken back.
+   */
+  readonly moveOn: () => void
 }
 
 /** The question that is shown: the one of the address, else the first. */
@@ -27,9 +35,24 @@ export function useSelection(
   const rest = questions.filter((one) => one.id !== id)
   const move = (step: 1 | -1) => {
     const target = index < 0 ? questions[0] : questions[index + step]
-    if (target) navigate(to.inbox(target.id), { replace: true })
+    if (target) show(target.id)
   }
-  return { id, shown, error: shown ? null : error, hasNext: rest.length > 0, move }
+  const moveOn = () => {
+    const isNext = (one: Interaction) => one.id !== id && !isHeld(one.id) && !askOf(one)
+    const waiting = questions.filter(isNext)
+    const next = waiting.find((one) => questions.indexOf(one) > index) ?? waiting[0]
+    if (!next) return
+    noteMoved()
+    wantFocus()
+    show(next.id)
+  }
+  return { id, shown, error: shown ? null : error, hasNext: rest.length > 0, move, moveOn }
+}
+
+/** From its beginning: where the page was scrolled to, the end of it would count as read. */
+function show(id: string): void {
+  window.scrollTo(0, 0)
+  navigate(to.inbox(id), { replace: true })
 }
 
 /**

@@ -66,8 +66,8 @@ function Holder({ question }: { readonly question: Interaction }) {
   if (!held || held === myName()) return null
   return (
     <p className="notice">
-      <strong>{visible(holderName(held))}</strong> sees to this just now. What you decide here
-      counts if it comes first.
+      <strong>{visible(holderName(held))}</strong> is on this right now. Your decision counts if it
+      comes first.
     </p>
   )
 }

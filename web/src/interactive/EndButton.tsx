@@ -1,5 +1,6 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { Dialog } from '../parts/Dialog'
+import { MessageField } from '../parts/MessageField'
 import type { Interaction } from '../server/types'
 import { useDecision } from './useDecision'
 
@@ -14,7 +15,6 @@ interface Props {
 export function EndButton({ question, isShared, onRefused }: Props) {
   const [isAsking, setAsking] = useState(false)
   const [why, setWhy] = useState('')
-  const id = useId()
   const { mutate, isPending } = useDecision(question.id)
   const end = () => {
     onRefused(null)
@@ -35,16 +35,7 @@ export function EndButton({ question, isShared, onRefused }: Props) {
             This ends the question as cancelled{isShared ? ' for everyone who has to decide' : ''}.
             It cannot be reopened.
           </p>
-          <div className="field">
-            <label htmlFor={id}>Message (optional)</label>
-            <textarea
-              id={id}
-              className="input"
-              rows={2}
-              value={why}
-              onChange={(event) => setWhy(event.target.value)}
-            />
-          </div>
+          <MessageField rows={2} text={why} onChange={setWhy} />
           <div className="dialog__foot">
             <button type="button" className="button" onClick={() => setAsking(false)}>
               Cancel

@@ -13,7 +13,7 @@ export function Outcome({ question }: { readonly question: Interaction }) {
       {durationMs !== null && <p className="quiet">It took {length(durationMs)}.</p>}
       {transcript && (
         <details className="brief__part">
-          <summary>What was said</summary>
+          <summary>Transcript</summary>
           <pre className="brief__text">{visible(transcript)}</pre>
         </details>
       )}

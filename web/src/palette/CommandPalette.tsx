@@ -44,7 +44,7 @@ export function CommandPalette({ actions, onClose }: Props) {
     <dialog
       ref={dialog}
       className="palette"
-      aria-label="Go to, or do"
+      aria-label="Command menu"
       onClose={() => !dialog.current?.open && onClose()}
       onClick={(event) => event.target === dialog.current && onClose()}
       onKeyDown={pressed}
@@ -53,7 +53,7 @@ export function CommandPalette({ actions, onClose }: Props) {
         type="text"
         className="palette__field"
         role="combobox"
-        aria-label="Go to, or do"
+        aria-label="Command menu"
         aria-expanded={commands.length > 0}
         aria-controls={id}
         aria-activedescendant={commands.length > 0 ? `${id}-${at}` : undefined}
@@ -70,7 +70,7 @@ export function CommandPalette({ actions, onClose }: Props) {
       <Found id={id} commands={commands} at={at} run={run} />
       {commands.length === 0 && (
         <p className="palette__none quiet" role="status">
-          {isLate ? 'Looking …' : 'Nothing fits.'}
+          {isLate ? 'Loading…' : 'No matches.'}
         </p>
       )}
       <p className="palette__foot quiet">

@@ -25,9 +25,9 @@ export function Problem({ error, onRetry }: Props) {
 }
 
 function titleOf(error: unknown): string {
-  if (error instanceof ServerUnreachable) return 'The server does not answer.'
+  if (error instanceof ServerUnreachable) return 'Can’t reach the server.'
   if (error instanceof SessionNotFound) return 'This session is not there.'
   if (error instanceof CallboardError && error.status === 403) return 'Not allowed.'
   if (error instanceof CallboardError && error.status === 409) return 'Already answered.'
-  return 'That did not work.'
+  return 'Something went wrong.'
 }

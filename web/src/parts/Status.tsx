@@ -5,7 +5,7 @@ import type { SessionStatus } from '../server/types'
 const WORDS: Record<SessionStatus, string> = {
   pending: 'Not begun',
   running: 'Running',
-  waiting: 'Waits for you',
+  waiting: 'Needs you',
   paused: 'Paused',
   completed: 'Completed',
   failed: 'Failed',

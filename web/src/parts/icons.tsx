@@ -75,6 +75,10 @@ export const ForkIcon = drawing(
     <path d="M4 5v6M12 5c0 3-3 3.5-8 4" />
   </>,
 )
+export const RetryIcon = drawing(
+  'RetryIcon',
+  <path d="M13 3.2v3.3H9.7M12.7 6.3A5.2 5.2 0 1 0 13.2 8.6" />,
+)
 export const PauseIcon = drawing('PauseIcon', <path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = drawing('PlayIcon', <path d="M5 3.2v9.6L12.5 8z" />)
 export const StopIcon = drawing('StopIcon', <path d="m4 4 8 8M12 4l-8 8" />)

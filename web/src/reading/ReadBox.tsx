@@ -39,7 +39,9 @@ export function End() {
       isSeen = entries.some((entry) => entry.isIntersecting)
       report(id, { where: isSeen ? 'seen' : 'below', marker })
     }
-    const observer = new IntersectionObserver(look, { rootMargin: `0px 0px -${covered()}px 0px` })
+    const observer = new IntersectionObserver(look, {
+      rootMargin: `0px 0px -${covered(marker)}px 0px`,
+    })
     observer.observe(marker)
     return () => {
       observer.disconnect()
@@ -47,4 +49,33 @@ export function End() {
     }
   }, [id, report])
   return <span className="readbox__end" ref={ref} aria-hidden="true" />
+}
+
+interface UnopenedProps {
+  readonly open: () => void
+  readonly children: ReactNode
+}
+
+/** Stands for an end that is folded away: nothing is allowed before it is unfolded. */
+export function Unopened({ open, children }: UnopenedProps) {
+  const { report } = useReading()
+  const ref = useRef<HTMLButtonElement>(null)
+  const latest = useRef(open)
+  const id = useId()
+  useLayoutEffect(() => {
+    latest.current = open
+  })
+  useLayoutEffect(() => {
+    const marker = ref.current
+    if (!marker) return
+    report(id, { where: 'below', marker, open: () => latest.current() })
+    return () => report(id, null)
+  }, [id, report])
+  return (
+    <p className="fold">
+      <button ref={ref} type="button" className="button" onClick={open}>
+        {children}
+      </button>
+    </p>
+  )
 }

@@ -1,4 +1,4 @@
-import { createContext, useCallback, useContext, useMemo, useState } from 'react'
+import { createContext, useCallback, useContext, useMemo, useRef, useState } from 'react'
 
 /** Where the end of a text is: not known yet, out of sight, or it has been in view. */
 export type Where = 'unknown' | 'below' | 'seen'
@@ -6,6 +6,10 @@ export type Where = 'unknown' | 'below' | 'seen'
 interface End {
   readonly where: Where
   readonly marker: HTMLElement
+  /** Shows what is folded, and with it the end. */
+  readonly open?: () => void
+  /** Whether another end takes its place before long. */
+  readonly isPassing?: boolean
 }
 
 /** What has been read of a question, and so whether it may be allowed. */
@@ -29,7 +33,12 @@ export function useReading(): Reading {
 /** A reading that begins anew; all the ends that are reported to it count. */
 export function useNewReading(): Reading {
   const [ends, setEnds] = useState<ReadonlyMap<string, End>>(new Map())
+  const isJumping = useRef(false)
   const report = useCallback((id: string, end: End | null) => {
+    if (end && !end.open && !end.isPassing && isJumping.current) {
+      isJumping.current = false
+      end.marker.scrollIntoView({ block: 'nearest' })
+    }
     setEnds((before) => {
       const after = new Map(before)
       if (end) after.set(id, end)
@@ -39,7 +48,12 @@ export function useNewReading(): Reading {
   }, [])
   return useMemo(() => {
     const unseen = [...ends.values()].filter((end) => end.where !== 'seen')
-    const jump = () => unseen[0]?.marker.scrollIntoView({ block: 'nearest' })
+    const jump = () => {
+      const first = unseen.find((end) => !end.isPassing)
+      isJumping.current = first?.open !== undefined
+      if (first?.open) first.open()
+      else first?.marker.scrollIntoView({ block: 'nearest' })
+    }
     return { where: worst(unseen), jump, report }
   }, [ends, report])
 }
@@ -49,8 +63,13 @@ function worst(unseen: ReadonlyArray<End>): Where {
   return unseen.some((end) => end.where === 'below') ? 'below' : 'unknown'
 }
 
-/** How much of the window's lower edge the navigation of a phone lies over. */
-export function covered(): number {
+/** How much of the window's lower edge the navigation of a phone and the answers lie over. */
+export function covered(marker: HTMLElement): number {
+  const answers = marker.closest('.question, .ask')?.querySelector('.answers--sticky')
+  return tabs() + Math.ceil(answers?.getBoundingClientRect().height ?? 0)
+}
+
+function tabs(): number {
   const bar = document.querySelector('.rail')
   if (!bar || getComputedStyle(bar).position !== 'fixed') return 0
   const { top, bottom } = bar.getBoundingClientRect()
@@ -60,7 +79,7 @@ export function covered(): number {
 /** Whether an element is within the window, and within whatever scrolls around it. */
 export function isInView(marker: HTMLElement): boolean {
   const { top, bottom, width } = marker.getBoundingClientRect()
-  if (width === 0 || top < 0 || bottom > window.innerHeight - covered()) return false
+  if (width === 0 || top < 0 || bottom > window.innerHeight - covered(marker)) return false
   for (let box = marker.parentElement; box; box = box.parentElement) {
     if (getComputedStyle(box).overflowY === 'visible') continue
     const edges = box.getBoundingClientRect()

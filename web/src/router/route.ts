@@ -7,13 +7,18 @@ export type Route =
   | { readonly page: 'compare'; readonly left: string; readonly right: string }
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
+  | { readonly page: 'link' }
   | { readonly page: 'lost'; readonly path: string }
 
 export const BASE = '/app'
 
-/** The page at an address. */
+/** The page at an address. The server answers a spent sign-in link with this page too. */
 export function routeOf(pathname: string): Route {
-  const path = pathname.startsWith(BASE) ? pathname.slice(BASE.length) : pathname
+  if (pathname === '/login') return { page: 'link' }
+  return pageAt(pathname.startsWith(BASE) ? pathname.slice(BASE.length) : pathname)
+}
+
+function pageAt(path: string): Route {
   const [head, first, second] = path.split('/').filter(Boolean).map(decode)
   switch (head) {
     case undefined:

@@ -87,7 +87,7 @@ const ENDS = {
   },
   delete: {
     title: 'Delete this session?',
-    text: 'Its events are gone afterwards. Forks of it stay whole.',
+    text: 'This permanently deletes its events. Forks are kept.',
     yes: 'Delete the session',
   },
 } as const

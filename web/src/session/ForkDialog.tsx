@@ -12,56 +12,63 @@ import type { Edit } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
 import { editsBetween } from './edits'
 import { type FieldEdit, FieldEdits, patchesOf } from './FieldEdits'
+import { goToRetry } from './goToRetry'
 
 interface Props {
   readonly sessionId: string
   readonly position: number
+  /** Whether this retries a session that failed. */
+  readonly isRetry?: boolean
   readonly onClose: () => void
 }
 
 /** Larger states are edited field by field: a text of megabytes is no place to write in. */
 const WHOLE_UP_TO = 100_000
 
-/** Begin anew from a position, with the state as it should have been. */
-export function ForkDialog({ sessionId, position, onClose }: Props) {
+/** Start again from a position, with the state as it should have been. */
+export function ForkDialog({ sessionId, position, isRetry = false, onClose }: Props) {
   const state = useStateAt(sessionId, position)
   const text = useMemo(
     () => (state.isSuccess ? JSON.stringify(state.data, null, 2) : null),
     [state.isSuccess, state.data],
   )
   return (
-    <Dialog title={`Fork at ${position}`} onClose={onClose}>
+    <Dialog
+      title={isRetry ? `Retry from position ${position}` : `Fork at ${position}`}
+      onClose={onClose}
+    >
       <p className="quiet">
-        A new session begins with the first {position} events of this one. This one stays as it is.
+        A new session starts with the first {position} events of this one, which stays as it is.
       </p>
       {state.error && <Problem error={state.error} />}
       {text !== null && !state.isPlaceholderData && (
-        <ForkForm {...{ sessionId, position, onClose, before: state.data, text }} />
+        <ForkForm {...{ sessionId, position, isRetry, onClose, before: state.data, text }} />
       )}
     </Dialog>
   )
 }
 
-interface FormProps extends Props {
+interface FormProps extends Required<Props> {
   readonly before: unknown
   readonly text: string
 }
 
-function ForkForm({ sessionId, position, onClose, before, text }: FormProps) {
+function ForkForm({ sessionId, position, isRetry, onClose, before, text }: FormProps) {
   const byField = text.length > WHOLE_UP_TO
   const [draft, setDraft] = useState(byField ? '' : text)
   const [fields, setFields] = useState<ReadonlyArray<FieldEdit>>([{ id: 0, path: '', value: '' }])
   const [run, setRun] = useState(true)
   const id = useId()
   const edited = useMemo(() => parsed(draft), [draft])
-  const { fork: forkAt } = useWorkflowVCR()
+  const { fork: forkAt, retry } = useWorkflowVCR()
   const fork = useMutation({
     mutationFn: async () => {
       const edits: Edit[] = byField ? patchesOf(fields) : editsBetween(before, valid(edited))
-      return forkAt(sessionId, { position }, { edits, run })
+      return (isRetry ? retry : forkAt)(sessionId, { position }, { edits, run })
     },
     onSuccess: (forked) => {
       onClose()
+      if (isRetry) return goToRetry(sessionId, forked.sessionId)
       navigate(to.session(forked.sessionId))
       say(
         <>
@@ -96,24 +103,24 @@ function ForkForm({ sessionId, position, onClose, before, text }: FormProps) {
         <Changes
           before={before}
           after={edited.value}
-          empty="No edit: the fork goes on from here as it was."
+          empty="No changes; continues with this state."
         />
       )}
       <label className="row">
         <input type="checkbox" checked={run} onChange={(event) => setRun(event.target.checked)} />
-        Run it at once
+        Run immediately
       </label>
       {fork.error && <Problem error={fork.error} />}
       <div className="dialog__foot">
         <button type="button" className="button" onClick={onClose}>
-          Not now
+          Cancel
         </button>
         <button
           type="submit"
           className="button button--lamp"
           disabled={fork.isPending || (!byField && edited.error !== null)}
         >
-          Fork
+          {isRetry ? 'Retry' : 'Fork'}
         </button>
       </div>
     </form>

@@ -61,6 +61,7 @@ export function Graph({ workflow, events, position, waiting }: Props) {
 function standing(name: string, path: Path, waiting: boolean): string {
   if (path.failed.has(name)) return 'is-failed'
   if (path.current === name) return waiting ? 'is-waiting' : 'is-current'
+  if (path.skipped.has(name)) return 'is-skipped'
   return path.visits.has(name) ? 'is-visited' : ''
 }
 
@@ -68,7 +69,8 @@ function Node(props: { readonly node: Placed; readonly path: Path; readonly wait
   const { node, path, waiting } = props
   const { phase, x, y } = node
   const visits = path.visits.get(phase.name) ?? 0
-  const under = [phase.agent, phase.human ? 'a person' : null].filter(Boolean).join(' · ')
+  const skipped = path.skipped.has(phase.name) ? 'skipped' : null
+  const under = [skipped, phase.agent, phase.human ? 'a person' : null].filter(Boolean).join(' · ')
   return (
     <g className={`graph__node ${standing(phase.name, path, waiting)}`}>
       <rect x={x} y={y} width={NODE.width} height={NODE.height} rx={phase.terminal ? 23 : 7} />
@@ -99,6 +101,7 @@ function inWords(workflow: Workflow, path: Path): string {
     times > 1 ? `${name} ${times} times` : name,
   )
   const sofar = visited.length ? `entered ${visited.join(', ')}` : 'nothing entered yet'
+  const skipped = path.skipped.size ? `; skipped ${[...path.skipped].join(', ')}` : ''
   const now = path.current ? `; now in ${path.current}` : ''
-  return `${workflow.id}, ${workflow.phases.length} phases: ${sofar}${now}`
+  return `${workflow.id}, ${workflow.phases.length} phases: ${sofar}${skipped}${now}`
 }

@@ -38,9 +38,7 @@ export function LedgerPanel({ events, position }: Props) {
             ))}
           </dl>
         )}
-        {ledger.usage.size === 0 && (
-          <p className="quiet">The agents did not tell what they used.</p>
-        )}
+        {ledger.usage.size === 0 && <p className="quiet">No usage reported.</p>}
       </div>
     </section>
   )

@@ -65,7 +65,7 @@ export function Scrubber({ events, position, end, live, onMove }: Props) {
           <span className="quiet">following</span>
         ) : (
           <button type="button" className="button" onClick={() => onMove(null)}>
-            Back to now <KeyHint>l</KeyHint>
+            Jump to latest <KeyHint>l</KeyHint>
           </button>
         )}
       </p>

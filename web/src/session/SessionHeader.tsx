@@ -41,7 +41,7 @@ export function SessionHeader({ session, position, onFork }: Props) {
           )}
           {(parent || forks.length > 0) && (
             <Link className="row" to={to.family(sessionId)}>
-              <ForkIcon /> Family
+              <ForkIcon /> Forks
             </Link>
           )}
           {forks.map((fork) => (
@@ -50,7 +50,6 @@ export function SessionHeader({ session, position, onFork }: Props) {
             </Link>
           ))}
         </p>
-        {session.error && <p className="session__error">{session.error.message}</p>}
         {session.held && <p className="session__error">Held: {session.held}</p>}
       </div>
       <Controls session={session} position={position} onFork={onFork} />

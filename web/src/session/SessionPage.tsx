@@ -5,14 +5,17 @@ import {
   useWorkflowData,
   useWorkflows,
 } from '@callboard/react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Asked } from '../asks/Asked'
 import { askOf, headlineOf } from '../asks/ask'
 import { AnswerForm } from '../inbox/AnswerForm'
 import { Brief } from '../interactive/Brief'
 import { wantedOf } from '../interactive/wanted'
+import { noteMoved } from '../outbox/moving'
+import { useOutbox } from '../outbox/outbox'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
+import { PromptText } from '../prompts/PromptText'
 import { Passage } from '../reading/Passage'
 import { End, ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
@@ -21,6 +24,7 @@ import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { Interaction, SerializedEvent, Session } from '../server/types'
 import { ENDED } from './Controls'
+import { Failure } from './Failure'
 import { ForkDialog } from './ForkDialog'
 import { Graph } from './Graph'
 import { LedgerPanel } from './LedgerPanel'
@@ -85,6 +89,7 @@ function Opened({ session, events, error }: OpenedProps) {
     <div className="page session">
       <SessionHeader session={session} position={position} onFork={() => setForking(true)} />
       {error && <Problem error={error} />}
+      <Failure session={session} events={events} position={live ? null : position} />
       <Questions session={session} />
       {end > 0 && (
         <>
@@ -119,15 +124,30 @@ function Opened({ session, events, error }: OpenedProps) {
 function Questions({ session }: { readonly session: Session }) {
   // Kept here, because the question may be gone by the time that an answer is refused.
   const [refused, setRefused] = useState<Error | null>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const outgoing = useOutbox()
+  const open = session.pending.filter(isOpen)
+  const waiting = open.filter((question) => outgoing.every((one) => one.id !== question.id))
+  const goOn = (answered: Interaction) => {
+    const next = waiting.find((one) => one !== answered)
+    if (!next) return
+    noteMoved()
+    list.current?.querySelector<HTMLElement>(`[data-question="${CSS.escape(next.id)}"]`)?.focus()
+  }
   return (
     <>
       {refused && <Problem error={refused} />}
-      <ul className="asks">
-        {session.pending.filter(isOpen).map((question, index) => (
-          <li className="ask" key={question.id}>
+      <ul className="asks" ref={list}>
+        {open.map((question) => (
+          <li className="ask" key={question.id} data-question={question.id} tabIndex={-1}>
             <ReadFirst>
               <Ask question={question} />
-              <AnswerForm question={question} keys={index === 0} onRefused={setRefused} />
+              <AnswerForm
+                question={question}
+                keys={question === (waiting[0] ?? open[0])}
+                onRefused={setRefused}
+                onHeld={() => goOn(question)}
+              />
             </ReadFirst>
           </li>
         ))}
@@ -149,8 +169,14 @@ function Ask({ question }: { readonly question: Interaction }) {
   return (
     <>
       <div className="ask__prompt">
-        <Passage bare text={ask ? headlineOf(question, ask) : question.prompt} />
-        <End />
+        {ask ? (
+          <>
+            <Passage bare text={headlineOf(question, ask)} />
+            <End />
+          </>
+        ) : (
+          <PromptText text={question.prompt} level={2} />
+        )}
       </div>
       {ask && <Asked type={question.type} ask={ask} />}
       {wanted && <Brief wanted={wanted} />}

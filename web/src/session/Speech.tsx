@@ -22,10 +22,10 @@ export function Speech({ events, position, speaking }: Props) {
   }, [text])
   if (!text) return null
   return (
-    <section className="panel" aria-label="What the agent says">
+    <section className="panel" aria-label="Agent output">
       <header>
-        <h2 className="grow">What the agent says</h2>
-        {speaking && <span className="quiet">speaking …</span>}
+        <h2 className="grow">Agent output</h2>
+        {speaking && <span className="quiet">Streaming…</span>}
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
       <pre className="panel__body speech speech--panel" ref={ref} tabIndex={0}>

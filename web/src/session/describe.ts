@@ -61,7 +61,13 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'session:held': (p) => line('bad', 'Held', p.reason),
   'phase:entered': (p) => line('phase', `Phase ${p.phase}${again(p.visit)}`, itemsOf(p.items)),
   'phase:exited': (p) =>
-    line('phase', `Left ${p.phase}`, p.next ? `on to ${p.next}` : p.reason !== 'next' && p.reason),
+    p.reason === 'skipped'
+      ? line('phase', `Skipped ${p.phase}`, p.next && `on to ${p.next}`)
+      : line(
+          'phase',
+          `Left ${p.phase}`,
+          p.next ? `on to ${p.next}` : p.reason !== 'next' && p.reason,
+        ),
   'phase:failed': (p) =>
     line('bad', `${p.phase} failed, attempt ${p.attempt}${retry(p)}`, messageOf(p.error)),
   'agent:started': (p) =>
@@ -83,8 +89,9 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'tool:called': (p) => line('agent', `${p.agent} uses ${p.toolName}`, p.input),
   'tool:result': (p) => line(p.isError ? 'bad' : 'agent', 'Tool answered', p.output),
   'state:intent': (p) => line('state', 'State changed', pathsOf(p.patches)),
-  'state:checkpoint': () => line('state', 'State kept whole'),
+  'state:checkpoint': () => line('state', 'Snapshot saved'),
   'input:requested': (p) => line('person', 'Question', p.prompt),
+  'input:detached': () => line('person', 'Left open when the workflow ended'),
   'input:claimed': (p) => line('person', `${p.by} sees to it`),
   'input:released': () => line('person', 'The claim was given back'),
   'input:contributed': (p) => line('person', `One of several decided${by(p)}`, verdict(p)),

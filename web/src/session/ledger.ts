@@ -23,6 +23,7 @@ const CLOSES = new Set([
   'input:cancelled',
   'input:expired',
   'input:failed',
+  'input:detached',
 ])
 
 /** Add up the first `position` events. */

@@ -8,12 +8,15 @@ export interface Path {
   readonly taken: ReadonlyMap<string, number>
   readonly current: string | null
   readonly failed: ReadonlySet<string>
+  /** The phases whose last visit was skipped. */
+  readonly skipped: ReadonlySet<string>
 }
 
 interface Walk {
   readonly visits: Map<string, number>
   readonly taken: Map<string, number>
   readonly failed: Set<string>
+  readonly skipped: Set<string>
   current: string | null
 }
 
@@ -24,7 +27,13 @@ export function way(from: string, to: string): string {
 
 /** The path taken by the first `position` events. */
 export function pathAt(events: ReadonlyArray<SerializedEvent>, position: number): Path {
-  const walk: Walk = { visits: new Map(), taken: new Map(), failed: new Set(), current: null }
+  const walk: Walk = {
+    visits: new Map(),
+    taken: new Map(),
+    failed: new Set(),
+    skipped: new Set(),
+    current: null,
+  }
   for (const event of events) {
     if (event.position > position) break
     STEPS[event.name]?.(walk, event.payload)
@@ -37,11 +46,13 @@ type Step = (walk: Walk, payload: Readonly<Record<string, unknown>>) => void
 const STEPS: Readonly<Record<string, Step>> = {
   'phase:entered': (walk, { phase, fromPhase }) => {
     count(walk.visits, String(phase))
+    walk.skipped.delete(String(phase))
     if (fromPhase) count(walk.taken, way(String(fromPhase), String(phase)))
     walk.current = String(phase)
   },
   'phase:exited': (walk, { phase, reason }) => {
     if (reason === 'error') walk.failed.add(String(phase))
+    if (reason === 'skipped') walk.skipped.add(String(phase))
     if (walk.current === phase && reason !== 'next') walk.current = null
   },
   'workflow:failed': (walk) => {

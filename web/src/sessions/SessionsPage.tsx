@@ -105,8 +105,8 @@ export function SessionsPage() {
 function NoSessions({ filtered }: { readonly filtered: boolean }) {
   if (filtered) {
     return (
-      <Empty title="No session fits">
-        <p>Search for less, or take a filter away.</p>
+      <Empty title="No matching sessions">
+        <p>Try another search or clear filters.</p>
       </Empty>
     )
   }

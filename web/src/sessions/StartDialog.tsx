@@ -75,7 +75,7 @@ export function StartDialog({ workflows, onClose }: Props) {
         {start.error && <Problem error={start.error} />}
         <div className="dialog__foot">
           <button type="button" className="button" onClick={onClose}>
-            Not now
+            Cancel
           </button>
           <button type="submit" className="button button--lamp" disabled={start.isPending}>
             Start

@@ -19,8 +19,7 @@ function Reconnecting({ lostAt }: { readonly lostAt: number }) {
   const now = useNow()
   return (
     <div className="banner" role="alert">
-      The server does not answer. Last update {length(Math.max(1000, now - lostAt))} ago,
-      reconnecting …
+      Can’t reach the server. Last update {length(Math.max(1000, now - lostAt))} ago, reconnecting …
     </div>
   )
 }

@@ -8,7 +8,7 @@ export function NotificationSwitch() {
   if (state === 'granted') {
     return (
       <p className="quiet row">
-        <BellIcon /> The browser tells you when something waits.
+        <BellIcon /> Notifications are on
       </p>
     )
   }
@@ -21,7 +21,7 @@ export function NotificationSwitch() {
   }
   return (
     <button type="button" className="button" onClick={() => void ask()}>
-      <BellIcon /> Tell me when something waits
+      <BellIcon /> Turn on notifications
     </button>
   )
 }

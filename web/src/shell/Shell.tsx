@@ -1,5 +1,6 @@
 import { useBoard, useInbox } from '@callboard/react'
 import { type ReactNode, useEffect, useState } from 'react'
+import { Outbox } from '../outbox/Outbox'
 import { CommandPalette } from '../palette/CommandPalette'
 import { MODIFIER, usePalette } from '../palette/usePalette'
 import {
@@ -72,6 +73,7 @@ export function Shell({ route, children }: Props) {
         <ConnectionBanner />
         {children}
       </main>
+      <Outbox />
       <Toasts />
       {helping && <ShortcutHelp onClose={() => setHelping(false)} />}
       {palette.actions && <CommandPalette actions={palette.actions} onClose={palette.close} />}

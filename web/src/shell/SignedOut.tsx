@@ -1,19 +1,61 @@
+import { useState } from 'react'
+import { BASE } from '../router/route'
+import { isHere, signInCommand } from './signIn'
+
 /** What is shown to a browser that the server does not know. */
-export function SignedOut() {
+export function SignedOut({ error }: { readonly error: unknown }) {
   return (
     <main className="signedout">
-      <h1>Who is there?</h1>
-      <p>
-        This browser is not signed in to the server, or its time is over. Open the dashboard from a
-        terminal on the machine that runs it:
-      </p>
-      <pre className="notice">callboard open</pre>
+      <h1>Sign in</h1>
+      <p>This browser isn’t signed in, or its sign-in has expired. To sign in, {how()}</p>
+      <Command error={error} />
       <p className="quiet">
-        That makes a link that works once. Your sessions go on meanwhile; nothing is lost.
+        It opens a link that signs this browser in. Sessions keep running in the meantime.
       </p>
       <button type="button" className="button" onClick={() => window.location.reload()}>
-        I did, try again
+        Retry
       </button>
     </main>
+  )
+}
+
+/** What is shown instead of signing in when a link was used before or is too old. */
+export function SpentLink(props: { readonly error: unknown; readonly isSignedIn: boolean }) {
+  return (
+    <main className="signedout">
+      <h1>This sign-in link has expired</h1>
+      <p>A link works once, and only for a short time.</p>
+      {props.isSignedIn ? (
+        <p>This browser is already signed in.</p>
+      ) : (
+        <>
+          <p>To get a new one, {how()}</p>
+          <Command error={props.error} />
+        </>
+      )}
+      <a className="button" href={`${BASE}/`}>
+        Go to the dashboard
+      </a>
+    </main>
+  )
+}
+
+function how(): string {
+  return isHere(window.location)
+    ? 'run this in a terminal on this machine:'
+    : 'run this in a terminal, with an admin token in CALLBOARD_TOKEN:'
+}
+
+function Command({ error }: { readonly error: unknown }) {
+  const command = signInCommand(error, window.location)
+  const [copied, setCopied] = useState(false)
+  const copy = () => navigator.clipboard.writeText(command).then(() => setCopied(true))
+  return (
+    <div className="signedout__command">
+      <pre className="notice">{command}</pre>
+      <button type="button" className="button" onClick={copy}>
+        {copied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
   )
 }

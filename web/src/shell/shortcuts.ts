@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 
 export interface Shortcut {
   /** One key, or two after each other: `g i`. As `KeyboardEvent.key` spells them. */
@@ -10,6 +10,7 @@ export interface Shortcut {
 
 const registered = new Set<{ current: Shortcut }>()
 const SEQUENCE_WITHIN = 1200
+const MOVING: ReadonlySet<string> = new Set(['j', 'k', '[', ']', 'ArrowLeft', 'ArrowRight'])
 let first: { key: string; at: number } | null = null
 
 /** Whether the person is writing, so that letters are letters. */
@@ -33,6 +34,8 @@ function belongsToControl(event: KeyboardEvent): boolean {
 function pressed(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
   if (isWriting(event.target) || belongsToControl(event)) return
+  // A key that is held down moves, and does nothing else twice.
+  if (event.repeat && !MOVING.has(event.key)) return
   // A dialog has the keys to itself.
   if (document.querySelector('dialog[open]')) return
   const now = performance.now()
@@ -66,10 +69,11 @@ export function shortcuts(): ReadonlyArray<Shortcut> {
 /** Make a key do something while this component is there. */
 export function useShortcut(group: string, keys: string, label: string, run: () => void): void {
   const ref = useRef<Shortcut>({ group, keys, label, run })
-  useEffect(() => {
+  // Before the browser paints: whoever sees the key may press it.
+  useLayoutEffect(() => {
     ref.current = { group, keys, label, run }
   })
-  useEffect(() => {
+  useLayoutEffect(() => {
     registered.add(ref)
     return () => {
       registered.delete(ref)

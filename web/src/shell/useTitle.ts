@@ -18,13 +18,15 @@ function nameOf(route: Route): string {
     case 'session':
       return `Session ${route.id}`
     case 'family':
-      return `Family of ${route.id}`
+      return `Forks of ${route.id}`
     case 'compare':
       return 'Two sessions'
     case 'board':
       return 'Board'
     case 'plate':
       return 'Plate'
+    case 'link':
+      return 'Sign in'
     case 'lost':
       return 'Not found'
   }

@@ -62,6 +62,8 @@ export interface CallboardClient {
   resume(sessionId: string, options?: wire.ResumeRequest): Promise<wire.ResumeResult>
   cancel(sessionId: string, options?: wire.CancelRequest): Promise<wire.CancelResult>
   fork(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
+  /** Retry a failed session as a fork: from the failed phase, or from another point. */
+  retrySession(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
   listWorkflows(signal?: AbortSignal): Promise<ReadonlyArray<wire.Workflow>>
   /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
@@ -84,6 +86,8 @@ export interface CallboardClient {
   cancelInteraction(id: string): Promise<wire.Interaction>
   /** The coding agents' sessions that are on the board. */
   listPlates(signal?: AbortSignal): Promise<ReadonlyArray<wire.Plate>>
+  /** What agents reported and the server has not read yet: so far, no plate shows it. */
+  getBacklog(signal?: AbortSignal): Promise<wire.HookBacklog>
   getPlate(plateId: string, signal?: AbortSignal): Promise<wire.Plate>
   /** Name it, pin it, mark it as seen; an empty name takes the name away. */
   changePlate(plateId: string, change: wire.PlateChange): Promise<wire.Plate>
@@ -126,6 +130,8 @@ const interaction = (id: string, what = '') => `/interactions/${part(id)}${what}
 const plate = (id: string, what = '') => `/plates/${part(id)}${what}`
 
 function sessions(http: Transport) {
+  const forked = (how: string) => (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
+    http.post<wire.ForkResult>(session(id, how), { at, ...options })
   return {
     async createSession(
       workflowId: string,
@@ -157,8 +163,8 @@ function sessions(http: Transport) {
       http.post<wire.ResumeResult>(session(id, '/resume'), options),
     cancel: (id: string, options?: wire.CancelRequest) =>
       http.post<wire.CancelResult>(session(id, '/cancel'), options),
-    fork: (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
-      http.post<wire.ForkResult>(session(id, '/fork'), { at, ...options }),
+    fork: forked('/fork'),
+    retrySession: forked('/retry'),
   }
 }
 
@@ -167,6 +173,7 @@ function plates(http: Transport) {
     async listPlates(signal?: AbortSignal) {
       return (await http.get<wire.Plates>('/plates', {}, signal)).plates
     },
+    getBacklog: (signal?: AbortSignal) => http.get<wire.HookBacklog>('/plates/backlog', {}, signal),
     getPlate: (id: string, signal?: AbortSignal) => http.get<wire.Plate>(plate(id), {}, signal),
     changePlate: (id: string, change: wire.PlateChange) =>
       http.patch<wire.Plate>(plate(id), change),

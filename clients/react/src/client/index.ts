@@ -11,22 +11,16 @@ export * from './errors.js'
 export {
   type EventName,
   type EventOf,
-  type EventPayloads,
-  eventNames,
-  type InputAcceptedPayload,
-  type InputCorrectedPayload,
-  type InputReceivedPayload,
-  type InputRequestedPayload,
   isEvent,
   isKnownEvent,
   isTerminal,
   type KnownEvent,
-  type Patch,
   type Receipt,
   type SerializedEvent,
 } from './events.js'
 export { isOpen } from './interactions.js'
-export { isPlateEvent, type PlateEventName, plateEventNames } from './plates.js'
+export * from './payloads.js'
+export { isPlateEvent, type PlateEventName } from './plates.js'
 export type { EventStream, StreamListener, StreamOptions, StreamStatus } from './stream.js'
 export { type PendingInteraction, type Summary, summarise } from './summary.js'
 export type { ClientOptions } from './transport.js'

@@ -1,39 +1,11 @@
-/**
- * What can happen to a plate, as docs/reference/events.md lists it. A test compares the names with
- * those of the server.
- */
+/** What can happen to a plate. */
 import type { SerializedEvent } from './events.js'
-
-const NAMES = [
-  'session_start',
-  'prompt_submit',
-  'tool_start',
-  'tool_call',
-  'stop',
-  'health_check_recovery',
-  'permission_request',
-  'permission_resolved',
-  'permission_settled',
-  'stop_failure',
-  'turn_idle',
-  'subagent_start',
-  'subagent_stop',
-  'compact',
-  'session_end',
-  'process_exit',
-  'hook_heard',
-  'plate_registered',
-  'plate_changed',
-  'plate_dismissed',
-] as const
+import { type PlateEventPayloads, plateEventNames } from './payloads.js'
 
 /** The name of an event of a plate that this version knows. */
-export type PlateEventName = (typeof NAMES)[number]
+export type PlateEventName = keyof PlateEventPayloads
 
-/** Every name of an event of a plate that this version knows. */
-export const plateEventNames: ReadonlyArray<PlateEventName> = NAMES
-
-const KNOWN: ReadonlySet<string> = new Set(NAMES)
+const KNOWN: ReadonlySet<string> = new Set(plateEventNames)
 
 /** Whether an event is one of a plate, and not of a session. */
 export function isPlateEvent(

@@ -1,4 +1,5 @@
-import { type InputRequestedPayload, isEvent, isTerminal, type SerializedEvent } from './events.js'
+import { isEvent, isTerminal, type SerializedEvent } from './events.js'
+import type { InputRequestedPayload } from './payloads.js'
 
 /** A question that waits for an answer. */
 export interface PendingInteraction {

@@ -3,7 +3,7 @@ import type { Failure } from './wire.js'
 
 /** How to reach a server. */
 export interface ClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:4100`; a path in it is kept. */
+  /** Where the server is, such as `http://127.0.0.1:2255`; a path in it is kept. */
   readonly baseUrl: string
   /** A token, or what gives one. Without it the browser's cookie counts, on the same origin. */
   readonly token?: string | (() => string | Promise<string>) | undefined

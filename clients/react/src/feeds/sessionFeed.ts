@@ -10,6 +10,15 @@ import { Feed } from './feed.js'
 
 const INTERVAL_MS = 50
 
+// After these, what stands under ['session', id] is old, whoever put it there.
+const TURNS = new Set([
+  'workflow:completed',
+  'workflow:failed',
+  'workflow:cancelled',
+  'workflow:paused',
+  'workflow:resumed',
+])
+
 /**
  * Puts a session's events into the cache as they come.
  *
@@ -61,6 +70,9 @@ export class SessionFeed extends Feed {
     summarise(this.events, before)
     this.cache.setQueryData(keys.events(this.sessionId), this.events)
     this.update({ isLoaded: true })
+    if (events.some((event) => TURNS.has(event.name))) {
+      void this.cache.invalidateQueries({ queryKey: [...keys.session, this.sessionId] })
+    }
   }
 
   /** The server is back: ask again for the states that it could not give. */

@@ -84,7 +84,7 @@ export function resultOf<T>(
   if (type !== 'interactive_session') {
     throw new ValidationError(`${id} is no interactive session, but ${type}.`, 'VALIDATION_ERROR')
   }
-  const why = reasonOf(ended.error)
+  const why = ended.error ?? undefined
   if (status === 'failed') throw new CallboardError(why ?? 'Session failed', 'INTERACTIVE_FAILED')
   const isEarly = status === 'cancelled' || status === 'timeout'
   return {
@@ -94,11 +94,6 @@ export function resultOf<T>(
     duration: ended.durationMs ?? 0,
     ...(why !== undefined && { error: why }),
   }
-}
-
-function reasonOf(error: unknown): string | undefined {
-  const told = (error as { readonly message?: unknown } | null)?.message ?? error
-  return typeof told === 'string' ? told : undefined
 }
 
 function checked<T>(response: unknown, schema: Schema<T> | undefined): T {

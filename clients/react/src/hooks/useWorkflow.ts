@@ -27,6 +27,8 @@ export interface UseWorkflowResult<S> extends WorkflowDataResult<S> {
   readonly pause: () => Promise<PauseResult>
   readonly resume: () => Promise<ResumeResult>
   readonly fork: (at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
+  /** If it failed, as a fork: from the failed phase, or from another point. */
+  readonly retry: (at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
   readonly cancel: (reason?: string) => Promise<CancelResult>
   /** The state after the first N events, for scrubbing. */
   readonly stateAt: (position: number) => Promise<S>
@@ -35,6 +37,7 @@ export interface UseWorkflowResult<S> extends WorkflowDataResult<S> {
   readonly isPausing: boolean
   readonly isResuming: boolean
   readonly isForking: boolean
+  readonly isRetrying: boolean
   readonly isCancelling: boolean
 }
 
@@ -59,10 +62,9 @@ export function useWorkflow<S = unknown>(sessionId: string | null): UseWorkflowR
 /** What can be done, to this session. The functions stay the same from render to render. */
 function useBoundActions<S>(sessionId: string | null) {
   const { send, isSending } = useWorkflowActions()
-  const vcr = useWorkflowVCR()
+  const { pause, resume, fork, retry, cancel, ...progress } = useWorkflowVCR()
   const client = useWorkflowClient()
   const cache = useQueryClient()
-  const { pause, resume, fork, cancel, isPausing, isResuming, isForking, isCancelling } = vcr
   return {
     send: useCallback((payload: InputPayload) => send(some(sessionId), payload), [send, sessionId]),
     // Takes nothing: `onClick={pause}` would hand it a click.
@@ -71,6 +73,10 @@ function useBoundActions<S>(sessionId: string | null) {
     fork: useCallback(
       (at?: ForkAt, options?: ForkOptions) => fork(some(sessionId), at, options),
       [fork, sessionId],
+    ),
+    retry: useCallback(
+      (at?: ForkAt, options?: ForkOptions) => retry(some(sessionId), at, options),
+      [retry, sessionId],
     ),
     cancel: useCallback(
       (reason?: string) => cancel(some(sessionId), typeof reason === 'string' ? { reason } : {}),
@@ -81,10 +87,7 @@ function useBoundActions<S>(sessionId: string | null) {
       [cache, client, sessionId],
     ),
     isSending,
-    isPausing,
-    isResuming,
-    isForking,
-    isCancelling,
+    ...progress,
   }
 }
 

@@ -22,19 +22,23 @@ export interface WorkflowVCRResult {
   readonly resume: (sessionId: string) => Promise<ResumeResult>
   /** Begin a new session from a point of this one, with edits of its state if wanted. */
   readonly fork: (sessionId: string, at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
+  /** Retry a failed session as a fork: from the failed phase, or from another point. */
+  readonly retry: (sessionId: string, at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
   /** End a session for good. */
   readonly cancel: (sessionId: string, options?: CancelRequest) => Promise<CancelResult>
   readonly isPausing: boolean
   readonly isResuming: boolean
   readonly isForking: boolean
+  readonly isRetrying: boolean
   readonly isCancelling: boolean
 }
 
-/** Pause, resume, fork and cancel sessions. */
+/** Pause, resume, fork, retry and cancel sessions. */
 export function useWorkflowVCR(): WorkflowVCRResult {
   const { mutateAsync: askPause, isPending: isPausing } = usePauseMutation()
   const { mutateAsync: askResume, isPending: isResuming } = useResumeMutation()
-  const { mutateAsync: askFork, isPending: isForking } = useForkMutation()
+  const { mutateAsync: askFork, isPending: isForking } = useForkMutation('fork')
+  const { mutateAsync: askRetry, isPending: isRetrying } = useForkMutation('retrySession')
   const { mutateAsync: askCancel, isPending: isCancelling } = useCancelMutation()
   const pause: WorkflowVCRResult['pause'] = useCallback(
     (sessionId, options) => askPause(options ? { sessionId, options } : { sessionId }),
@@ -45,9 +49,16 @@ export function useWorkflowVCR(): WorkflowVCRResult {
     (sessionId, at, options) => askFork({ sessionId, at, options }),
     [askFork],
   )
+  const retry: WorkflowVCRResult['retry'] = useCallback(
+    (sessionId, at, options) => askRetry({ sessionId, at, options }),
+    [askRetry],
+  )
   const cancel: WorkflowVCRResult['cancel'] = useCallback(
     (sessionId, options) => askCancel(options ? { sessionId, options } : { sessionId }),
     [askCancel],
   )
-  return { pause, resume, fork, cancel, isPausing, isResuming, isForking, isCancelling }
+  return {
+    ...{ pause, resume, fork, retry, cancel },
+    ...{ isPausing, isResuming, isForking, isRetrying, isCancelling },
+  }
 }

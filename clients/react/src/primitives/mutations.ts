@@ -70,12 +70,12 @@ interface ForkInput {
   readonly options: ForkOptions | undefined
 }
 
-/** Begin a new session from a point of another. */
-export function useForkMutation() {
+/** Start a new session from a point of another; `retrySession` only of one that failed. */
+export function useForkMutation(how: 'fork' | 'retrySession') {
   const client = useWorkflowClient()
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: ({ sessionId, at, options }: ForkInput) => client.fork(sessionId, at, options),
+    mutationFn: ({ sessionId, at, options }: ForkInput) => client[how](sessionId, at, options),
     onSuccess: () => void cache.invalidateQueries({ queryKey: keys.sessions }),
   })
 }

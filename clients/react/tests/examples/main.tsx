@@ -6,10 +6,27 @@ import { WorkflowClientProvider } from '../../src/index'
 import { Awaited, Consultation, Reactive, Structured } from './interactive'
 import { Remembered } from './Remembered'
 import { Watched } from './Watched'
+import { SessionStatus, WorkflowUI } from './WorkflowUI'
 
 const asked = new URLSearchParams(location.hash.slice(1))
 const Watching = () => <Watched id={asked.get('id')} />
-const EXAMPLES = { Awaited, Reactive, Structured, Remembered, Watched: Watching } as const
+const Simple = () => {
+  const sessionId = asked.get('id') ?? ''
+  return (
+    <>
+      <WorkflowUI sessionId={sessionId} />
+      <SessionStatus sessionId={sessionId} />
+    </>
+  )
+}
+const EXAMPLES = {
+  Awaited,
+  Reactive,
+  Structured,
+  Remembered,
+  Simple,
+  Watched: Watching,
+} as const
 
 const name = asked.get('example') ?? 'Awaited'
 const Example = EXAMPLES[name as keyof typeof EXAMPLES]

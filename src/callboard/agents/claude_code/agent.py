@@ -1,32 +1,38 @@
-"""Claude Code as an agent: what it says, thinks and does becomes events."""
+"""Claude Code as an agent: what it says, thinks and does becomes events.
+
+A run has the same client session at every attempt.
+"""
 
 import asyncio
 import json
 import os
+import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypedDict, Unpack, cast
+from typing import Final, NamedTuple, TypedDict, Unpack
 
-from pydantic import TypeAdapter
-
-from callboard.agents.claude_code.client import Client
-from callboard.agents.claude_code.leftovers import MARK, end_leftovers, mark
-from callboard.agents.claude_code.limits import Patience
-from callboard.agents.claude_code.messages import Ending, Hearing
-from callboard.agents.claude_code.permissions import Permissions
-from callboard.agents.claude_code.sessions import ClientSession, run_id, session_of
+from callboard.agents.claude_code.client import ClaudeProcess
+from callboard.agents.claude_code.messages import ClientResult, MessageReader
+from callboard.agents.claude_code.orphans import end_leftovers, mark
+from callboard.agents.claude_code.permissions import Permissions, recorded
 from callboard.clock import Clock, SystemClock
 from callboard.engine.context import Context
-from callboard.engine.functions import fitting
-from callboard.engine.outputs import UNDECLARED, OutputType
+from callboard.engine.function_agent import given
+from callboard.engine.outputs import UNDECLARED, OutputType, adapter
 from callboard.engine.ports import Item, Output
-from callboard.errors import AgentError, DefinitionError
+from callboard.errors import AgentError, DefinitionError, RateLimited, RetryAfter
+from callboard.events.envelope import Json
+from callboard.events.json_values import is_object
+from callboard.events.payloads.agents import AgentDetails
 from callboard.ids import short_id
 from callboard.interactions.questions import Duration, seconds
-from callboard.vendors.claude.environment import clean
+from callboard.vendors.claude.launching import MARK, clean
 
+_NAMESPACE: Final = uuid.UUID("5a0c9d4e-6c0f-5d1e-9a55-3b1d5f6f7a21")
+_SPOKEN: Final = ('"type":"user"', '"type":"assistant"')
 Given = str | Callable[..., str]
 """A text, or a function of the state, or of state and context, that gives one."""
 
@@ -46,6 +52,53 @@ _GO_ON: Final = (
 )
 _SALT: Final = "claude:salt"
 _PATIENCE: Final = 6 * 3600.0
+_FIRST_WAIT: Final = 60.0
+_LONGEST_WAIT: Final = 900.0
+
+
+class ClientSession(NamedTuple):
+    """A session of the client."""
+
+    id: str
+    exists: bool
+
+    @property
+    def arguments(self) -> tuple[str, str]:
+        """How the client is told to begin it, or to go on with it."""
+        return ("--resume" if self.exists else "--session-id", self.id)
+
+
+def run_id(key: str) -> str:
+    """A run's id, in the form that the client wants for a session."""
+    return str(uuid.uuid5(_NAMESPACE, key))
+
+
+def session_of(key: str, cwd: Path, env: Mapping[str, str]) -> ClientSession:
+    """The session in which a run's conversation is, or is to be.
+
+    A transcript in which nobody has spoken yet, or only in another folder, can neither be gone on
+    with nor begun again: then it is the next session that counts.
+    """
+    for number in count():
+        id = run_id(f"{key}#{number}" if number else key)
+        transcript = _transcript(id, env)
+        if transcript is None:
+            return ClientSession(id, exists=False)
+        if _has_conversation(transcript, cwd):
+            return ClientSession(id, exists=True)
+    raise AssertionError("unreachable")
+
+
+def _transcript(id: str, env: Mapping[str, str]) -> Path | None:
+    home = Path(env.get("HOME") or Path.home())
+    folder = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    return next(folder.glob(f"projects/*/{id}.jsonl"), None)
+
+
+def _has_conversation(transcript: Path, cwd: Path) -> bool:
+    here = f'"cwd":{json.dumps(str(cwd.resolve()), ensure_ascii=False)}'
+    with transcript.open(encoding="utf-8", errors="replace") as lines:
+        return any(here in line and any(spoken in line for spoken in _SPOKEN) for line in lines)
 
 
 class ClaudeCodeOptions(TypedDict, total=False):
@@ -96,7 +149,7 @@ class ClaudeCode:
         model: Given | None = None,
         cwd: Folder | None = None,
         allowed_tools: Sequence[str] = (),
-        output: Any = str,
+        output: object = str,
         name: str = "claude-code",
         **options: Unpack[ClaudeCodeOptions],
     ) -> None:
@@ -118,42 +171,61 @@ class ClaudeCode:
         return self._output
 
     @property
-    def details(self) -> Mapping[str, str]:
+    def details(self) -> AgentDetails:
         """The provider, and the model as far as it is known before the run."""
-        known = {"model": self._model} if isinstance(self._model, str) else {}
-        return {"provider": "claude-code", **known}
+        known: AgentDetails = {"provider": "claude-code"}
+        if isinstance(self._model, str):
+            known["model"] = self._model
+        return known
 
-    async def stream(self, state: Any, ctx: Context) -> AsyncGenerator[Item, None]:
+    async def stream(self, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
         """Run the client on the state, and end with its output.
 
         RetryAfter when the model takes no more for now: the same session goes on after that.
         """
-        hearing = Hearing()
+        hearing = MessageReader()
         async with aclosing(self._conversation(state, ctx, hearing)) as items:
             async for item in items:
                 yield item
         assert hearing.ending is not None
         if hearing.ending.limited:
-            limit = seconds(self._options.get("rate_limit_wait", _PATIENCE))
-            raise await Patience(self._clock, limit).wait(hearing.ending, ctx)
+            raise await self._limited(hearing.ending, ctx)
         yield self._end(hearing.ending)
 
+    async def _limited(self, ending: ClientResult, ctx: Context) -> RetryAfter:
+        """When to try again; RateLimited when that is too long, with what was waited before."""
+        waited: list[float] = []
+        while (before := await recorded(ctx, _limit_key(len(waited)))) is not None:
+            waited.append(float(before))
+        left = (ending.resets_at or 0) - self._clock.now_ms() / 1000
+        # Where the model said nothing of use, longer each time.
+        guess = min(_FIRST_WAIT * 2 ** len(waited), _LONGEST_WAIT)
+        wait = max(left, 1.0) if left > 0 else guess
+        if sum(waited) + wait > seconds(self._options.get("rate_limit_wait", _PATIENCE)):
+            raise RateLimited(
+                f"Claude Code may not go on for {wait:.0f} s: {ending.reason}",
+                retry_after=round(wait),
+            )
+        await ctx.once(_limit_key(len(waited)), lambda: wait)
+        return RetryAfter(f"Claude Code may not go on: {ending.reason}", seconds=wait)
+
     async def _conversation(
-        self, state: Any, ctx: Context, hearing: Hearing
+        self, state: object, ctx: Context, hearing: MessageReader
     ) -> AsyncGenerator[Item, None]:
         """One process of the client, from its start to its end."""
         # A session's id may be somebody's own words, and come again in another database.
         key = f"{ctx.key}:{await ctx.once(_SALT, short_id)}"
         run = run_id(key)
-        env = self._env(run)
-        cwd = Path(_given(self._cwd, state, ctx) or Path.cwd()).absolute()
+        # With our token it could answer its own requests.
+        env = {**clean(os.environ), **self._options.get("env", {}), MARK: mark(run)}
+        cwd = Path(given(self._cwd, state, ctx) or Path.cwd()).absolute()
         await asyncio.to_thread(end_leftovers, run)
         session = await asyncio.to_thread(session_of, key, cwd, env)
-        client = await Client.start(self._command(session, state, ctx), cwd, env)
+        client = await ClaudeProcess.start(self._command(session, state, ctx), cwd, env)
         permissions = Permissions(ctx, client.send, str(cwd))
         try:
             words = self._options.get("going_on", _GO_ON) if session.exists else self._prompt
-            await client.send(_said(_given(words, state, ctx)))
+            await client.send(_said(given(words, state, ctx)))
             async with aclosing(client.messages(permissions.asking)) as messages:
                 async for message in messages:
                     permissions.check()
@@ -172,26 +244,22 @@ class ClaudeCode:
             await permissions.leave()
             await client.stop(run)
 
-    def _command(self, session: ClientSession, state: Any, ctx: Context) -> list[str]:
+    def _command(self, session: ClientSession, state: object, ctx: Context) -> list[str]:
         options = self._options
-        given = {
-            "--model": _given(self._model, state, ctx),
-            "--append-system-prompt": _given(options.get("append_system_prompt"), state, ctx),
+        values = {
+            "--model": given(self._model, state, ctx),
+            "--append-system-prompt": given(options.get("append_system_prompt"), state, ctx),
             "--permission-mode": options.get("permission_mode", "default"),
             "--json-schema": json.dumps(self._schema) if self._schema else None,
         }
-        told = [word for name, value in given.items() if value for word in (name, str(value))]
+        told = [word for name, value in values.items() if value for word in (name, str(value))]
         allowed = ["--allowedTools", *self._allowed_tools] if self._allowed_tools else []
         more = options.get("arguments", ())
         # What takes any number of words stands before something that begins with a dash.
         program = options.get("program", "claude")
         return [program, *allowed, *_SPEAKING, *told, *session.arguments, *more]
 
-    def _env(self, run: str) -> dict[str, str]:
-        # With our token it could answer its own requests.
-        return {**clean(os.environ), **self._options.get("env", {}), MARK: mark(run)}
-
-    def _end(self, ending: Ending) -> Output:
+    def _end(self, ending: ClientResult) -> Output:
         if not ending.succeeded:
             raise AgentError(
                 f"Claude Code failed: {ending.reason}",
@@ -205,12 +273,11 @@ class ClaudeCode:
         return Output(ending.result["structured_output"], ending.usage)
 
 
-def _schema(output: Any) -> dict[str, Any] | None:
+def _schema(output: object) -> dict[str, Json] | None:
     """The JSON Schema of what is wanted; None for text."""
     if output is str:
         return None
-    declared = isinstance(output, dict)
-    schema = cast("dict[str, Any]", output) if declared else TypeAdapter(output).json_schema()
+    schema = output if is_object(output) else adapter(output).json_schema()
     if schema.get("type") != "object":
         raise DefinitionError(
             f"ClaudeCode: output={output!r} is no object in JSON. Put it into a pydantic model."
@@ -218,11 +285,11 @@ def _schema(output: Any) -> dict[str, Any] | None:
     return schema
 
 
-def _said(prompt: str) -> dict[str, Any]:
+def _limit_key(number: int) -> str:
+    return f"claude:limit:{number}"
+
+
+def _said(prompt: str) -> dict[str, Json]:
     content = [{"type": "text", "text": prompt}]
     message = {"role": "user", "content": content}
     return {"type": "user", "message": message, "parent_tool_use_id": None}
-
-
-def _given(value: Any, state: Any, ctx: Context) -> Any:
-    return fitting(value, 2)(state, ctx) if callable(value) else value

@@ -5,14 +5,16 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final, Self, cast
+from typing import IO, Final, Self
 
-from callboard.agents.claude_code.leftovers import end_leftovers
 from callboard.agents.claude_code.messages import Message
+from callboard.agents.claude_code.orphans import end_leftovers
 from callboard.errors import AgentError, MissingExtra
+from callboard.events.json_values import is_object
+from callboard.waiting import wait_any
 
 _LONGEST_LINE: Final = 256 * 1024 * 1024
 _GRACE: Final = 3.0
@@ -21,7 +23,7 @@ _LEAVING: Final = 30.0
 """The same for one that is done, and silent."""
 
 
-class Client:
+class ClaudeProcess:
     """One process of Claude Code, which leads a process group of its own."""
 
     def __init__(self, process: asyncio.subprocess.Process, complaints: IO[bytes]) -> None:
@@ -73,7 +75,7 @@ class Client:
         reading = asyncio.ensure_future(self._process.stdout.readline())
         try:
             while True:
-                await _first({reading, *beside.values()}, self._patience)
+                await wait_any(reading, *beside.values(), timeout=self._patience)
                 if not reading.done() and not any(task.done() for task in beside.values()):
                     return
                 if any(task.done() for task in beside.values()):
@@ -90,8 +92,11 @@ class Client:
 
     async def left(self) -> None:
         """Wait until it is gone: hooks of the person's own may run at the end, but not for ever."""
+        await self._wait(_LEAVING)
+
+    async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LEAVING):
+            async with asyncio.timeout(seconds):
                 await self._process.wait()
 
     async def complaint(self) -> str:
@@ -121,9 +126,7 @@ class Client:
     async def _end(self) -> None:
         self._signal(signal.SIGTERM)
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_GRACE):
-                    await self._process.wait()
+            await self._wait(_GRACE)
         finally:
             if self._process.returncode is None:
                 self._signal(signal.SIGKILL)
@@ -134,17 +137,13 @@ class Client:
             os.killpg(self._process.pid, number)
 
 
-async def _first(tasks: Iterable[asyncio.Future[Any]], timeout: float | None) -> None:
-    await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-
-
 def _message(line: bytes) -> Message | None:
     """A line as a message; what is none was not meant for us."""
     try:
-        told: Any = json.loads(line)
+        told = json.loads(line)
     except ValueError:
         return None
-    return cast("Message", told) if isinstance(told, dict) else None
+    return told if is_object(told) else None
 
 
 def _not_started(program: str, cwd: Path, error: OSError) -> AgentError | MissingExtra:

@@ -1,19 +1,20 @@
 """What Claude Code tells, line by line, as what the engine records."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Final
 
 from callboard.engine.ports import Item, Text, Thinking, ToolCall, ToolResult
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_list, as_object, as_text, as_whole, objects
 
-Message = Mapping[str, Any]
+Message = Object
 
 _LIMITED: Final = frozenset({429, 529})
 """The statuses that say: not now. Too many requests, and overloaded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ClientResult:
     """How a conversation ended, as its `result` tells.
 
     Not even `subtype` is enough: a failed request to the model ends with `success` too.
@@ -36,32 +37,35 @@ class Ending:
     @property
     def reason(self) -> str:
         """Why it failed, in the client's own words."""
-        told = self.result.get("result") or "; ".join(map(str, self.result.get("errors") or ()))
+        told = self.result.get("result") or "; ".join(map(str, as_list(self.result.get("errors"))))
         kind = str(self.result.get("subtype"))
         kind = str(self.result.get("terminal_reason") or kind) if kind == "success" else kind
         return f"{kind}: {told}" if told else kind
 
     @property
-    def usage(self) -> dict[str, Any]:
+    def usage(self) -> dict[str, Json]:
         """What it took, subagents included: `usage` itself counts the last turn alone."""
-        models = cast("Mapping[str, Message]", self.result.get("modelUsage") or {}).values()
         counted = {
-            "turns": self.result.get("num_turns", 0),
-            "inputTokens": sum(model.get("inputTokens", 0) for model in models),
-            "outputTokens": sum(model.get("outputTokens", 0) for model in models),
-            "cacheReadTokens": sum(model.get("cacheReadInputTokens", 0) for model in models),
-            "cacheWriteTokens": sum(model.get("cacheCreationInputTokens", 0) for model in models),
+            "turns": as_whole(self.result.get("num_turns")),
+            "inputTokens": self._sum("inputTokens"),
+            "outputTokens": self._sum("outputTokens"),
+            "cacheReadTokens": self._sum("cacheReadInputTokens"),
+            "cacheWriteTokens": self._sum("cacheCreationInputTokens"),
         }
         always = ("turns", "inputTokens", "outputTokens")
         kept = {key: count for key, count in counted.items() if count or key in always}
         return {**kept, "costUsd": self.result.get("total_cost_usd", 0)}
 
+    def _sum(self, key: str) -> int:
+        models = as_object(self.result.get("modelUsage")).values()
+        return sum(as_whole(as_object(model).get(key)) for model in models)
+
 
 @dataclass(slots=True)
-class Hearing:
+class MessageReader:
     """Listens to one client: what has been told so far."""
 
-    ending: Ending | None = None
+    ending: ClientResult | None = None
     _agents: bool = field(default=False, repr=False)
     _resets_at: int | None = field(default=None, repr=False)
 
@@ -74,17 +78,17 @@ class Hearing:
         """What a message tells of the work; the rest is remembered or left."""
         match message.get("type"):
             case "stream_event" if not message.get("parent_tool_use_id"):
-                return _deltas(message["event"])
+                return _deltas(as_object(message["event"]))
             case "assistant":
                 return [_call(one) for one in _blocks(message, "tool_use")]
             case "user":
                 return [_result(one) for one in _blocks(message, "tool_result")]
             case "result":
-                self.ending = Ending(message, self._resets_at)
+                self.ending = ClientResult(message, self._resets_at)
             case "rate_limit_event":
-                self._limit(message.get("rate_limit_info") or {})
+                self._limit(as_object(message.get("rate_limit_info")))
             case "system" if message.get("subtype") == "background_tasks_changed":
-                tasks = message.get("tasks") or ()
+                tasks = objects(message.get("tasks"))
                 self._agents = any(task.get("task_type") == "local_agent" for task in tasks)
             case _:
                 pass
@@ -92,7 +96,7 @@ class Hearing:
 
     def _limit(self, told: Message) -> None:
         resets_at = told.get("resetsAt") if told.get("status") == "rejected" else None
-        self._resets_at = int(resets_at) if resets_at else None
+        self._resets_at = int(resets_at) if isinstance(resets_at, int | float) else None
 
 
 def _deltas(event: Message) -> list[Item]:
@@ -106,14 +110,14 @@ def _deltas(event: Message) -> list[Item]:
 
 
 def _blocks(message: Message, type: str) -> list[Message]:
-    content = message["message"].get("content")
-    blocks = cast("list[Message]", content) if isinstance(content, list) else []
+    blocks = objects(as_object(message["message"]).get("content"))
     return [one for one in blocks if one.get("type") == type]
 
 
 def _call(block: Message) -> ToolCall:
-    return ToolCall(block["id"], block["name"], block.get("input"))
+    return ToolCall(as_text(block["id"]), as_text(block["name"]), block.get("input"))
 
 
 def _result(block: Message) -> ToolResult:
-    return ToolResult(block["tool_use_id"], block.get("content"), bool(block.get("is_error")))
+    failed = bool(block.get("is_error"))
+    return ToolResult(as_text(block["tool_use_id"]), block.get("content"), failed)

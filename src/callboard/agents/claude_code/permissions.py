@@ -3,22 +3,35 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
 from callboard.engine.context import Context
+from callboard.events.json_values import Object, as_object, as_text
 from callboard.interactions.questions import Rendered
 from callboard.interactions.records import Interaction
-from callboard.vendors import asking
+from callboard.vendors import requests as asking
 from callboard.vendors.claude.decisions import decision
 
-Send = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
+Send = Callable[[Object], Coroutine[object, None, None]]
 
 _UNANSWERED: Final = "Nobody has decided about this."
 
 
-class _Unused(Exception):
+class _Unrecorded(Exception):
     pass
+
+
+async def recorded(ctx: Context, key: str) -> Any:
+    """What `ctx.once` has recorded under a key; None when it has recorded nothing."""
+
+    def effect() -> None:
+        raise _Unrecorded
+
+    try:
+        return await ctx.once(key, effect)
+    except _Unrecorded:
+        return None
 
 
 class Permissions:
@@ -38,11 +51,11 @@ class Permissions:
         self._keys: dict[str, str] = {}
         self._taken: set[str] = set()
 
-    async def hear(self, message: Mapping[str, Any]) -> None:
+    async def hear(self, message: Object) -> None:
         """Take a message that may be a request, or take one back."""
-        id = message.get("request_id", "")
+        id = as_text(message.get("request_id"))
         if message.get("type") == "control_request":
-            self.asking[id] = asyncio.create_task(self._answer(id, message["request"]))
+            self.asking[id] = asyncio.create_task(self._answer(id, as_object(message["request"])))
         elif message.get("type") == "control_cancel_request":
             await self._take_back(id)
 
@@ -73,54 +86,46 @@ class Permissions:
         if id in self._keys:
             await self._ctx.take_back(self._keys[id])
 
-    async def _answer(self, id: str, request: Mapping[str, Any]) -> None:
+    async def _answer(self, id: str, request: Object) -> None:
         if request.get("subtype") != "can_use_tool":
             error = f"{request.get('subtype')} is not known here."
             await self._reply({"subtype": "error", "request_id": id, "error": error})
             return
-        tool, given = str(request["tool_name"]), cast("dict[str, Any]", request["input"])
+        tool, given = str(request["tool_name"]), as_object(request["input"])
         key = self._keys[id] = await self._key(tool, given)
         asked = asking.request(tool, given, self._cwd, request.get("permission_suggestions"))
         options = list(asked.options) or None
-        config = {**asked.config, "agent": "claude"}
+        config: dict[str, object] = {**asked.config, "agent": "claude"}
         question = Rendered(asked.type, asked.prompt, options, options is not None, config=config)
         verdict = _verdict(await self._ctx.put(question, key), given)
         # Before it is sent: a yes may be lost and asked for again, but never used twice.
         await self._ctx.once(_used(key), lambda: True)
         await self._reply({"subtype": "success", "request_id": id, "response": verdict})
 
-    async def _reply(self, response: Mapping[str, Any]) -> None:
+    async def _reply(self, response: Object) -> None:
         await self._send({"type": "control_response", "response": response})
 
-    async def _key(self, tool: str, given: Mapping[str, Any]) -> str:
+    async def _key(self, tool: str, given: Object) -> str:
         """The first key for this very request whose answer was not used up."""
         content = json.dumps([tool, given], sort_keys=True).encode()
         request = f"claude:{hashlib.sha256(content).hexdigest()[:16]}"
         number = 1
-        while (key := f"{request}:{number}") in self._taken or await self._is_used(key):
+        while (key := f"{request}:{number}") in self._taken or await recorded(
+            self._ctx, _used(key)
+        ):
             number += 1
         self._taken.add(key)
         return key
-
-    async def _is_used(self, key: str) -> bool:
-        try:
-            return bool(await self._ctx.once(_used(key), _not_used))
-        except _Unused:
-            return False
 
 
 def _used(key: str) -> str:
     return f"{key}:used"
 
 
-def _not_used() -> None:
-    raise _Unused
-
-
-def _verdict(answered: Interaction, given: dict[str, Any]) -> dict[str, Any]:
+def _verdict(answered: Interaction, given: Object) -> Object:
     """The answer as the client's protocol has it: as a hook prints it, and the input with a yes."""
-    printed = decision(answered).get("hookSpecificOutput", {})
-    verdict: dict[str, Any] = printed.get("decision", {"behavior": "deny", "message": _UNANSWERED})
+    printed = as_object(decision(answered).get("hookSpecificOutput"))
+    verdict = as_object(printed.get("decision", {"behavior": "deny", "message": _UNANSWERED}))
     if verdict["behavior"] == "allow" and answered.type != "question":
         return {**verdict, "updatedInput": given}
     return verdict

@@ -1,20 +1,62 @@
-"""Plays the sessions of the demo: all at once, each at its own pace, as agents do."""
+"""Plays the sessions of the demo: all at once, each at its own pace, as agents do.
+
+They are files beside this one, one line an event. The first line tells whose session it is. The
+others are `{after, payload}`, seconds after the line before; `say` tells what to look at; `asks`
+holds the hook open until somebody decides; `only_if` plays a line only when it was decided so.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
 
-from callboard.board.demo.scripts import Line, Script
+import orjson
+
 from callboard.clock import Clock
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
 from callboard.ids import short_id
+from callboard.waiting import wait_any
 
 PATIENCE: Final = 60.0
 """Seconds after which a question that nobody answers is answered in its terminal."""
 
 ALLOW: Final = "allow"
 
-Post = Callable[[str, dict[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
+Post = Callable[[str, dict[str, Json]], Coroutine[object, None, Object]]
 """Sends an agent's payload to a server; gives what that answers, whenever it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoHook:
+    """One hook that an agent calls."""
+
+    after: float
+    payload: dict[str, Json]
+    say: str | None = None
+    asks: bool = False
+    only_if: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What one agent does."""
+
+    agent: str
+    title: str
+    lines: tuple[DemoHook, ...]
+
+
+def scripts() -> list[Script]:
+    """Every session of the demo."""
+    found = sorted(files("callboard.board.demo").iterdir(), key=lambda file: file.name)
+    return [_read(file.read_bytes()) for file in found if file.name.endswith(".jsonl")]
+
+
+def _read(content: bytes) -> Script:
+    head, *lines = (orjson.loads(line) for line in content.splitlines())
+    return Script(head["agent"], head["title"], tuple(DemoHook(**told) for told in lines))
 
 
 class Player:
@@ -25,7 +67,7 @@ class Player:
         self._clock = clock
         self._speed = speed
         self._say = say
-        self._held: set[asyncio.Task[dict[str, Any]]] = set()
+        self._held: set[asyncio.Task[Object]] = set()
 
     async def play(self, scripts: Iterable[Script]) -> None:
         """Play all of them, to the end."""
@@ -38,7 +80,7 @@ class Player:
                 one.cancel()
 
     async def _play(self, script: Script) -> None:
-        decided: dict[str, Any] = {"behavior": ALLOW}
+        decided: Object = {"behavior": ALLOW}
         for line in script.lines:
             if line.only_if not in (None, decided["behavior"]):
                 continue
@@ -50,36 +92,30 @@ class Player:
             else:
                 await self._post(script.agent, _as_decided(line.payload, decided))
 
-    async def _ask(self, agent: str, line: Line) -> dict[str, Any]:
+    async def _ask(self, agent: str, line: DemoHook) -> Object:
         """Hold a hook open. What nobody decides at the board, the agent's own dialog allows."""
-        sender = {**line.payload["callboard"], "hold": short_id(20)}
+        sender = {**as_object(line.payload["callboard"]), "hold": short_id(20)}
         asking = asyncio.create_task(self._post(agent, {**line.payload, "callboard": sender}))
         self._held.add(asking)
         asking.add_done_callback(self._let_go)
-        waiting = asyncio.create_task(self._clock.sleep(PATIENCE / self._speed))
-        try:
-            await asyncio.wait({asking, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiting.cancel()
+        await wait_any(asking, self._clock.sleep(PATIENCE / self._speed))
         # One that is still held then is let go by the server, once the tool has run.
-        return _decision(asking.result()) if asking.done() else {"behavior": ALLOW}
+        answer: Object = asking.result() if asking.done() else {}
+        told = as_object(answer.get("hookSpecificOutput")).get("decision")
+        return {"behavior": ALLOW, **as_object(told)}
 
-    def _let_go(self, asking: "asyncio.Task[dict[str, Any]]") -> None:
+    def _let_go(self, asking: "asyncio.Task[Object]") -> None:
         self._held.discard(asking)
         if not asking.cancelled():
             asking.exception()  # Nobody else may look for it: the demo may have gone on.
 
 
-def _decision(answer: dict[str, Any]) -> dict[str, Any]:
-    told = answer.get("hookSpecificOutput", {}).get("decision", {})
-    decision = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-    return {"behavior": ALLOW, **decision}
-
-
-def _as_decided(payload: dict[str, Any], decided: dict[str, Any]) -> dict[str, Any]:
+def _as_decided(payload: dict[str, Json], decided: Object) -> dict[str, Json]:
     """The end of a question tells the answers that were given."""
-    given = decided.get("updatedInput", {}).get("answers")
-    if given is None or "answers" not in payload.get("tool_input", {}):
+    given = as_object(decided.get("updatedInput")).get("answers")
+    if given is None or "answers" not in as_object(payload.get("tool_input")):
         return payload
-    told = {key: {**payload[key], "answers": given} for key in ("tool_input", "tool_response")}
-    return payload | told
+    return payload | {
+        key: {**as_object(payload[key]), "answers": given}
+        for key in ("tool_input", "tool_response")
+    }

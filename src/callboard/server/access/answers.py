@@ -7,7 +7,7 @@ from fastapi import Response
 from starlette.types import Message, Send
 
 from callboard.server.access.head import Head
-from callboard.server.access.places import Sender
+from callboard.server.access.origins import RequestOrigin
 
 Headers = MutableSequence[tuple[bytes, bytes]]
 
@@ -30,13 +30,15 @@ _PREFLIGHT: Final = {
 }
 
 
-def preflight(head: Head, sender: Sender) -> Response | None:
+def preflight(head: Head, sender: RequestOrigin) -> Response | None:
     """The answer to a browser that asks what a named site may do; never with cookies."""
     asks = head.method == "OPTIONS" and head.one("access-control-request-method") is not None
     return Response(status_code=204, headers=_PREFLIGHT) if asks and sender.named else None
 
 
-def completed(send: Send, sender: Sender | None, vary: bool, noted: Callable[[int], None]) -> Send:
+def completed(
+    send: Send, sender: RequestOrigin | None, vary: bool, noted: Callable[[int], None]
+) -> Send:
     """A `send` that adds our headers, and notes the status before anyone learns it."""
 
     async def complete(message: Message) -> None:

@@ -14,7 +14,7 @@ import orjson
 from callboard.clock import Clock, SystemClock
 from callboard.disk.private import open_private
 from callboard.events.moments import from_ms, iso
-from callboard.server.access.identity import Identity
+from callboard.server.access.scopes import Identity
 
 _log = logging.getLogger("callboard.audit")
 
@@ -27,7 +27,7 @@ _STRANGERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One command or refusal."""
 
     identity: Identity | None
@@ -46,7 +46,7 @@ class Audit:
         self._minute = 0
         self._strangers = 0
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: AuditEntry) -> None:
         """Write one entry. A full disk is told in the log and stops nothing."""
         now = self._clock.now_ms()
         if entry.identity is None and not self._has_room(now // 60_000):
@@ -75,20 +75,20 @@ class Audit:
             self._path.replace(self._path.with_name(f"{self._path.name}.1"))
 
 
-def _told(entry: Entry, now_ms: int) -> dict[str, object]:
+def _told(entry: AuditEntry, now_ms: int) -> dict[str, object]:
     who = entry.identity
     return {
         "at": iso(from_ms(now_ms)),
         "who": who.name if who else None,
         "scope": who.scope if who else None,
         "via": who.via if who else None,
-        "method": _clean(entry.method)[:32],
-        "path": _clean(entry.path)[:_LONGEST_PATH],
+        "method": writable(entry.method)[:32],
+        "path": writable(entry.path)[:_LONGEST_PATH],
         "status": entry.status,
         "remote": entry.remote,
     }
 
 
-def _clean(text: str) -> str:
-    # A path may hold bytes that are no UTF-8; JSON takes none of them.
+def writable(text: str) -> str:
+    """A text as JSON takes it: a path, say, may hold bytes that are no UTF-8."""
     return text.encode(errors="backslashreplace").decode()

@@ -1,6 +1,7 @@
 """Bodies, read before anything acts on them, and never more than is allowed."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from starlette.types import Message, Receive
@@ -8,14 +9,10 @@ from starlette.types import Message, Receive
 from callboard.errors import TooLarge, ValidationError
 from callboard.events.codec import MOST_VALUES, values_so_far
 from callboard.server.access.head import Head
-from callboard.server.memory import Holding
+from callboard.server.memory import ConnectionMemory
 
-_QUESTIONS: Final = "/interactions"
-
-
-def is_question(path: str) -> bool:
-    """Whether a request asks a question, or tells its end."""
-    return path == _QUESTIONS or path.startswith(f"{_QUESTIONS}/")
+QUESTIONS: Final = "/interactions"
+"""Where questions are asked; what is done with one is below it."""
 
 
 def check_length(head: Head, limit: int) -> None:
@@ -37,7 +34,7 @@ def too_large(limit: int) -> TooLarge:
 
 
 async def check_values(body: bytes) -> None:
-    """Refuse JSON of so many values that to read it would keep everybody waiting."""
+    """Refuse JSON with so many values that reading it would keep everyone waiting."""
     if len(body) <= MOST_VALUES:
         return
     for count in values_so_far(body):
@@ -55,25 +52,38 @@ def has_body(head: Head) -> bool:
     return bool(head.all("transfer-encoding")) or head.all("content-length") not in ([], ["0"])
 
 
-async def read_body(receive: Receive, limit: int, holding: Holding) -> bytes | None:
-    """The whole body; None when the client left before its end.
+async def read_parts(receive: Receive, keep: Callable[[bytes], bool]) -> bool:
+    """Hand over each part of a body until it ends, or until `keep` says that it is enough.
 
-    Raises Overloaded when there is no memory for it.
+    Returns False when the client left before that.
     """
-    parts: list[bytes] = []
-    size = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return None
-        part: bytes = message.get("body", b"")
+            return False
+        is_enough = keep(message.get("body", b""))
+        if is_enough or not message.get("more_body", False):
+            return True
+
+
+async def read_body(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:
+    """The whole body; None when the client left before its end.
+
+    Raises TooLarge beyond the limit, and Overloaded when there is no memory for it.
+    """
+    parts: list[bytes] = []
+    size = 0
+
+    def keep(part: bytes) -> bool:
+        nonlocal size
         size += len(part)
         if size > limit:
             raise too_large(limit)
         holding.take(len(part))
         parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        return False
+
+    return b"".join(parts) if await read_parts(receive, keep) else None
 
 
 def read_again(body: bytes, receive: Receive) -> Receive:

@@ -1,17 +1,25 @@
-"""What a request shows to say who sends it: a token, or the cookie of the one-time link."""
+"""Who sends a request, by its token or cookie; callers with wrong tokens have to wait."""
 
 import re
+from collections import OrderedDict, deque
+from math import ceil
+from typing import Final
 
+from callboard.clock import Clock
 from callboard.errors import TooManyFailures, Unauthenticated
-from callboard.server.access.failures import Failures
 from callboard.server.access.head import Head
-from callboard.server.access.identity import Identity
-from callboard.server.access.links import Links
-from callboard.server.access.places import Sender
+from callboard.server.access.login import Links
+from callboard.server.access.origins import RequestOrigin
+from callboard.server.access.pages import page_identity
 from callboard.server.access.requirement import COOKIE
-from callboard.server.access.scopes import Scope
+from callboard.server.access.scopes import Identity, Scope
 from callboard.server.access.tokens import Tokens
 
+ALLOWED: Final = 10
+"""How many wrong tokens one address may send in a window, unless told."""
+WINDOW: Final = 60.0
+"""Seconds."""
+_MOST_ADDRESSES = 1024
 _BEARER = re.compile(r"bearer +(\S+)", re.IGNORECASE)
 _VIA = re.compile(r"[a-z0-9-]{1,32}")
 _RESERVED = frozenset({"terminal"})
@@ -19,28 +27,62 @@ _RESERVED = frozenset({"terminal"})
 _MOST_COOKIES = 4
 
 
+class Failures:
+    """The wrong tokens of the last minute. Right ones are never asked about here."""
+
+    def __init__(self, clock: Clock, allowed: int = ALLOWED) -> None:
+        self._clock = clock
+        self._allowed = max(0, allowed)
+        self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def count(self, address: str) -> int | None:
+        """Count one more; gives the seconds to wait when that is too many, else None."""
+        now = self._clock.monotonic()
+        times = self._by_address.setdefault(address, deque(maxlen=self._allowed))
+        self._by_address.move_to_end(address)
+        if len(self._by_address) > _MOST_ADDRESSES:
+            self._by_address.popitem(last=False)
+        while times and now - times[0] >= WINDOW:
+            times.popleft()
+        if len(times) == self._allowed:
+            oldest = times[0] if times else now
+            return max(1, ceil(oldest + WINDOW - now))
+        times.append(now)
+        return None
+
+
 class Credentials:
     """Finds out who sends a request."""
 
-    def __init__(self, tokens: Tokens, links: Links, failures: Failures) -> None:
+    def __init__(
+        self, tokens: Tokens, links: Links, failures: Failures, *, dev: bool = False
+    ) -> None:
+        self._dev = dev
         self._tokens = tokens
         self._links = links
         self._failures = failures
 
-    def find(self, head: Head, sender: Sender) -> Identity | None:
+    def find(self, head: Head, sender: RequestOrigin) -> Identity | None:
         """Who sends it, or None when it shows nothing that counts."""
         token = _bearer(head)
         found = self._by_cookie(head, sender) if token is None else self._tokens.identify(token)
+        given = head.one("callboard-via") or ""
+        via = given if _VIA.fullmatch(given) and given not in _RESERVED else "http"
         if found is None:
-            return None
-        via = head.one("callboard-via") or ""
+            # Who shows a token means it: one that is wrong is refused here too.
+            shows_nothing = head.one("authorization") is None
+            is_page = self._dev and shows_nothing and sender.named is not None
+            return page_identity(head, via) if is_page else None
         name, scope = found
-        return Identity(name, scope, via if _is_way(via) else "http")
+        return Identity(name, scope, via)
 
-    def refusal(self, head: Head) -> Unauthenticated | TooManyFailures:
-        """The error for somebody who was not found. Wrong tokens are counted, missing ones not."""
+    def refusal(self, head: Head, sign_in: str | None) -> Unauthenticated | TooManyFailures:
+        """The error for a sender who was not found. Wrong tokens are counted, missing ones not.
+
+        sign_in: the command that signs a browser in, for those who may know it.
+        """
         if _bearer(head) is None:
-            return Unauthenticated()
+            return Unauthenticated(sign_in=sign_in)
         wait = self._failures.count(head.remote)
         if wait is None:
             return Unauthenticated(
@@ -52,7 +94,7 @@ class Credentials:
             retry_after=wait,
         )
 
-    def _by_cookie(self, head: Head, sender: Sender) -> tuple[str, Scope] | None:
+    def _by_cookie(self, head: Head, sender: RequestOrigin) -> tuple[str, Scope] | None:
         # A browser sends cookies whoever asks it to. So they count for our own pages only, and
         # for commands only where the browser itself says that it was one of them.
         if sender.named is not None or (head.commands and not sender.same_origin):
@@ -74,7 +116,3 @@ def _cookies(head: Head) -> list[str]:
     """Every cookie of our name: another path or domain may have set one too."""
     pairs = [pair.partition("=") for line in head.all("cookie") for pair in line.split(";")]
     return [value.strip().strip('"') for name, _, value in pairs if name.strip() == COOKIE]
-
-
-def _is_way(via: str) -> bool:
-    return _VIA.fullmatch(via) is not None and via not in _RESERVED

@@ -11,28 +11,28 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callboard.errors import CallboardError
 from callboard.server.access.answers import completed, preflight
-from callboard.server.access.audit import Audit, Entry
+from callboard.server.access.audit import Audit, AuditEntry
 from callboard.server.access.bodies import (
+    QUESTIONS,
     check_length,
     check_values,
     has_body,
-    is_question,
     read_again,
     read_body,
 )
-from callboard.server.access.credentials import Credentials
-from callboard.server.access.failures import Failures
-from callboard.server.access.head import Head
+from callboard.server.access.credentials import Credentials, Failures
+from callboard.server.access.head import Head, check_query
 from callboard.server.access.hook_bodies import is_hook, read_beginning
-from callboard.server.access.links import Links
-from callboard.server.access.places import Places, Sender
+from callboard.server.access.login import Links
+from callboard.server.access.origins import Places, RequestOrigin, names_this_machine
+from callboard.server.access.peers import KEY, Peer
 from callboard.server.access.tokens import Tokens
-from callboard.server.memory import HOLDING, Holding, Memory
+from callboard.server.memory import HOLDING, ConnectionMemory, MemoryBudget
 from callboard.server.problems import of_error
-from callboard.server.settings import Settings
+from callboard.server.settings import ServerSettings
 
 if TYPE_CHECKING:
-    from callboard.server.access.identity import Identity
+    from callboard.server.access.scopes import Identity
 
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
@@ -47,7 +47,7 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        settings: Settings,
+        settings: ServerSettings,
         tokens: Tokens,
         links: Links,
         failures: Failures,
@@ -55,10 +55,10 @@ class Guard:
     ) -> None:
         self.app = app
         self.places = Places(settings)
-        self.credentials = Credentials(tokens, links, failures)
+        self.credentials = Credentials(tokens, links, failures, dev=settings.dev)
         self.audit = audit
-        self._settings = settings
-        self.memory = Memory(settings.memory)
+        self.settings = settings
+        self.memory = MemoryBudget(settings.memory)
         """For requests that come without a connection of ours."""
         # Made now, so that whoever starts the server can read it before the first request.
         tokens.admin()
@@ -66,8 +66,11 @@ class Guard:
     def most(self, path: str) -> int:
         """How many bytes a body may have; of a hook's, so many are kept."""
         if is_hook(path):
-            return self._settings.max_hook_body
-        return self._settings.max_question_body if is_question(path) else self._settings.max_body
+            return self.settings.max_hook_body
+        if path == QUESTIONS:
+            return self.settings.max_question_body
+        of_answer = path.startswith(f"{QUESTIONS}/")
+        return self.settings.max_answer_body if of_answer else self.settings.max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -93,10 +96,12 @@ class _Passage:
         self._receive = receive
         self._send = send
         self._head = Head(scope)
-        self._sender: Sender | None = None
+        self._sender: RequestOrigin | None = None
         self._identity: Identity | None = None
         self._noted = False
-        self._holding: Holding = scope.get(HOLDING) or guard.memory.holding("", lambda: None)
+        self._holding: ConnectionMemory = scope.get(HOLDING) or guard.memory.holding(
+            "", lambda: None
+        )
         self._body_size = 0
 
     async def go(self) -> None:
@@ -122,11 +127,12 @@ class _Passage:
         answer = preflight(head, self._sender)
         if answer is not None:
             return answer
+        check_query(self._scope)
         if not is_hook(head.path):
             check_length(head, guard.most(head.path))
         self._identity = guard.credentials.find(head, self._sender)
         if self._identity is None and not _is_open(head):
-            raise guard.credentials.refusal(head)
+            raise guard.credentials.refusal(head, self._sign_in())
         if self._identity is None:
             return None  # What needs no token takes no body.
         self._holding.belongs_to(self._identity.name)
@@ -134,20 +140,27 @@ class _Passage:
             self._receive = read_again(await self._body(), self._receive)
         return None
 
+    def _sign_in(self) -> str | None:
+        """The command that signs a browser in: it names a file, which is for its owner's eyes."""
+        peer: Peer | None = self._scope.get(KEY)
+        assert self._sender is not None
+        is_own_page = self._sender.named is None and names_this_machine(self._head)
+        is_told = is_own_page and peer is not None and peer.is_ours
+        return self._guard.settings.sign_in if is_told else None
+
     async def _body(self) -> bytes:
         """The body, which is counted until the request is answered."""
         most, before = self._guard.most(self._head.path), self._holding.held
         read = read_beginning if is_hook(self._head.path) else read_body
         try:
             body = await read(self._receive, most, self._holding)
-            if body is not None and not is_hook(self._head.path):
+            if body is None:
+                raise _Left
+            if not is_hook(self._head.path):
                 await check_values(body)
         except BaseException:
             self._holding.give(self._holding.held - before)
             raise
-        if body is None:
-            self._holding.give(self._holding.held - before)
-            raise _Left
         # A hook may be held for hours, and its body is not kept for that.
         self._body_size = 0 if is_hook(self._head.path) else len(body)
         self._holding.give(len(body) - self._body_size)
@@ -194,7 +207,7 @@ class _Passage:
             return
         self._noted = True
         head = self._head
-        entry = Entry(self._identity, head.method, head.path, status, head.remote)
+        entry = AuditEntry(self._identity, head.method, head.path, status, head.remote)
         self._guard.audit.note(entry)
 
 

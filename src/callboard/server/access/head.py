@@ -1,13 +1,27 @@
 """The head of a request, as the guard reads it: what stands twice is an error."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from starlette.types import Scope
 
-from callboard.errors import Forbidden
+from callboard.errors import Forbidden, ValidationError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that command nothing."""
+
+LONGEST_QUERY: Final = 16_384
+"""Bytes of a query. Nothing needs as many, and many parameters take long to read."""
+
+
+def check_query(scope: Scope) -> None:
+    """Refuse a query that would take long to read."""
+    if len(scope.get("query_string", b"")) > LONGEST_QUERY:
+        raise ValidationError(
+            f"The query is too long; this server takes {LONGEST_QUERY} bytes after the question "
+            "mark.",
+            field="query",
+        )
 
 
 class Head:
@@ -15,6 +29,8 @@ class Head:
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
+        self.commands = self.method not in SAFE
+        """Whether it wants something changed."""
         self.path: str = scope["path"]
         self.scheme: str = scope.get("scheme", "http")
         client = scope.get("client")
@@ -25,11 +41,6 @@ class Head:
             self._headers.setdefault(name.decode("latin-1").lower(), []).append(
                 value.decode("latin-1").strip()
             )
-
-    @property
-    def commands(self) -> bool:
-        """Whether it wants something changed."""
-        return self.method not in SAFE
 
     def all(self, name: str) -> list[str]:
         """Every value of a header."""

@@ -5,7 +5,8 @@ from typing import Final
 from starlette.types import Receive
 
 from callboard.errors import Overloaded
-from callboard.server.memory import Holding
+from callboard.server.access.bodies import read_parts
+from callboard.server.memory import ConnectionMemory
 
 PREFIX: Final = "/hooks/"
 """How the addresses of hooks begin."""
@@ -22,7 +23,7 @@ def is_hook(path: str) -> bool:
     return path.startswith(PREFIX)
 
 
-async def read_beginning(receive: Receive, limit: int, holding: Holding) -> bytes | None:
+async def read_beginning(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:
     """The first bytes of a body, all of which is taken; None when the client left.
 
     Less is kept when there is no memory for more: whoever sends a hook is never refused.
@@ -30,16 +31,7 @@ async def read_beginning(receive: Receive, limit: int, holding: Holding) -> byte
     beginning = _Beginning(limit, holding)
     cut, holding.cut = holding.cut, beginning.shorten
     try:
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return None
-            part: bytes = message.get("body", b"")
-            size += len(part)
-            beginning.add(part)
-            if size > _MOST or not message.get("more_body", False):
-                return bytes(beginning.kept)
+        return bytes(beginning.kept) if await read_parts(receive, beginning.add) else None
     finally:
         holding.cut = cut
 
@@ -47,13 +39,15 @@ async def read_beginning(receive: Receive, limit: int, holding: Holding) -> byte
 class _Beginning:
     """What is kept of a body that arrives."""
 
-    def __init__(self, limit: int, holding: Holding) -> None:
+    def __init__(self, limit: int, holding: ConnectionMemory) -> None:
         self.kept = bytearray()
+        self._size = 0
         self._limit = limit
         self._holding = holding
 
-    def add(self, part: bytes) -> None:
-        """Keep a part, as far as there is room."""
+    def add(self, part: bytes) -> bool:
+        """Keep a part, as far as there is room; True when no payload is as large as this one."""
+        self._size += len(part)
         part = part[: max(0, self._limit - len(self.kept))]
         try:
             self._holding.take(len(part))
@@ -61,6 +55,7 @@ class _Beginning:
             self._limit = len(self.kept)
         else:
             self.kept += part
+        return self._size > _MOST
 
     def shorten(self) -> None:
         """Others need the memory: keep only what tells whose hook it is."""

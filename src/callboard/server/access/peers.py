@@ -7,24 +7,19 @@ parents gets past it.
 """
 
 import asyncio
+import os
 import socket
-import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from callboard.board.processes import lineage_of, user_of
-from callboard.courier.processes import Process
-from callboard.server.access.sockets import Ends, Socket, find_in_tables, find_socket, is_local
+from callboard.systems.current import system
+from callboard.systems.processes import Lineage, Process, lineage_of
+from callboard.systems.sockets import Ends, Socket, is_local, is_loopback
 
 KEY: Final = "callboard.peer"
 """The key of a connection's `Peer` in the scope of its requests."""
 
-Lineage = tuple[Process, ...]
-"""A process, its parent, and so on up to the first one."""
-
-_ESTABLISHED: Final = 1
 _INIT: Final = 1
 
 
@@ -54,95 +49,90 @@ class Peer:
 
     Its socket is looked up when the connection is accepted, because the client may be gone a
     moment later. Finding the processes that hold it takes milliseconds, and waits until the
-    sender matters.
+    sender matters. Those that were found are looked at first when the next answer comes over the
+    same connection.
     """
 
-    __slots__ = ("_ends", "_socket", "_transport")
+    __slots__ = ("_ends", "_holders", "_is_remote", "_socket")
 
-    def __init__(self, transport: Any) -> None:
-        self._transport = transport
-        self._ends = _ends(transport) if sys.platform == "linux" else None
-        self._socket = None if self._ends is None else find_socket(self._ends)
+    def __init__(self, transport: asyncio.BaseTransport) -> None:
+        ours = transport.get_extra_info("socket")
+        self._holders: Mapping[int, str] = {}
+        self._ends = _ends(ours) if system.SHOWS_CLIENTS else None
+        self._socket = None if self._ends is None else system.find_socket(self._ends)
+        self._is_remote = self._socket is None and _is_remote(self._ends, ours)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the user who runs the server opened the connection; no if that is not known."""
+        found = self._socket
+        return found is not None and found.inode != 0 and found.user == os.getuid()
 
     async def sender(self) -> Sender | None:
         """The client; None if it runs on another machine, or if the system does not tell."""
-        if sys.platform != "linux":
+        if not system.SHOWS_CLIENTS:
             return None
         found = self._socket
         if found is None and self._ends is not None:
-            found = await asyncio.to_thread(find_in_tables, self._ends)
+            found = await asyncio.to_thread(system.find_in_tables, self._ends)
         if found is not None:
-            return await asyncio.to_thread(_sender, found)
-        return None if self._is_remote() else Sender((), None)
+            return await asyncio.to_thread(self._sender, found)
+        return None if self._is_remote else Sender((), None)
 
-    def _is_remote(self) -> bool:
-        """Whether a client that has no socket on this machine is elsewhere, and not just gone."""
-        if self._ends is None:
-            return False
-        return self._is_established() or not is_local(self._ends.client)
+    def _sender(self, found: Socket) -> Sender:
+        if not found.inode:
+            return Sender((), None)
+        return Sender(self._lineages(found), found.user)
 
-    def _is_established(self) -> bool:
-        # As long as our end is, a client on this machine has a socket too.
-        if self._transport.is_closing():
-            return False
-        ours = self._transport.get_extra_info("socket")
-        state = ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)
-        return state[0] == _ESTABLISHED
+    def _lineages(self, found: Socket) -> tuple[Lineage, ...]:
+        """The lineages of the processes that have the client's socket open.
+
+        Some processes hide their open files even from their own user. The forwarding process of
+        sshd does: root starts it, and it then becomes the user. If such a process runs, the socket
+        is still open and no process is seen to have it, any hidden process of that user may hold
+        it. All of them count, so that an agent cannot hide behind sshd.
+        """
+        holding = self._holders.values()
+        if self._holders and all(system.is_open(one, found.inode) for one in holding):
+            return _lineages_of(self._holders)
+        self._holders, hiding = system.holders_of(found.inode)
+        if self._holders:
+            return _lineages_of(self._holders)
+        hidden = _lineages_of(pid for pid in hiding if system.user_of(pid) == found.user)
+        # In this order: a process that has just ended is not in the list, but its socket is closed.
+        if any(_was_switched(line[0]) for line in hidden) and self._is_open(found):
+            return hidden
+        return ()
+
+    def _is_open(self, found: Socket) -> bool:
+        """Whether any process still has the client's socket open."""
+        assert self._ends is not None
+        return found in (system.find_socket(self._ends), system.find_in_tables(self._ends))
 
 
-def _ends(transport: Any) -> Ends | None:
+def _ends(ours: socket.socket) -> Ends | None:
     """The addresses of a connection; None if the client has already reset it."""
-    ours = transport.get_extra_info("socket")
     try:
         return Ends(ours.getpeername()[:2], ours.getsockname()[:2])
     except OSError:
         return None
 
 
-def _sender(found: Socket) -> Sender:
-    if not found.inode:
-        return Sender((), None)
-    lines = [lineage_of(pid) for pid in _holders(found)]
-    return Sender(tuple(line for line in lines if line is not None), found.user)
+def _is_remote(ends: Ends | None, ours: socket.socket) -> bool:
+    """Whether a client that has no socket on this machine is elsewhere, and not just gone."""
+    if ends is None:
+        return False
+    if is_loopback(ends.client):
+        return not system.arrived_by_loopback(ours)
+    return not is_local(ends.client)
 
 
-def _holders(found: Socket) -> Collection[int]:
-    """The processes that have a socket open.
-
-    Some processes hide their open files even from their own user. The forwarding process of sshd
-    does: root starts it, and it then becomes the user. If no other process has the socket open,
-    processes of that kind are taken for its holders. Other processes that hide stay unknown.
-    """
-    sought = f"socket:[{found.inode}]"
-    holding: set[int] = set()
-    hiding: set[int] = set()
-    for pid in _processes():
-        try:
-            if _has(pid, sought):
-                holding.add(pid)
-        except PermissionError:
-            hiding.add(pid)
-        except OSError:  # It has just ended.
-            continue
-    return holding or [pid for pid in hiding if _was_switched_to(pid, found.user)]
+def _lineages_of(pids: Iterable[int]) -> tuple[Lineage, ...]:
+    lines = (lineage_of(pid) for pid in pids)
+    return tuple(line for line in lines if line is not None)
 
 
-def _processes() -> Iterator[int]:
-    return (int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal())
-
-
-def _has(pid: int, sought: str) -> bool:
-    return any(_target(file) == sought for file in Path(f"/proc/{pid}/fd").iterdir())
-
-
-def _target(file: Path) -> str:
-    try:
-        return str(file.readlink())
-    except FileNotFoundError:  # It has just been closed.
-        return ""
-
-
-def _was_switched_to(pid: int, user: int) -> bool:
-    """Whether a process of this user was started by a process of another user."""
-    parent = Process(pid).parent
-    return user_of(pid) == user and parent > _INIT and user_of(parent) not in (None, user)
+def _was_switched(process: Process) -> bool:
+    """Whether a process was started by another user than the one it runs as."""
+    parent = process.parent
+    return parent > _INIT and system.user_of(parent) not in (None, system.user_of(process.pid))

@@ -7,8 +7,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from callboard.errors import Forbidden, Unauthenticated
-from callboard.server.access.identity import Identity
-from callboard.server.access.scopes import Scope, allows
+from callboard.server.access.scopes import Identity, Scope, allows
 
 COOKIE = "callboard"
 
@@ -40,7 +39,7 @@ def identified(request: Request, scope: Scope) -> Identity:
     if not allows(known.scope, scope):
         raise Forbidden(
             f"This needs a token with the scope {scope!r}; yours has {known.scope!r}. "
-            f"Make one: callboard token create --scope {scope}",
+            f"Make one: callboard token create --name NAME --scope {scope}",
             needed=scope,
             scope=known.scope,
         )

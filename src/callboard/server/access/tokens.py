@@ -1,7 +1,8 @@
 """Tokens: the one that can do everything, and those that people make for programs.
 
 Beside a database `x.db` lie `x.db.token`, the admin token as it is, and `x.db.tokens`, the
-others by their hash: whoever reads that file cannot use them.
+others by their hash: whoever reads that file cannot use them. Only their owner may read these
+files, and they are never half-written.
 """
 
 import hmac
@@ -9,8 +10,9 @@ import logging
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -18,13 +20,16 @@ from typing import Final
 import orjson
 
 from callboard.clock import Clock
+from callboard.disk.files import replace
+from callboard.disk.locks import locked
 from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
-from callboard.events.moments import from_ms, iso
+from callboard.events.shapes import Millis, Shape, Unsent, camel
 from callboard.ids import short_id
 from callboard.server.access.scopes import SCOPES, Scope
-from callboard.server.access.secret_files import locked, read_secret, write_secret
 
 _log = logging.getLogger(__name__)
+
+_OTHERS = 0o077
 
 VARIABLE: Final = "CALLBOARD_TOKEN"
 """The environment variable that replaces the admin token."""
@@ -36,27 +41,47 @@ _SHORTEST = 16
 _LONGEST_NAME = 64
 
 
+def read_secret(path: Path) -> str | None:
+    """What is in the file; None when there is none. A mode that lets others read is repaired."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.", path=str(path)) from error
+    with os.fdopen(file, encoding="utf-8", errors="replace") as opened:
+        _keep_private(opened.fileno(), path)
+        return opened.read()
+
+
+def _keep_private(file: int, path: Path) -> None:
+    if not os.fstat(file).st_mode & _OTHERS:
+        return
+    try:
+        os.fchmod(file, 0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path} can be read by other users and is not ours to change. "
+            f"Make it private: chmod 600 {path}",
+            path=str(path),
+        ) from error
+    _log.warning(
+        "%s could be read by other users; it is private now. Whoever read it before can still "
+        "use what is in it: delete it and start again to make new secrets.",
+        path,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Token:
+class Token(Shape):
     """What is kept of a token: everything but itself."""
 
     id: str
     name: str
     scope: Scope
-    sha256: str
-    created_at: int
-    expires_at: int | None = None
-
-    def to_wire(self) -> dict[str, object]:
-        """The token as people and programs may see it."""
-        expires = None if self.expires_at is None else iso(from_ms(self.expires_at))
-        return {
-            "id": self.id,
-            "name": self.name,
-            "scope": self.scope,
-            "createdAt": iso(from_ms(self.created_at)),
-            "expiresAt": expires,
-        }
+    sha256: Unsent[str]
+    created_at: Millis
+    expires_at: Millis | None = None
 
 
 class Tokens:
@@ -68,7 +93,6 @@ class Tokens:
         self._lock_file = database.with_name(f"{database.name}.tokens.lock")
         self._clock = clock
         self._admin: str | None = None
-        self._admin_hash: str | None = None
         self._seen: tuple[int, ...] | None = None
         self._known: tuple[Token, ...] = ()
 
@@ -83,7 +107,7 @@ class Tokens:
         given = _hash(secret)
         # Every comparison takes the same time, and all are made, whichever fits.
         found: tuple[str, Scope] | None = None
-        if hmac.compare_digest(given, self._hash_of_admin()):
+        if hmac.compare_digest(given, self._admin_hash):
             found = (ADMIN, "admin")
         for token in self._current():
             if hmac.compare_digest(given, token.sha256) and not self._is_over(token):
@@ -124,7 +148,7 @@ class Tokens:
             text = read_secret(self._token_file)
             if text is None:
                 text = _new_secret()
-                write_secret(self._token_file, text + "\n")
+                replace(self._token_file, f"{text}\n".encode())
         token = text.strip()
         if not _can_be_sent(token):
             raise StoreCorrupt(
@@ -134,46 +158,32 @@ class Tokens:
             )
         return token
 
-    def _hash_of_admin(self) -> str:
+    @cached_property
+    def _admin_hash(self) -> str:
         # It stays what it is for as long as the server runs, and every request asks.
-        if self._admin_hash is None:
-            self._admin_hash = _hash(self.admin())
-        return self._admin_hash
+        return _hash(self.admin())
 
     def _current(self) -> tuple[Token, ...]:
         """The tokens, read again only when their file has changed."""
         seen = _signature(self._tokens_file)
         if seen != self._seen:
-            self._known = self._read_again()
+            try:
+                self._known = self.list()
+            except StoreError as error:
+                # Nobody is let in on the word of a file that is damaged or not ours. The admin
+                # token still works.
+                _log.error("%s", error.message)
+                self._known = ()
             self._seen = seen
         return self._known
-
-    def _read_again(self) -> tuple[Token, ...]:
-        try:
-            return self.list()
-        except StoreError as error:
-            # Nobody is let in on the word of a file that is damaged or not ours. The admin token
-            # still works.
-            _log.error("%s", error.message)
-            return ()
 
     def _is_over(self, token: Token) -> bool:
         return token.expires_at is not None and self._clock.now_ms() >= token.expires_at
 
     def _write(self, tokens: Sequence[Token]) -> None:
-        kept = [
-            {
-                "id": token.id,
-                "name": token.name,
-                "scope": token.scope,
-                "sha256": token.sha256,
-                "createdAt": token.created_at,
-                "expiresAt": token.expires_at,
-            }
-            for token in tokens
-        ]
+        kept = [{camel(name): value for name, value in asdict(token).items()} for token in tokens]
         data = orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        write_secret(self._tokens_file, data.decode())
+        replace(self._tokens_file, data)
 
 
 def _from_environment() -> str | None:

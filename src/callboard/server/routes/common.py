@@ -1,12 +1,40 @@
-"""What the routes share: the board that they work on, and ids in addresses."""
+"""What the routes share: the board they serve, ids in addresses, how they document themselves."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Path, Request
 
 from callboard.events.authors import Author
-from callboard.server.access.identity import Identity
+from callboard.events.shapes import Shape
+from callboard.server.access.scopes import Identity
+from callboard.server.openapi import Failure, model_of
 from callboard.server.service import Service
+
+Responses = dict[int | str, dict[str, Any]]
+"""What a route can answer with, as FastAPI takes it."""
+
+_MEANINGS: Final = {
+    400: "Something that was sent does not fit; `field` says what.",
+    401: "No token, or a wrong one.",
+    403: "The token's scope does not reach, or the host or origin is foreign.",
+    404: "There is none with this id.",
+    409: "Something else happened first.",
+    413: "The body is too large.",
+    429: "Too many wrong tokens.",
+    503: "The server is overloaded, or the database could not do it; `Retry-After` says when to "
+    "try again.",
+}
+
+
+def failures(*statuses: int) -> Responses:
+    """The errors that a route can answer with; some can come from anywhere."""
+    possible = sorted({400, 401, 403, 413, 429, 503, *statuses})
+    return {s: {"model": Failure, "description": _MEANINGS[s]} for s in possible}
+
+
+def gives(shape: type[Shape], status: int = 200, description: str = "Done.") -> Responses:
+    """The answer of a route that goes well."""
+    return {status: {"model": model_of(shape), "description": description}}
 
 
 # Async, so that it is not called in another thread.

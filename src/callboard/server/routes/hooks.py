@@ -4,25 +4,26 @@ person's terminal."""
 import asyncio
 import contextlib
 import logging
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Request, Response
 from starlette.types import Receive
 
-from callboard.board.plates import Heard
+from callboard.board.plate_store import Heard
 from callboard.errors import StoreError
 from callboard.server import routing
 from callboard.server.access.requirement import identified
-from callboard.server.replies import reply
-from callboard.server.routes.documented import failures
+from callboard.server.problems import reply
+from callboard.server.routes.common import failures
 from callboard.server.service import Service
 from callboard.vendors.agents import VENDORS
+from callboard.waiting import wait_any
 
 router = routing.router("hooks")
 
 _log = logging.getLogger(__name__)
 
-_EXTRA: dict[str, Any] = {
+_EXTRA: dict[str, object] = {
     "requestBody": {"content": {"application/json": {"schema": {}}}, "required": False},
     "security": [{"HTTPBearer": []}, {"APIKeyCookie": []}],
 }
@@ -49,7 +50,7 @@ async def hook(request: Request, agent: str) -> Response:
     # Not `request.body()`, which would be kept for as long as the hook is held.
     body: bytes = (await request.receive()).get("body", b"")
     try:
-        heard = await serving.listener.hear(agent, body)
+        heard = await serving.arrivals.hear(agent, body)
     except StoreError as error:
         # Whoever was told 200 has forgotten it: it must not be lost here.
         _log.error("A hook of %s could not be recorded: %s", agent, error.message)
@@ -60,33 +61,43 @@ async def hook(request: Request, agent: str) -> Response:
         _log.exception("A hook of %s could not be heard", agent)
         return _HEARD
     del body
-    if heard is None or heard.interaction_id is None:
+    if heard is None:
         return _HEARD
+    if heard.interaction_id is None:
+        return await _plan_again(serving, agent, heard) if heard.continues else _HEARD
     return await _hold(serving, agent, heard, request.receive)
+
+
+async def _plan_again(serving: Service, agent: str, heard: Heard) -> Response:
+    """Give the agent the plan back that was approved just before it cleared its context."""
+    vendor = VENDORS.get(agent)
+    if vendor is None or vendor.plan_again is None:
+        return _HEARD
+    plan = await serving.plates.lost_plan(heard.plate)
+    return _HEARD if plan is None else reply(vendor.plan_again(plan))
 
 
 async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) -> Response:
     id = heard.interaction_id
     assert id is not None
     waiting = asyncio.ensure_future(serving.holding.wait(id))
-    leaving = asyncio.ensure_future(_left(receive))
     try:
-        await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done() or not waiting.done():
+        if await wait_any(_left(receive), waiting) == 0:
             serving.leavings.add(id)
             return _HEARD  # The sender is gone, and has not got the answer.
         answered = waiting.result()
     finally:
-        for task in (waiting, leaving):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
     if answered is None:
         return reply({}, 503, {"Retry-After": "1", "Connection": "close"})
     vendor = VENDORS.get(agent)
     if vendor is None or answered.for_agent is None:
         return _HEARD
-    await serving.plates.hand_over(id)
+    plate = await serving.plates.hand_over(id, answered.for_agent)
+    if plate is not None:
+        serving.rounds.watch(plate, id)
     return reply(vendor.decision(answered))
 
 

@@ -1,26 +1,25 @@
 """The inbox: every question to a person, from whatever asked it."""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import Query, Request, Response
 
+from callboard.engine.inbox import InteractionPage
+from callboard.interactions.kinds import InteractionStatus, InteractionType, is_from_board
+from callboard.interactions.records import Interaction
 from callboard.server import routing
 from callboard.server.access.requirement import Answers, Operates, Reads
-from callboard.server.answering import check_answerer
-from callboard.server.replies import reply
-from callboard.server.routes.common import InteractionPath, Serving, who
-from callboard.server.routes.documented import failures, gives
+from callboard.server.answer_rights import check_answerer, check_page
+from callboard.server.problems import reply
+from callboard.server.routes.common import InteractionPath, Serving, failures, gives, who
 from callboard.server.schemas import (
-    AnswerIn,
-    AskIn,
-    ClaimIn,
-    CompleteIn,
-    InteractionOut,
-    InteractionsOut,
-    InteractionStatus,
-    InteractionType,
+    AnswerRequest,
+    AskRequest,
+    ClaimRequest,
+    CompleteRequest,
     Limit,
-    ReleaseIn,
+    ReleaseRequest,
 )
 from callboard.server.service import Service
 
@@ -29,10 +28,10 @@ router = routing.router("interactions", "/interactions")
 LARGEST_PAGE = 1000
 
 
-@router.get("", responses=gives(InteractionsOut) | failures())
-async def list_interactions(
+@router.get("", responses=gives(InteractionPage) | failures())
+async def list_interactions(  # noqa: PLR0913 - what a query can say
     serving: Serving,
-    _: Reads,
+    caller: Reads,
     status: InteractionStatus | None = None,
     session_id: Annotated[str, Query(alias="sessionId", description="`*` means all.")] = "*",
     type: InteractionType | None = None,
@@ -47,56 +46,55 @@ async def list_interactions(
         limit=min(limit, LARGEST_PAGE),
         cursor=cursor,
     )
-    listed = [one.to_wire() for one in page.interactions]
-    return reply({"interactions": listed, "nextCursor": page.next_cursor})
+    if caller.is_page:
+        shown = [one for one in page.interactions if not is_from_board(one.type)]
+        page = replace(page, interactions=shown)
+    return reply(page)
 
 
 @router.post(
     "",
     status_code=201,
-    responses=gives(InteractionOut, 201, "The question is asked.") | failures(404, 409),
+    responses=gives(Interaction, 201, "The question is asked.") | failures(404, 409),
 )
-async def ask(serving: Serving, caller: Operates, given: AskIn) -> Response:
+async def ask(serving: Serving, caller: Operates, given: AskRequest) -> Response:
     """Put a question to people, by itself or as one of a session."""
-    asked = await serving.board.people.ask(
-        type=given.type,
-        prompt=given.prompt,
-        options=given.options,
-        config=given.config,
-        session_id=given.session_id,
-        key=given.key,
-        by=caller.name,
-    )
-    return reply(asked.to_wire(), 201, {"Location": f"/interactions/{asked.id}"})
+    asked = await serving.board.people.ask(**dict(given), by=caller.name)
+    return reply(asked, 201, {"Location": f"/interactions/{asked.id}"})
 
 
-@router.get("/{interaction_id}", responses=gives(InteractionOut) | failures(404))
-async def show_interaction(serving: Serving, _: Reads, interaction_id: InteractionPath) -> Response:
+@router.get("/{interaction_id}", responses=gives(Interaction) | failures(404))
+async def show_interaction(
+    serving: Serving, caller: Reads, interaction_id: InteractionPath
+) -> Response:
     """One question, open or closed."""
-    return reply((await serving.board.interaction(interaction_id)).to_wire())
+    await check_page(serving, caller, interaction_id)
+    return reply(await serving.board.interaction(interaction_id))
 
 
-@router.post("/{interaction_id}/claim", responses=gives(InteractionOut) | failures(404, 409))
+@router.post("/{interaction_id}/claim", responses=gives(Interaction) | failures(404, 409))
 async def claim(
-    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimIn
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimRequest
 ) -> Response:
     """See to a question: for a while nobody else can claim it. The same `by` renews."""
+    await check_page(serving, caller, interaction_id)
     claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
-    return reply(claimed.to_wire())
+    return reply(claimed)
 
 
-@router.post("/{interaction_id}/release", responses=gives(InteractionOut) | failures(404, 409))
+@router.post("/{interaction_id}/release", responses=gives(Interaction) | failures(404, 409))
 async def release(
-    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ReleaseIn
+    serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ReleaseRequest
 ) -> Response:
     """Give a claim back before it runs out; where there is none, nothing happens."""
+    await check_page(serving, caller, interaction_id)
     released = await serving.board.people.release(interaction_id, by=given.by)
-    return reply(released.to_wire())
+    return reply(released)
 
 
 _ANSWERED: Final = (
-    gives(InteractionOut)
-    | gives(InteractionOut, 202, "Accepted. The agent that asked has not confirmed it yet.")
+    gives(Interaction)
+    | gives(Interaction, 202, "Accepted. The agent that asked has not confirmed it yet.")
     | failures(404, 409)
 )
 
@@ -107,18 +105,18 @@ async def answer(
     serving: Serving,
     caller: Answers,
     interaction_id: InteractionPath,
-    given: AnswerIn,
+    given: AnswerRequest,
 ) -> Response:
     """Answer a question. The first answer counts; the second is told so."""
     await check_answerer(serving, request, caller, interaction_id, given.value)
-    await serving.board.operations.answer(
+    found = await serving.board.answer(
         interaction_id,
         given.value,
         approved=given.approved,
         by=who(caller, given.by),
         via=caller.via,
     )
-    return await _answered(serving, interaction_id)
+    return _answered(serving, found)
 
 
 @router.post("/{interaction_id}/complete", responses=_ANSWERED)
@@ -127,11 +125,11 @@ async def complete(
     serving: Serving,
     caller: Answers,
     interaction_id: InteractionPath,
-    given: CompleteIn,
+    given: CompleteRequest,
 ) -> Response:
     """End an interactive session with its outcome."""
     await check_answerer(serving, request, caller, interaction_id, given.response)
-    await serving.board.people.complete(
+    found = await serving.board.people.complete(
         interaction_id,
         given.outcome,
         response=given.response,
@@ -141,19 +139,19 @@ async def complete(
         by=who(caller, given.by),
         via=caller.via,
     )
-    return await _answered(serving, interaction_id)
+    return _answered(serving, await serving.board.people.receipt(found))
 
 
-async def _answered(serving: Service, interaction_id: str) -> Response:
+def _answered(serving: Service, found: Interaction) -> Response:
     """The question with its receipt; 202 while the agent that asked has not confirmed it."""
-    found = await serving.board.people.receipt(interaction_id)
     if found.session_id is not None and not found.from_hook:
         serving.driver.wake(found.session_id)
-    return reply(found.to_wire(), 202 if found.receipt == "pending" else 200)
+    return reply(found, 202 if found.receipt == "pending" else 200)
 
 
-@router.post("/{interaction_id}/cancel", responses=gives(InteractionOut) | failures(404, 409))
+@router.post("/{interaction_id}/cancel", responses=gives(Interaction) | failures(404, 409))
 async def cancel(serving: Serving, caller: Answers, interaction_id: InteractionPath) -> Response:
     """Take a question back."""
+    await check_page(serving, caller, interaction_id)
     cancelled = await serving.board.people.cancel(interaction_id, by=caller.name, via=caller.via)
-    return reply(cancelled.to_wire())
+    return reply(cancelled)

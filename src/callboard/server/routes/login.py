@@ -4,15 +4,14 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
+from callboard.board.replies import Link, Ok
 from callboard.errors import Forbidden
-from callboard.events.moments import from_ms, iso
 from callboard.server import routing
-from callboard.server.access.cookies import LIVES
+from callboard.server.access.login import LIVES
 from callboard.server.access.requirement import COOKIE, Administers, Reads
-from callboard.server.replies import reply
-from callboard.server.routes.common import Serving
-from callboard.server.routes.documented import failures, gives
-from callboard.server.schemas import LinkOut, OkOut
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.service import Service
 
 router = routing.router("access")
 
@@ -22,12 +21,12 @@ _DASHBOARD = "/app/"
 @router.post(
     "/login",
     status_code=201,
-    responses=gives(LinkOut, 201, "A code, for half a minute.") | failures(),
+    responses=gives(Link, 201, "A code, for half a minute.") | failures(),
 )
 async def create_link(serving: Serving, _: Administers) -> Response:
     """Make a code that opens the dashboard once, as `callboard open` does."""
     code, until = serving.links.create()
-    return reply({"code": code, "expiresAt": iso(from_ms(until))}, 201)
+    return reply(Link(code, until), 201)
 
 
 @router.get(
@@ -44,9 +43,7 @@ async def use_link(
     """Exchange a code for the cookie. It works once, and not for long."""
     scope = serving.links.use(code)
     if scope is None:
-        raise Forbidden(
-            "This link was used before or is too old. Run `callboard open` again.", field="code"
-        )
+        return _refuse(request, serving)
     answer = Response(
         status_code=303, headers={"Location": _DASHBOARD, "Cache-Control": "no-store"}
     )
@@ -62,10 +59,22 @@ async def use_link(
     return answer
 
 
-@router.post("/logout", responses=gives(OkOut) | failures())
+def _refuse(request: Request, serving: Service) -> Response:
+    """Say that the link is spent: to people on the dashboard's page, to programs as any error."""
+    page = serving.dashboard.file("index.html")
+    if page is None or "text/html" not in request.headers.get("accept", ""):
+        raise Forbidden(
+            "This sign-in link has expired or was already used. Run `callboard open` for a new "
+            "one.",
+            field="code",
+        )
+    return Response(page.content, 403, {"Cache-Control": "no-store"}, media_type=page.kind)
+
+
+@router.post("/logout", responses=gives(Ok) | failures())
 async def log_out(request: Request, _: Reads) -> Response:
     """Take the cookie back from this browser."""
-    answer = reply({"ok": True})
+    answer = reply(Ok())
     answer.delete_cookie(
         COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https"
     )

@@ -4,54 +4,48 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
+from callboard.board.hook_backlog import HookBacklog
 from callboard.board.plate import Plate
-from callboard.board.reported import report_of
+from callboard.board.program_reports import report_of
+from callboard.board.replies import EventsPage, PlateList, Recorded, Stopped
 from callboard.errors import ValidationError
 from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Answers, Reads, Reports
-from callboard.server.plate_schemas import (
-    HeardOut,
-    PlateIn,
-    PlateOut,
-    PlatesOut,
-    ProcessIn,
-    ReportIn,
-    StoppedOut,
-)
-from callboard.server.replies import reply
-from callboard.server.routes.common import Serving
-from callboard.server.routes.documented import failures, gives
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, failures, gives
 from callboard.server.routes.streams import LARGEST, MOST, After, shown
-from callboard.server.schemas import EventsOut, Limit
+from callboard.server.schemas import Limit, PlateChange, ProcessRequest, ReportRequest
 
 router = routing.router("plates")
 
 PlatePath = Annotated[str, Path(description="A plate's id.", min_length=1)]
 
 
-@router.get("/plates", responses=gives(PlatesOut) | failures())
+@router.get("/plates", responses=gives(PlateList) | failures())
 async def list_plates(
     serving: Serving,
     _: Reads,
     dismissed: Annotated[bool, Query(description="Those that were dismissed too.")] = False,
 ) -> Response:
     """Every coding-agent session, those that need a person first."""
-    found = sorted(await serving.plates.all(dismissed=dismissed), key=_urgency)
-    return reply({"plates": [plate.to_wire() for plate in found]})
+    found = await serving.plates.all(dismissed=dismissed)
+    return reply(PlateList(found))
 
 
-def _urgency(plate: Plate) -> tuple[bool, bool, bool, int]:
-    return (not plate.attention, plate.status == "closed", not plate.pinned, -plate.updated_at)
+@router.get("/plates/backlog", responses=gives(HookBacklog) | failures())
+async def show_backlog(serving: Serving, _: Reads) -> Response:
+    """What hooks reported and the server has not read yet: so far, no plate shows it."""
+    return reply(serving.spool.backlog)
 
 
-@router.get("/plates/{plate_id}", responses=gives(PlateOut) | failures(404))
+@router.get("/plates/{plate_id}", responses=gives(Plate) | failures(404))
 async def show_plate(serving: Serving, _: Reads, plate_id: PlatePath) -> Response:
     """One coding-agent session."""
-    return reply((await serving.plates.get(plate_id)).to_wire())
+    return reply(await serving.plates.get(plate_id))
 
 
-@router.get("/plates/{plate_id}/events", responses=gives(EventsOut) | failures(404))
+@router.get("/plates/{plate_id}/events", responses=gives(EventsPage) | failures(404))
 async def read_plate(
     serving: Serving,
     _: Reads,
@@ -60,35 +54,34 @@ async def read_plate(
     limit: Limit = MOST,
 ) -> Response:
     """What happened on a plate, with the payloads of its hooks."""
-    await serving.plates.get(plate_id)
     portion = Portion(min(limit, MOST), LARGEST)
-    events = await serving.board.log.read(plate_id, after or 0, limit=portion)
+    events = await serving.plates.events(plate_id, after or 0, portion)
     return reply(await shown(serving, plate_id, events))
 
 
-@router.patch("/plates/{plate_id}", responses=gives(PlateOut) | failures(404))
+@router.patch("/plates/{plate_id}", responses=gives(Plate) | failures(404))
 async def change_plate(
-    serving: Serving, caller: Answers, plate_id: PlatePath, given: PlateIn
+    serving: Serving, caller: Answers, plate_id: PlatePath, given: PlateChange
 ) -> Response:
     """Name it, pin it, mark it as seen. An empty name takes the name away."""
     changed = await serving.plates.change(
         plate_id, name=given.name, pinned=given.pinned, seen=given.seen, by=caller.name
     )
-    return reply(changed.to_wire())
+    return reply(changed)
 
 
-@router.delete("/plates/{plate_id}", responses=gives(PlateOut) | failures(404))
+@router.delete("/plates/{plate_id}", responses=gives(Plate) | failures(404))
 async def dismiss_plate(serving: Serving, caller: Answers, plate_id: PlatePath) -> Response:
     """Take it off the board; a session that starts on it brings it back."""
-    return reply((await serving.plates.dismiss(plate_id, by=caller.name)).to_wire())
+    return reply(await serving.plates.dismiss(plate_id, by=caller.name))
 
 
 @router.post(
     "/plates/register",
     status_code=201,
-    responses=gives(PlateOut, 201, "A plate waits for the client.") | failures(),
+    responses=gives(Plate, 201, "A plate waits for the client.") | failures(),
 )
-async def register(serving: Serving, _: Reports, given: ProcessIn) -> Response:
+async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
     """A client is about to start."""
     plate = await serving.plates.register(
         given.agent,
@@ -97,11 +90,11 @@ async def register(serving: Serving, _: Reports, given: ProcessIn) -> Response:
         pid=given.pid,
         proc_start=given.proc_start,
     )
-    return reply(plate.to_wire(), 201)
+    return reply(plate, 201)
 
 
-@router.post("/plates/stopped", responses=gives(StoppedOut) | failures())
-async def stopped(serving: Serving, _: Reports, given: ProcessIn) -> Response:
+@router.post("/plates/stopped", responses=gives(Stopped) | failures())
+async def stopped(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
     """A client's process has ended: its plate is closed at once."""
     count = await serving.plates.stopped(
         project_path=given.project_path,
@@ -109,13 +102,13 @@ async def stopped(serving: Serving, _: Reports, given: ProcessIn) -> Response:
         pid=given.pid,
         proc_start=given.proc_start,
     )
-    return reply({"status": "ok", "count": count})
+    return reply(Stopped(count))
 
 
-@router.post("/events", responses=gives(HeardOut) | failures())
-async def report(serving: Serving, _: Reports, given: ReportIn) -> Response:
+@router.post("/events", responses=gives(Recorded) | failures())
+async def report(serving: Serving, _: Reports, given: ReportRequest) -> Response:
     """An event of a client's session, in the board's own words."""
     if given.project_path is None and given.cwd is None:
         raise ValidationError("project_path: say where the client works.", field="project_path")
     await serving.plates.hear(report_of(given.model_dump()))
-    return reply({"status": "ok"})
+    return reply(Recorded())

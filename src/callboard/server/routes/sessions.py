@@ -1,47 +1,48 @@
-"""Sessions: begin them, list them, look at them, forget them."""
+"""Sessions and the workflows they run: start, list, inspect and delete."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Response
 
+from callboard.board.replies import Ok, Started, StateAt
+from callboard.engine.offers import WorkflowInfo, Workflows
+from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.events.status import Status
 from callboard.server import routing
 from callboard.server.access.requirement import Operates, Reads
-from callboard.server.replies import reply
-from callboard.server.routes.common import Serving, SessionPath
-from callboard.server.routes.documented import failures, gives
-from callboard.server.schemas import (
-    Limit,
-    OkOut,
-    Place,
-    SessionOut,
-    SessionsOut,
-    StartedOut,
-    StartIn,
-    StateOut,
-)
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, SessionPath, failures, gives
+from callboard.server.schemas import Limit, Place, StartRequest
 from callboard.statusfiles.progress import with_progress
 
+workflows = routing.router("workflows")
 router = routing.router("sessions")
 
 LARGEST_PAGE = 1000
 
 
+@workflows.get("/workflows", responses=gives(Workflows) | failures())
+async def list_workflows(serving: Serving, _: Reads) -> Response:
+    """The workflows that this server runs, with their phases and the ways between them."""
+    offered = [WorkflowInfo.of(workflow) for workflow in serving.board.workflows.values()]
+    return reply(Workflows(offered))
+
+
 @router.post(
     "/sessions",
     status_code=201,
-    responses=gives(StartedOut, 201, "The session has begun.") | failures(404, 409),
+    responses=gives(Started, 201, "The session has begun.") | failures(404, 409),
 )
-async def start_session(serving: Serving, caller: Operates, given: StartIn) -> Response:
+async def start_session(serving: Serving, caller: Operates, given: StartRequest) -> Response:
     """Begin a session. When this answers, its beginning is on the disk."""
     session_id = await serving.board.start(
         given.workflow_id, given.input, session_id=given.session_id, by=caller.name
     )
     serving.driver.wake(session_id)
-    return reply({"sessionId": session_id}, 201, {"Location": f"/sessions/{session_id}"})
+    return reply(Started(session_id), 201, {"Location": f"/sessions/{session_id}"})
 
 
-@router.get("/sessions", responses=gives(SessionsOut) | failures())
+@router.get("/sessions", responses=gives(SessionPage) | failures())
 async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
     serving: Serving,
     _: Reads,
@@ -63,28 +64,27 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
         limit=min(limit, LARGEST_PAGE),
         cursor=cursor,
     )
-    listed = [info.to_wire() for info in await with_progress(page.sessions)]
-    return reply({"sessions": listed, "nextCursor": page.next_cursor})
+    return reply(SessionPage(await with_progress(page.sessions), page.next_cursor))
 
 
-@router.get("/sessions/{session_id}", responses=gives(SessionOut) | failures(404))
+@router.get("/sessions/{session_id}", responses=gives(SessionInfo) | failures(404))
 async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> Response:
     """How a session stands, and what is open in it."""
     [info] = await with_progress([await serving.board.session(session_id)])
-    return reply(info.to_wire())
+    return reply(info)
 
 
-@router.delete("/sessions/{session_id}", responses=gives(OkOut) | failures(404, 409))
+@router.delete("/sessions/{session_id}", responses=gives(Ok) | failures(404, 409))
 async def delete_session(serving: Serving, caller: Operates, session_id: SessionPath) -> Response:
     """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
-    if await serving.board.operations.cancel(session_id, by=caller.name, reason="deleted"):
+    if await serving.board.cancel(session_id, by=caller.name, reason="deleted"):
         await serving.streams.until_left(session_id)
     await serving.board.delete(session_id, by=caller.name)
     serving.streams.forget(session_id)
-    return reply({"ok": True})
+    return reply(Ok())
 
 
-@router.get("/sessions/{session_id}/state", responses=gives(StateOut) | failures(404))
+@router.get("/sessions/{session_id}/state", responses=gives(StateAt) | failures(404))
 async def show_state(
     serving: Serving,
     _: Reads,
@@ -94,5 +94,4 @@ async def show_state(
     """The state after the first N events, or now."""
     view = await serving.board.view(session_id, position)
     at = view.position if position is None else position
-    found: dict[str, Any] = {"state": view.state, "position": at, "eventsReplayed": at}
-    return reply(found)
+    return reply(StateAt(view.state, at, at))

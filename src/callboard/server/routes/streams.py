@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Header, Query, Request, Response
 
+from callboard.board.replies import EventsPage
 from callboard.errors import ValidationError
 from callboard.events.envelope import Event
 from callboard.events.status import ENDED
@@ -12,10 +13,10 @@ from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.event_stream import EventStream
-from callboard.server.replies import reply
-from callboard.server.routes.common import Serving, SessionPath
-from callboard.server.routes.documented import failures
-from callboard.server.schemas import MOST_EVENTS, EventsOut, Limit, Place
+from callboard.server.openapi import model_of
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, SessionPath, failures
+from callboard.server.schemas import MOST_EVENTS, Limit, Place
 from callboard.server.service import Service
 
 router = routing.router("events")
@@ -35,7 +36,7 @@ _OVER = {204: {"description": "Nothing will come any more: the session has ended
     "/sessions/{session_id}/events",
     responses={
         200: {
-            "model": EventsOut,
+            "model": model_of(EventsPage),
             "description": "JSON, or with `Accept: text/event-stream` a stream.",
             "content": _STREAM,
         },
@@ -53,8 +54,10 @@ async def read_events(
     last_event_id: LastEventId = None,
 ) -> Response:
     """A session's events, in their order."""
-    if not _wants_stream(request):
-        return await _as_json(serving, session_id, after or 0, min(limit, MOST))
+    if "text/event-stream" not in request.headers.get("accept", ""):
+        portion = Portion(min(limit, MOST), LARGEST)
+        events = await serving.board.events(session_id, after or 0, portion)
+        return reply(await shown(serving, session_id, events))
     place = _place(after, last_event_id)
     info = await serving.board.session(session_id)
     if place > info.position:
@@ -68,17 +71,10 @@ async def read_events(
     return EventStream(serving.streams.session(session_id, place))
 
 
-async def _as_json(serving: Service, session_id: str, after: int, limit: int) -> Response:
-    events = await serving.board.events(session_id, after, Portion(limit, LARGEST))
-    return reply(await shown(serving, session_id, events))
-
-
-async def shown(serving: Service, stream: str, events: Sequence[Event]) -> dict[str, object]:
+async def shown(serving: Service, stream: str, events: Sequence[Event]) -> EventsPage:
     """Events as a page of them is shown, with where the next begins if there is one."""
-    found: dict[str, object] = {"events": [event.to_wire() for event in events]}
-    if events and events[-1].position < await serving.board.log.head(stream):
-        found["nextAfter"] = events[-1].position
-    return found
+    is_cut = events and events[-1].position < await serving.board.log.head(stream)
+    return EventsPage(events, events[-1].position if is_cut else None)
 
 
 @router.get(
@@ -87,16 +83,14 @@ async def shown(serving: Service, stream: str, events: Sequence[Event]) -> dict[
     response_class=Response,
 )
 async def read_everything(
-    serving: Serving, _: Reads, after: After = None, last_event_id: LastEventId = None
+    serving: Serving, caller: Reads, after: After = None, last_event_id: LastEventId = None
 ) -> Response:
     """Every event of every session, by the global sequence; without a place, from now on."""
     if after is None and last_event_id is None:
-        return EventStream(serving.streams.everything(await serving.board.log.last_sequence()))
-    return EventStream(serving.streams.everything(_place(after, last_event_id)))
-
-
-def _wants_stream(request: Request) -> bool:
-    return "text/event-stream" in request.headers.get("accept", "")
+        after = await serving.board.log.last_sequence()
+    place = _place(after, last_event_id)
+    streams = serving.streams
+    return EventStream(streams.outline(place) if caller.is_page else streams.everything(place))
 
 
 def _place(after: int | None, last_event_id: str | None) -> int:

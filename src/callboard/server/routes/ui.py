@@ -1,4 +1,7 @@
-"""The dashboard's files. They need no token: what they show, they ask the other routes for."""
+"""The dashboard's files and the API page.
+
+The files need no token: what they show, they ask the other routes for.
+"""
 
 from typing import Final
 
@@ -6,6 +9,7 @@ from fastapi import Request, Response
 from starlette.exceptions import HTTPException
 
 from callboard.server import routing
+from callboard.server.access.requirement import Reads
 from callboard.server.dashboard import File, is_asset
 from callboard.server.routes.common import Serving
 
@@ -25,8 +29,8 @@ _NOT_BUILT: Final = """\
 <p>This server runs from a checkout, in which nobody has built the dashboard yet. Run
 <code>make setup</code>, or only <code>npm ci &amp;&amp; npm run build</code>, and reload this page.
 Both need Node 20 or later.</p>
-<p>Everything else works: the HTTP routes (see <a href="/docs">/docs</a>) and the command
-<code>callboard</code>.</p>
+<p>Everything else works: the HTTP routes (see <a href="/openapi.json">/openapi.json</a>) and the
+command <code>callboard</code>.</p>
 </html>
 """
 
@@ -44,19 +48,25 @@ async def show_dashboard(request: Request, serving: Serving, path: str) -> Respo
     found = serving.dashboard.file(path) if path else None
     if found is not None:
         return _give(request, found)
-    if path and (is_asset(path) or not _wants_page(request)):
+    # Where a person goes: scripts, styles and programs do not ask for HTML.
+    wants_page = "text/html" in request.headers.get("accept", "")
+    if path and (is_asset(path) or not wants_page):
         raise HTTPException(404)
-    page = serving.dashboard.page()
+    return _give_page(request, serving.dashboard.file("index.html"))
+
+
+@router.get("/docs", include_in_schema=False)
+async def show_docs(request: Request, serving: Serving, _: Reads) -> Response:
+    """Give the API page: Swagger UI, which loads the OpenAPI document."""
+    return _give_page(request, serving.dashboard.file("docs.html"))
+
+
+def _give_page(request: Request, page: File | None) -> Response:
     if page is None:
         return Response(
             _NOT_BUILT, 503, {"Cache-Control": "no-store"}, media_type="text/html; charset=utf-8"
         )
     return _give(request, page)
-
-
-def _wants_page(request: Request) -> bool:
-    """Whether a person goes there: scripts, styles and programs do not ask for HTML."""
-    return "text/html" in request.headers.get("accept", "")
 
 
 def _give(request: Request, file: File) -> Response:

@@ -1,18 +1,23 @@
 """A person's answer as Claude Code wants to hear it from a hook that was held."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object, objects
 from callboard.interactions.records import Interaction
-from callboard.vendors.fields import Object, as_list, as_object, objects, text
+from callboard.interactions.settlement import joined
+from callboard.vendors.fields import text
 
-NO_DECISION: Final[Mapping[str, Any]] = {}
 _REFUSED: Final = "A person said no to this on the board."
 _NOT_APPROVED: Final = "A person did not approve this plan on the board."
+_APPROVED_BEFORE: Final = (
+    "Before the context was cleared, a person approved this plan. Unless they ask for something "
+    "else, carry it out; do not plan again."
+)
 _DECLINED: Final = "A person declined to answer this on the board."
 
 
-def decision(asked: Interaction) -> dict[str, Any]:
+def decision(asked: Interaction) -> dict[str, Json]:
     """What the hook prints: allow, deny, or nothing, and then the terminal's dialog decides.
 
     Only an answer that somebody gave here decides anything.
@@ -30,10 +35,16 @@ def decision(asked: Interaction) -> dict[str, Any]:
                 return verdict(response, {}, _denied(refusal(response, otherwise=_DECLINED)))
             return _answered(config, response)
         case _:
-            return dict(NO_DECISION)
+            return {}
 
 
-def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Any]:
+def plan_again(plan: str) -> dict[str, Json]:
+    """What the hook of a session that starts prints, to give the agent a plan back."""
+    context = f"{_APPROVED_BEFORE}\n\n{plan}"
+    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}
+
+
+def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Json]:
     """Allow or deny, with what goes with each; nothing where neither was said."""
     match response.get("approved"):
         case True:
@@ -41,7 +52,7 @@ def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Any]
         case False:
             return _output(behavior="deny", **denied)
         case _:
-            return dict(NO_DECISION)
+            return {}
 
 
 def refusal(response: Object, remark: str = "message", otherwise: str = _REFUSED) -> str:
@@ -49,16 +60,16 @@ def refusal(response: Object, remark: str = "message", otherwise: str = _REFUSED
     return text(response.get(remark)) or otherwise
 
 
-def _output(**decision: Any) -> dict[str, Any]:
+def _output(**decision: Json) -> dict[str, Json]:
     """A decision on a permission request, as a hook prints it."""
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
 
 
-def _denied(message: str) -> dict[str, Any]:
+def _denied(message: str) -> dict[str, Json]:
     return {"message": message, "interrupt": False}
 
 
-def _permitted(config: Object, response: Object) -> dict[str, Any]:
+def _permitted(config: Object, response: Object) -> dict[str, Json]:
     """The rules that the client itself proposed, for a yes that is meant for good."""
     suggested = objects(config.get("suggestions"))
     if response.get("always") is not True or not suggested:
@@ -66,18 +77,9 @@ def _permitted(config: Object, response: Object) -> dict[str, Any]:
     return {"updatedPermissions": suggested}
 
 
-def _answered(config: Object, response: Object) -> dict[str, Any]:
+def _answered(config: Object, response: Object) -> dict[str, Json]:
     given = as_object(config.get("toolInput"))
-    answers = {
-        question: _in_one(answer) for question, answer in as_object(response.get("answers")).items()
-    }
+    answers = joined(as_object(response.get("answers")))
     if not answers or not given:
-        return dict(NO_DECISION)
+        return {}
     return _output(behavior="allow", updatedInput={**given, "answers": answers})
-
-
-def _in_one(answer: Any) -> str:
-    """The client knows an answer as one text; several labels stand there side by side."""
-    if isinstance(answer, list):
-        return ", ".join(str(label) for label in as_list(answer))
-    return str(answer)

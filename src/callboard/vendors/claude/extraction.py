@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 
-from callboard.disk.files import read_end
-from callboard.vendors.fields import Object, as_object, objects, word
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object, objects
+from callboard.vendors.claude.transcript import decided_in
+from callboard.vendors.fields import word
+from callboard.vendors.turns import last_lines, record_in
 
 LONGEST: Final = 32 * 1_048_576
 """Bytes. Of a longer transcript only the end is read."""
@@ -53,15 +56,8 @@ def working_directory(path: Path) -> Path | None:
 
 
 def _records(path: Path) -> Iterator[Object]:
-    try:
-        lines = read_end(path, LONGEST).split(b"\n")
-    except OSError:
-        return
-    for line in lines:
-        try:
-            record = as_object(orjson.loads(line))
-        except ValueError:
-            continue
+    for line in last_lines(path, LONGEST):
+        record = record_in(line)
         if record.get("isSidechain") is not True and record.get("isMeta") is not True:
             yield record
 
@@ -77,7 +73,7 @@ def _of(record: Object, calls: dict[str, Spoken], deciding: str) -> Iterator[Spo
         yield from _by_person(record, content, calls, deciding)
 
 
-def _by_agent(record: Object, content: Any, calls: dict[str, Spoken]) -> Iterator[Spoken]:
+def _by_agent(record: Object, content: Json, calls: dict[str, Spoken]) -> Iterator[Spoken]:
     kind = "error" if record.get("isApiErrorMessage") is True else "agent"
     for block in objects(content):
         if block.get("type") == "text":
@@ -91,7 +87,7 @@ def _by_agent(record: Object, content: Any, calls: dict[str, Spoken]) -> Iterato
 
 
 def _by_person(
-    record: Object, content: Any, calls: dict[str, Spoken], deciding: str
+    record: Object, content: Json, calls: dict[str, Spoken], deciding: str
 ) -> Iterator[Spoken]:
     for block in objects(content):
         if block.get("type") == "text":
@@ -115,13 +111,10 @@ def _was_refused(record: Object) -> bool:
 
 def _via(record: Object) -> str | None:
     decided = as_object(record.get("permissionDecision"))
-    source = word(decided.get("source"))
-    if source is None or decided.get("decision") not in _ACCEPTED:
-        return None
-    return "terminal" if source.startswith("user") else source
+    return decided_in(decided) if decided.get("decision") in _ACCEPTED else None
 
 
-def _text(content: Any) -> str:
+def _text(content: Json) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(one.get("text", "")) for one in objects(content) if "text" in one)

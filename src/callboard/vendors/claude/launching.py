@@ -1,4 +1,4 @@
-"""How a session of Claude Code is opened for a person: its command, settings and environment."""
+"""How Claude Code is started for a person: its command, settings and environment."""
 
 import os
 import re
@@ -8,18 +8,26 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 import orjson
 
 from callboard.disk.files import read
 from callboard.errors import ValidationError
-from callboard.vendors.claude.environment import clean
-from callboard.vendors.claude.settings import ClaudeSettings, home, settings
-from callboard.vendors.fields import as_object
-from callboard.vendors.settings import Plan
-from callboard.vendors.settings_files import LARGEST
+from callboard.events.json_values import Object, as_list, as_object, is_list, is_object
+from callboard.vendors.claude.settings import ClaudeSettings, home
+from callboard.vendors.settings.files import LARGEST
+from callboard.vendors.settings.hook_documents import HookSettings
+from callboard.vendors.settings.installing import InstallPlan
 
+MARK: Final = "CALLBOARD_CLAUDE_RUN"
+"""Set for every client that Callboard starts. Everything that the client starts inherits it."""
+
+# What one session of the client tells its children. Ours is not a child of it.
+_INHERITED: Final = re.compile(
+    r"CLAUDECODE|CLAUDE_(PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_\w+)"
+    r"|CLAUDE_CODE_(SESSION_\w+|ENTRYPOINT|EXECPATH|SSE_PORT|CHILD_\w+|MESSAGING_\w+)"
+)
 PROGRAM: Final = "claude"
 
 SERVER: Final = "callboard-decision"
@@ -33,6 +41,15 @@ _HOOK_WITHIN: Final = 60
 _LARGEST_CONFIG: Final = 1_000_000
 _SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def clean(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what an agent's session left in it, and without our token."""
+    return {
+        name: value
+        for name, value in env.items()
+        if not _INHERITED.fullmatch(name) and name != "CALLBOARD_TOKEN"
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +110,20 @@ def transcript_of(session: str) -> Path | None:
 
 
 def session_settings(
-    folder: Path, readable: Sequence[Path], plan: Plan | None, confirming: str
-) -> dict[str, Any]:
+    folder: Path, readable: Sequence[Path], plan: InstallPlan | None, confirming: str
+) -> HookSettings:
     """Settings for one session: our hooks, and that the decision is asked about, always.
 
     folder: what the agent may not change. readable: what it may read without asking.
     plan: None when the person's own settings have our hooks already.
     confirming: the command of the hook that asks about the decision, and notes that it was asked.
     """
-    wanted = {} if plan is None else ClaudeSettings().wanted(plan)
-    hooks = cast("dict[str, list[Any]]", wanted.setdefault("hooks", {}))
+    wanted: HookSettings = {"hooks": {}} if plan is None else ClaudeSettings().wanted(plan)
     hook = {"type": "command", "command": confirming, "timeout": _HOOK_WITHIN}
     for event in ("PreToolUse", "PermissionRequest"):
-        hooks.setdefault(event, []).append({"matcher": TOOL, "hooks": [hook]})
-    permissions = cast("dict[str, Any]", wanted.setdefault("permissions", {}))
-    permissions.setdefault("deny", []).append(f"Edit(/{folder}/**)")
+        wanted["hooks"].setdefault(event, []).append({"matcher": TOOL, "hooks": [hook]})
+    permissions = wanted.setdefault("permissions", {"deny": []})
+    permissions["deny"].append(f"Edit(/{folder}/**)")
     # Asking outranks whatever was once allowed for good.
     permissions["ask"] = [TOOL]
     permissions["allow"] = [f"Read(/{path})" for path in readable]
@@ -116,7 +132,7 @@ def session_settings(
 
 def has_our_hooks(folder: Path, project: Path) -> bool:
     """Whether settings that the session will read anyway report to this hooks folder."""
-    ours = settings()
+    ours = ClaudeSettings()
     for path in (ours.place("user", project), ours.place("project", project)):
         try:
             standing = ours.standing(read(path, LARGEST, follow=True).decode())
@@ -127,7 +143,7 @@ def has_our_hooks(folder: Path, project: Path) -> bool:
     return False
 
 
-def decision_server(folder: Path) -> dict[str, Any]:
+def decision_server(folder: Path) -> Object:
     """The MCP config with `submit_decision` in it, in the model's sight from the first turn."""
     # -P: a project's own `mcp.py` is none of the server's modules.
     words = ["-P", "-m", "callboard", "decision", str(folder)]
@@ -147,8 +163,10 @@ def tools_in(path: Path) -> Tools:
     """Read an MCP config; ValidationError for none."""
     try:
         content = read(path, _LARGEST_CONFIG, follow=True)
-        servers = orjson.loads(content)["mcpServers"]
-        return Tools(content, {str(name): _started(one) for name, one in servers.items()})
+        servers = as_object(orjson.loads(content))["mcpServers"]
+        if not is_object(servers):
+            raise TypeError("mcpServers is not an object")
+        return Tools(content, {name: _started(as_object(one)) for name, one in servers.items()})
     except OSError as error:
         why = error.strerror or str(error)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -156,17 +174,22 @@ def tools_in(path: Path) -> Tools:
     raise ValidationError(f"The MCP config {path} cannot be used: {why}.", field="mcpConfig")
 
 
-def _started(server: Any) -> str:
+def _started(told: Object) -> str:
     """All that decides what it does: a variable or a header can do as much as a command."""
-    told = cast("Mapping[str, Any]", server)
     if "url" in told:
         headers = [f"{name}: {value}" for name, value in as_object(told.get("headers")).items()]
         return " ".join([str(told["url"]), *(f"({one})" for one in headers)])
     env = as_object(told.get("env"))
     given = [f"{name}={shlex.quote(str(value))}" for name, value in env.items()]
-    return " ".join([*given, str(told["command"]), *map(str, told.get("args") or [])])
+    words = told.get("args")
+    if words and not is_list(words):
+        raise TypeError("args is not a list")
+    return " ".join([*given, str(told["command"]), *map(str, as_list(words))])
 
 
 def environment() -> dict[str, str]:
-    """This process's own environment, cleaned; the first turn waits for the tool to decide with."""
-    return {_PATIENCE: "30000", **clean(os.environ)}
+    """This process's own environment, cleaned; the first turn waits for the tool to decide with.
+
+    It is marked, so that an answer from the agent is known as one.
+    """
+    return {_PATIENCE: "30000", **clean(os.environ), MARK: "attend"}

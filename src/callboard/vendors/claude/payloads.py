@@ -1,20 +1,22 @@
 """Claude Code's hooks in the board's words."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from callboard.events import plates
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_object, is_list, objects
+from callboard.events.payloads.plates import PlateEvent, ToolCallPayload
 from callboard.vendors import hooks
-from callboard.vendors.asking import ASKS, LONGEST_PROMPT
-from callboard.vendors.claude import todos
-from callboard.vendors.fields import Object, as_object, text, word
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.fields import text, word
+from callboard.vendors.reports import Report
+from callboard.vendors.requests import ASKS, LONGEST_PROMPT
 
 NAME: Final = "claude"
 
 
-def translate(payload: Any) -> Report | None:
+def translate(payload: Json) -> Report | None:
     """What a hook told; None for what belongs to no session."""
     report = hooks.translated(NAME, payload, _READINGS)
     if report is None:
@@ -22,16 +24,17 @@ def translate(payload: Any) -> Report | None:
     return hooks.answerable(report, as_object(payload).get("permission_suggestions"))
 
 
-def _tool_call(payload: Object) -> tuple[Signal, ...]:
-    (signal,) = hooks.tool_call(payload)
-    tool = signal.details.get("toolName")
-    more = todos.from_tool(tool, payload) | (_answers(payload) if tool == ASKS else {})
-    return (replace(signal, details={**signal.details, **more}),)
+def _tool_call(payload: Object) -> tuple[Entry, ...]:
+    details = hooks.call_details(payload)
+    tool = details.get("toolName")
+    if tool == ASKS:
+        return (plates.TOOL_CALL({**details, **_answers(payload)}),)
+    return (plates.TOOL_CALL({**details, **_todos(tool, payload)}),)
 
 
-def _answers(payload: Object) -> dict[str, Any]:
+def _answers(payload: Object) -> ToolCallPayload:
     told = as_object(as_object(payload.get("tool_response")).get("answers"))
-    answers = {
+    answers: dict[str, Json] = {
         question: answer
         for question, given in told.items()
         if (answer := text(given)) is not None and word(question, LONGEST_PROMPT) is not None
@@ -39,26 +42,55 @@ def _answers(payload: Object) -> dict[str, Any]:
     return {"answers": answers} if answers else {}
 
 
-def _tool_batch(payload: Object) -> tuple[Signal, ...]:
-    """All calls of a step are done. One that was refused is told of here and nowhere else.
+def _task(hook: str, status: str | None = None) -> hooks.Reading:
+    def read(payload: Object) -> tuple[Entry, ...]:
+        told = _one(payload.get("task_id"), payload.get("task_subject"), status)
+        return (plates.HOOK_HEARD({"hook": hook, **told}),)
 
-    It names no tool: whatever was still asked for any of them is not asked any more.
-    """
-    return (Signal(plates.TOOL_CALL, {"hook": "PostToolBatch"}),)
-
-
-def _task_created(payload: Object) -> tuple[Signal, ...]:
-    return (hooks.heard("TaskCreated", **todos.from_task(payload)),)
+    return read
 
 
-def _task_completed(payload: Object) -> tuple[Signal, ...]:
-    return (hooks.heard("TaskCompleted", **todos.from_task(payload, "completed")),)
-
-
-def _notification(payload: Object) -> tuple[Signal, ...]:
+def _notification(payload: Object) -> tuple[Entry, ...]:
     # No state: a permission's comes seconds late, and others come for nothing.
     kind, message = word(payload.get("notification_type")), text(payload.get("message"))
-    return (hooks.heard("Notification", kind=kind, message=message),)
+    return (hooks.notified(kind, message),)
+
+
+def _todos(tool: str | None, payload: Object) -> PlateEvent:
+    """What a finished call tells of the list: `todos`, all of it; `todo`, one of it; or nothing."""
+    given = as_object(payload.get("tool_input"))
+    result = as_object(payload.get("tool_response"))
+    match tool:
+        case "TodoWrite":
+            # A subagent's list is its own, and not the session's.
+            listed = result.get("newTodos", given.get("todos"))
+            return {} if payload.get("agent_id") else hooks.todo_list(listed, "content")
+        case "TaskCreate":
+            # Without a status: the call may be told of after the task was begun.
+            task = as_object(result.get("task"))
+            return _one(task.get("id"), task.get("subject"), None)
+        case "TaskUpdate" if result.get("success") is not False:
+            return _one(given.get("taskId"), given.get("subject"), given.get("status"))
+        case "TaskList":
+            return _listed(result.get("tasks"))
+        case _:
+            return {}
+
+
+def _listed(tasks: Json) -> PlateEvent:
+    if not is_list(tasks):
+        return {}
+    listed = [
+        hooks.todo(id, task.get("subject"), task.get("status"))
+        for task in objects(tasks)
+        if (id := word(task.get("id"))) is not None
+    ]
+    return {"todos": listed}
+
+
+def _one(id: Json, subject: Json, status: Json) -> PlateEvent:
+    known = word(id)
+    return {} if known is None else {"todo": hooks.todo(known, subject, status)}
 
 
 _READINGS: Final[Mapping[str, hooks.Reading]] = {
@@ -68,7 +100,9 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PreToolUse": hooks.tool_start,
     "PostToolUse": _tool_call,
     "PostToolUseFailure": hooks.tool_call,
-    "PostToolBatch": _tool_batch,
+    # All calls of a step are done. One that was refused is told of here and nowhere else.
+    # It names no tool: whatever was still asked for any of them is not asked any more.
+    "PostToolBatch": hooks.always(plates.TOOL_CALL({"hook": "PostToolBatch"})),
     "PermissionRequest": hooks.permission_request,
     "Notification": _notification,
     "Stop": hooks.stop,
@@ -77,6 +111,6 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "SubagentStop": hooks.subagent_stop,
     "PreCompact": hooks.compact,
     "PostCompact": hooks.compact,
-    "TaskCreated": _task_created,
-    "TaskCompleted": _task_completed,
+    "TaskCreated": _task("TaskCreated"),
+    "TaskCompleted": _task("TaskCompleted", "completed"),
 }

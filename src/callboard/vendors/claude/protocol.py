@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from callboard.vendors.claude.settings import home
-from callboard.vendors.settings import Plan, Scope, Standing
-from callboard.vendors.settings_records import Record
+from callboard.vendors.settings.installing import AgentSettings, InstallPlan, Scope
+from callboard.vendors.settings.records import InstallRecord
 
 BEGIN: Final = "<!-- callboard: status files. `callboard hooks uninstall` removes this section. -->"
 END: Final = "<!-- callboard: end of status files -->"
@@ -69,7 +69,7 @@ You make the plan of a delegated task. You do none of the work yourself.
 """
 
 
-class ProtocolSection:
+class ProtocolSection(AgentSettings):
     """CLAUDE.md, with our section at its end."""
 
     agent = "claude"
@@ -78,14 +78,14 @@ class ProtocolSection:
         """The project's, or the person's own."""
         return (project if scope == "project" else home()) / "CLAUDE.md"
 
-    def installed(self, text: str | None, plan: Plan) -> str:
+    def installed(self, text: str | None, plan: InstallPlan) -> str:
         """The text with our section after it."""
         before = text or ""
         apart = "" if not before else "\n" if before.endswith("\n") else "\n\n"
         added = apart + SECTION
         return before + (added.replace("\n", "\r\n") if "\r\n" in before else added)
 
-    def uninstalled(self, text: str, record: Record | None, folder: Path) -> str | None:
+    def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
         """The text without our section; None when there was no file before us."""
         bare = record is not None and not (record.before or "").endswith("\n")
         breaks = r"(\r?\n){0,2}" if bare else r"(\r?\n)?"
@@ -93,16 +93,12 @@ class ProtocolSection:
         left = re.sub(ours, "", text, count=1, flags=re.DOTALL)
         return None if record and record.before is None and not left.strip() else left
 
-    def standing(self, text: str) -> Standing | None:
-        """Nothing in it reaches a server."""
-        return None
-
-    def is_current(self, text: str, plan: Plan) -> bool:
+    def is_current(self, text: str, plan: InstallPlan) -> bool:
         """Whether the section is there as it would be written."""
         return SECTION in text.replace("\r\n", "\n")
 
 
-class OrchestratorAgent:
+class OrchestratorAgent(AgentSettings):
     """The file of the agent that makes plans. One that somebody else wrote stays as it is."""
 
     agent = "claude"
@@ -112,19 +108,15 @@ class OrchestratorAgent:
         root = project / ".claude" if scope == "project" else home()
         return root / "agents" / "delegation-orchestrator.md"
 
-    def installed(self, text: str | None, plan: Plan) -> str:
+    def installed(self, text: str | None, plan: InstallPlan) -> str:
         """Our file."""
         return ORCHESTRATOR
 
-    def uninstalled(self, text: str, record: Record | None, folder: Path) -> str | None:
+    def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
         """None when it is ours."""
         return None if self.is_ours(text) else text
 
-    def standing(self, text: str) -> Standing | None:
-        """Nothing in it reaches a server."""
-        return None
-
-    def is_current(self, text: str, plan: Plan) -> bool:
+    def is_current(self, text: str, plan: InstallPlan) -> bool:
         """Whether it is as we would write it, or somebody else's."""
         return text == ORCHESTRATOR or not self.is_ours(text)
 

@@ -8,12 +8,24 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
-from callboard.vendors.claude.status_hook import status_groups
-from callboard.vendors.settings import Plan, Scope
-from callboard.vendors.settings_commands import TOKEN_VARIABLE, calling, spooling
-from callboard.vendors.settings_documents import DocumentSettings, Steps, document
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, is_list
+from callboard.vendors.settings.commands import (
+    TOKEN_VARIABLE,
+    calling,
+    scripted,
+    spooling,
+)
+from callboard.vendors.settings.hook_documents import (
+    DocumentSettings,
+    Groups,
+    HookSettings,
+    Steps,
+    document,
+)
+from callboard.vendors.settings.installing import InstallPlan, Scope
 
 EVENTS: Final = (
     "UserPromptSubmit",
@@ -39,6 +51,21 @@ MANAGED: Final = (
 )
 """Where an administrator's settings are, which no one else's override."""
 
+_STATUS_SCRIPT: Final = Path(__file__).parents[2] / "statusfiles" / "hook.py"
+"""What keeps up the status files of delegated work, with no server running."""
+_AGENT_TOOLS: Final = "Agent|Task|SubagentTask|AgentTask"
+"""The names that the agent tool has and had."""
+_STATUS_EVENTS: Final = {
+    "SessionStart": None,
+    "UserPromptSubmit": None,
+    "PreToolUse": _AGENT_TOOLS,
+    "PostToolUse": f"{_AGENT_TOOLS}|TodoWrite|TaskCreate|TaskUpdate|TaskList",
+    "PostToolUseFailure": _AGENT_TOOLS,
+    "SubagentStop": None,
+    "TaskCompleted": None,
+}
+"""An event → the tools for which the script hears of it."""
+
 _SOON = 10
 _A_DAY = 86_400
 _COMMANDS = ("answer", "attend", "decision", "hooks", "open", "service", "token")
@@ -46,7 +73,7 @@ _MODULES = ("python -m callboard", "python3 -m callboard")
 _AGENT = "claude"
 
 
-class ClaudeSettings:
+class ClaudeSettings(DocumentSettings):
     """What Claude Code's settings need."""
 
     agent = _AGENT
@@ -57,21 +84,23 @@ class ClaudeSettings:
             return project / ".claude" / "settings.local.json"
         return home() / "settings.json"
 
-    def wanted(self, plan: Plan) -> dict[str, Any]:
+    def wanted(self, plan: InstallPlan) -> HookSettings:
         """Our hooks and rules, and the token where hooks need one."""
-        hooks = {event: [{"hooks": [_telling(plan)]}] for event in EVENTS}
+        hooks: Groups = {event: [{"hooks": [_telling(plan)]}] for event in EVENTS}
         start = _command(calling(plan.folder, _AGENT), _SOON)
         hooks["SessionStart"] = [{"hooks": [start]}]
         hooks["PermissionRequest"] = [{"hooks": [_asking(plan)]}]
         if plan.status_files:
-            for event, groups in status_groups().items():
-                hooks[event] = [*hooks.get(event, []), *groups]
-        wanted: dict[str, Any] = {"hooks": hooks, "permissions": {"deny": denied(plan)}}
+            handler = _command(scripted(_STATUS_SCRIPT), _SOON)
+            for event, tools in _STATUS_EVENTS.items():
+                matcher = {"matcher": tools} if tools else {}
+                hooks[event].append({**matcher, "hooks": [handler]})
+        wanted: HookSettings = {"hooks": hooks, "permissions": {"deny": denied(plan)}}
         if plan.transport == "http":
             wanted["env"] = {TOKEN_VARIABLE: plan.token}
         return wanted
 
-    def owns(self, steps: Steps, value: Any, folders: frozenset[Path]) -> bool:
+    def owns(self, steps: Steps, value: Json, folders: frozenset[Path]) -> bool:
         """Whether it is one of our rules, or our token."""
         if steps == ("env", TOKEN_VARIABLE):
             return True
@@ -80,18 +109,13 @@ class ClaudeSettings:
         return value in _denied_commands() or any(_denies(value, one) for one in folders)
 
 
-def settings() -> DocumentSettings:
-    """Claude Code's settings, to install into."""
-    return DocumentSettings(ClaudeSettings())
-
-
 def home() -> Path:
     """Where the client keeps what is the person's."""
     given = os.environ.get("CLAUDE_CONFIG_DIR")
     return Path(given).expanduser() if given else Path.home() / ".claude"
 
 
-def denied(plan: Plan) -> list[str]:
+def denied(plan: InstallPlan) -> list[str]:
     """What an agent may not do: answer for the person, or read what would let it.
 
     The agent runs as the person does. These rules are a fence, not a wall.
@@ -103,6 +127,11 @@ def denied(plan: Plan) -> list[str]:
     # What is kept of interactive sessions: an agent is given some of it to read.
     attended = f"Edit(/{database.with_name('attend-' + database.name)}/**)"
     return [*_denied_commands(), *files, attended]
+
+
+def has_status_hooks(text: str | None) -> bool:
+    """Whether settings have the hooks of status files, in whatever version."""
+    return text is not None and "/statusfiles/hook.py" in text
 
 
 def obstacles(text: str, managed: Sequence[Path] = MANAGED) -> Iterator[str]:
@@ -118,9 +147,9 @@ def http_obstacles(text: str, url: str) -> Iterator[str]:
     """What in these settings keeps HTTP hooks from running."""
     value = document(text)
     urls, names = value.get("allowedHttpHookUrls"), value.get("httpHookAllowedEnvVars")
-    if isinstance(urls, list) and not any(_fits(one, url) for one in cast("list[Any]", urls)):
+    if is_list(urls) and not any(_fits(one, url) for one in urls):
         yield f"allowedHttpHookUrls does not have {url}: add it, or use another --transport"
-    if isinstance(names, list) and TOKEN_VARIABLE not in names:
+    if is_list(names) and TOKEN_VARIABLE not in names:
         yield f"httpHookAllowedEnvVars does not have {TOKEN_VARIABLE}: add it"
 
 
@@ -134,12 +163,12 @@ def _policies(path: Path) -> Iterator[str]:
             yield f"{path} has {name}: your administrator allows no hooks of your own"
 
 
-def _fits(pattern: Any, url: str) -> bool:
+def _fits(pattern: Json, url: str) -> bool:
     parts = [re.escape(part) for part in str(pattern).split("*")]
     return re.fullmatch(".*".join(parts), url) is not None
 
 
-def _telling(plan: Plan) -> dict[str, Any]:
+def _telling(plan: InstallPlan) -> Object:
     if plan.transport == "http":
         return {
             "type": "http",
@@ -153,7 +182,7 @@ def _telling(plan: Plan) -> dict[str, Any]:
     return _command(spooling(plan.folder, _AGENT), _SOON)
 
 
-def _asking(plan: Plan) -> dict[str, Any]:
+def _asking(plan: InstallPlan) -> Object:
     """The client's own dialog stays open beside a held hook, so it may be held for long."""
     if plan.answers is not False:
         return _command(calling(plan.folder, _AGENT, hold=True), _A_DAY)
@@ -162,7 +191,7 @@ def _asking(plan: Plan) -> dict[str, Any]:
     return _command(calling(plan.folder, _AGENT), _SOON)
 
 
-def _command(command: str, timeout: int) -> dict[str, Any]:
+def _command(command: str, timeout: int) -> Object:
     return {"type": "command", "command": command, "timeout": timeout}
 
 

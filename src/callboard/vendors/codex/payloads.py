@@ -1,21 +1,23 @@
 """Codex's hooks in the board's words, and the messages of its `notify` program."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from callboard.events import plates
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
 from callboard.interactions.records import Interaction
 from callboard.vendors import hooks
-from callboard.vendors.claude.decisions import NO_DECISION, refusal, verdict
-from callboard.vendors.fields import LONGEST_PATH, Object, as_object, present, text, word
+from callboard.vendors.claude.decisions import refusal, verdict
+from callboard.vendors.fields import LONGEST_PATH, word
 from callboard.vendors.metadata import with_sender
-from callboard.vendors.reports import Report, Signal
+from callboard.vendors.reports import Report
 
 NAME: Final = "codex"
 _TURN_COMPLETE: Final = "agent-turn-complete"
 
 
-def translate(payload: Any) -> Report | None:
+def translate(payload: Json) -> Report | None:
     """What a hook or `notify` told; None for what belongs to no session."""
     told = as_object(payload)
     if "thread-id" in told:
@@ -24,11 +26,11 @@ def translate(payload: Any) -> Report | None:
     return None if report is None else hooks.answerable(report)
 
 
-def decision(asked: Interaction) -> dict[str, Any]:
+def decision(asked: Interaction) -> dict[str, Json]:
     """What the hook prints. Codex refuses an answer that holds more than it knows."""
     response = as_object(asked.for_agent)
     if asked.type != "permission":
-        return dict(NO_DECISION)
+        return {}
     return verdict(response, {}, {"message": refusal(response)})
 
 
@@ -37,17 +39,11 @@ def _notified(payload: Object) -> Report | None:
     if session_id is None:
         return None
     kind = word(payload.get("type")) or "unknown"
-    message = present(message=text(payload.get("last-assistant-message")))
-    is_over = kind == _TURN_COMPLETE
-    signal = Signal(plates.STOP, message) if is_over else hooks.heard(kind)
+    message = hooks.last_words(payload.get("last-assistant-message"))
+    signal = plates.STOP(message) if kind == _TURN_COMPLETE else hooks.heard(kind)
     path = word(payload.get("cwd"), LONGEST_PATH)
     report = Report(NAME, session_id, (signal,), payload, project_path=path)
     return with_sender(report, payload)
-
-
-def _interrupted(payload: Object) -> tuple[Signal, ...]:
-    """Esc: the one agent that tells it."""
-    return (Signal(plates.TURN_IDLE, {"interrupted": True}),)
 
 
 _READINGS: Final[Mapping[str, hooks.Reading]] = {
@@ -58,7 +54,8 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PostToolUse": hooks.tool_call,
     "PermissionRequest": hooks.permission_request,
     "Stop": hooks.stop,
-    "Interrupt": _interrupted,
+    # Esc: the one agent that tells it.
+    "Interrupt": hooks.always(plates.TURN_IDLE({"interrupted": True})),
     "SubagentStart": hooks.subagent_start,
     "SubagentStop": hooks.subagent_stop,
     "PreCompact": hooks.compact,

@@ -7,11 +7,12 @@ import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
-from callboard.vendors.settings import Plan, Scope
-from callboard.vendors.settings_commands import calling, in_sh, spooling
-from callboard.vendors.settings_documents import DocumentSettings, Steps
+from callboard.events.json_values import Object, as_object
+from callboard.vendors.settings.commands import calling, in_sh, spooling
+from callboard.vendors.settings.hook_documents import DocumentSettings, Groups, HookSettings
+from callboard.vendors.settings.installing import InstallPlan, Scope
 
 EVENTS: Final = (
     "UserPromptSubmit",
@@ -37,7 +38,7 @@ _A_WHILE = 600
 _AGENT = "codex"
 
 
-class CodexSettings:
+class CodexSettings(DocumentSettings):
     """What Codex's settings need."""
 
     agent = _AGENT
@@ -46,11 +47,11 @@ class CodexSettings:
         """The file: the person's own, or the project's."""
         return (project / ".codex" if scope == "project" else home()) / "hooks.json"
 
-    def wanted(self, plan: Plan) -> dict[str, Any]:
+    def wanted(self, plan: InstallPlan) -> HookSettings:
         """Our hooks. Codex knows only commands, and runs them in the person's own shell."""
         told = spooling if plan.transport == "spool" else calling
         telling = in_sh(told(plan.folder, _AGENT))
-        hooks: dict[str, Any] = {
+        hooks: Groups = {
             event: _hook(telling, _AT_ONCE if event in _SHORT else _SOON) for event in EVENTS
         }
         hooks["SessionStart"] = _hook(in_sh(calling(plan.folder, _AGENT)), _SOON)
@@ -60,15 +61,6 @@ class CodexSettings:
         hooks["PermissionRequest"] = _hook(asking, _A_WHILE if plan.answers else _SOON)
         return {"hooks": hooks}
 
-    def owns(self, steps: Steps, value: Any, folders: frozenset[Path]) -> bool:
-        """There is nothing of ours but hooks."""
-        return False
-
-
-def settings() -> DocumentSettings:
-    """Codex's settings, to install into."""
-    return DocumentSettings(CodexSettings())
-
 
 def home() -> Path:
     """Where Codex keeps what is the person's."""
@@ -76,9 +68,9 @@ def home() -> Path:
     return Path(given).expanduser() if given else Path.home() / ".codex"
 
 
-def obstacles() -> Iterator[str]:
-    """What in its configuration keeps hooks from running."""
-    features = _table(_configuration(), "features")
+def obstacles(text: str) -> Iterator[str]:
+    """What in its configuration, which is a file of its own, keeps hooks from running."""
+    features = as_object(_configuration().get("features"))
     for name in ("hooks", "codex_hooks"):
         if features.get(name) is False:
             yield f"{_file()} turns hooks off (features.{name} = false): no hook runs"
@@ -89,27 +81,22 @@ def trusted(path: Path) -> int:
 
     Whether a hook has changed since, only Codex knows.
     """
-    states = _table(_table(_configuration(), "hooks"), "state")
+    states = as_object(as_object(_configuration().get("hooks")).get("state"))
     names = (str(path), os.path.realpath(path))
     ours = [key for key in states if key.rsplit(":", 3)[0] in names]
-    return sum("trusted_hash" in _table(states, key) for key in ours)
+    return sum("trusted_hash" in as_object(states[key]) for key in ours)
 
 
 def _file() -> Path:
     return home() / "config.toml"
 
 
-def _configuration() -> dict[str, Any]:
+def _configuration() -> Object:
     try:
         return tomllib.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def _table(tables: dict[str, Any], name: str) -> dict[str, Any]:
-    found = tables.get(name)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _hook(command: str, timeout: int) -> list[dict[str, Any]]:
+def _hook(command: str, timeout: int) -> list[Object]:
     return [{"hooks": [{"type": "command", "command": command, "timeout": timeout}]}]

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
-from callboard.vendors.settings import Plan, Scope
-from callboard.vendors.settings_commands import calling, spooling
-from callboard.vendors.settings_documents import DocumentSettings, Steps, document
+from callboard.events.json_values import Object, as_list, as_object
+from callboard.vendors.settings.commands import calling, spooling
+from callboard.vendors.settings.hook_documents import (
+    DocumentSettings,
+    HookSettings,
+    document,
+)
+from callboard.vendors.settings.installing import InstallPlan, Scope
 
 EVENTS: Final = (
     "BeforeAgent",
@@ -23,7 +28,7 @@ _SOON = 10_000
 _AGENT = "gemini"
 
 
-class GeminiSettings:
+class GeminiSettings(DocumentSettings):
     """What Gemini CLI's settings need."""
 
     agent = _AGENT
@@ -32,20 +37,11 @@ class GeminiSettings:
         """The file: the person's own, or the project's."""
         return (project / ".gemini" if scope == "project" else home()) / "settings.json"
 
-    def wanted(self, plan: Plan) -> dict[str, Any]:
+    def wanted(self, plan: InstallPlan) -> HookSettings:
         """Our hooks. None can answer, so none is held."""
         told = spooling if plan.transport == "spool" else calling
         hooks = {event: _hook(told(plan.folder, _AGENT)) for event in EVENTS}
         return {"hooks": {**hooks, "SessionStart": _hook(calling(plan.folder, _AGENT))}}
-
-    def owns(self, steps: Steps, value: Any, folders: frozenset[Path]) -> bool:
-        """There is nothing of ours but hooks."""
-        return False
-
-
-def settings() -> DocumentSettings:
-    """Gemini CLI's settings, to install into."""
-    return DocumentSettings(GeminiSettings())
 
 
 def home() -> Path:
@@ -57,16 +53,14 @@ def obstacles(text: str) -> Iterator[str]:
     """What in these settings keeps our hooks from running."""
     value = document(text)
     for section in ("hooksConfig", "hooks", "tools"):
-        found = value.get(section)
-        chosen = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        chosen = as_object(value.get(section))
         switch = "enableHooks" if section == "tools" else "enabled"
         if chosen.get(switch) is False:
             yield f"{section}.{switch} is false: no hook runs until you remove it"
-        disabled = chosen.get("disabled")
-        if section != "tools" and isinstance(disabled, list) and _NAME in disabled:
+        if section != "tools" and _NAME in as_list(chosen.get("disabled")):
             yield f"{section}.disabled names {_NAME}: our hooks do not run until you remove it"
 
 
-def _hook(command: str) -> list[dict[str, Any]]:
+def _hook(command: str) -> list[Object]:
     handler = {"type": "command", "command": command, "timeout": _SOON, "name": _NAME}
     return [{"hooks": [handler]}]

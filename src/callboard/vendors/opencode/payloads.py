@@ -13,26 +13,30 @@ their `properties` are `{sessionID, tool, callID, args}` and `{sessionID, prompt
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from callboard.events import plates
-from callboard.vendors.asking import ASKS, LONGEST_INPUT, questions_of
-from callboard.vendors.asking import request as permission
-from callboard.vendors.fields import (
-    LONGEST_PATH,
-    LONGEST_WORD,
-    Object,
-    as_list,
-    as_object,
-    json_value,
-    objects,
-    present,
-    text,
-    word,
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.json_values import Object, as_list, as_object, is_list, objects
+from callboard.events.payloads.plates import PermissionResolvedPayload, ToolUseDetails
+from callboard.interactions.records import Interaction
+from callboard.vendors.fields import LONGEST_PATH, LONGEST_WORD, json_value, present, text, word
+from callboard.vendors.hooks import (
+    Reading,
+    always,
+    call_named,
+    dialog,
+    failed_turn,
+    heard,
+    prompted,
+    todo_list,
+    within,
 )
-from callboard.vendors.hooks import Reading, heard
 from callboard.vendors.metadata import with_sender
-from callboard.vendors.reports import Report, Request, Signal
+from callboard.vendors.reports import HookRequest, Report
+from callboard.vendors.requests import ASKS, LONGEST_INPUT
+from callboard.vendors.requests import request as permission
 
 NAME: Final = "opencode"
 _UNNAMED: Final = ("New session - ", "Child session - ")
@@ -47,7 +51,7 @@ _TOOLS: Final[Mapping[str, tuple[str, str]]] = {
 """Its tools by the names that the board knows how to word, and what they are about."""
 
 
-def translate(payload: Any) -> Report | None:
+def translate(payload: Json) -> Report | None:
     """What an event told; None for what belongs to no session."""
     told = as_object(payload)
     kind = word(told.get("type")) or "unknown"
@@ -59,14 +63,16 @@ def translate(payload: Any) -> Report | None:
     read = _READINGS.get(kind)
     signals = (read(told) if read is not None else ()) or (heard(kind),)
     if parent is not None:
-        signals = tuple(_within(signal, own) for signal in signals)
+        # That the session of a subagent starts and ends is the subagent's.
+        renamed = (one._replace(name=_IN_SUBAGENT.get(one.name, one.name)) for one in signals)
+        signals = within(tuple(renamed), own)
     report = Report(
         NAME,
         parent or own,
         signals,
         told,
         project_path=word(told.get("directory"), LONGEST_PATH),
-        model=_model(properties),
+        model=word(as_object(properties.get("model")).get("modelID")),
         name=None if parent else _title(properties),
         request=_request(kind, properties, told),
     )
@@ -81,16 +87,12 @@ def _session(kind: str, properties: Object) -> str | None:
     return next((id for place in places if (id := word(place)) is not None), None)
 
 
-def _within(signal: Signal, subagent: str) -> Signal:
-    """What happens in a session of a subagent; that it starts and ends is the subagent's."""
-    names = {
-        plates.SESSION_START: plates.SUBAGENT_START,
-        plates.STOP: plates.SUBAGENT_STOP,
-        plates.STOP_FAILURE: plates.SUBAGENT_STOP,
-        plates.SESSION_END: plates.SUBAGENT_STOP,
-    }
-    name = names.get(signal.name, signal.name)
-    return Signal(name, {**signal.details, "subagent": subagent})
+_IN_SUBAGENT: Final[Mapping[str, str]] = {
+    plates.SESSION_START: plates.SUBAGENT_START,
+    plates.STOP: plates.SUBAGENT_STOP,
+    plates.STOP_FAILURE: plates.SUBAGENT_STOP,
+    plates.SESSION_END: plates.SUBAGENT_STOP,
+}
 
 
 def _title(properties: Object) -> str | None:
@@ -98,114 +100,89 @@ def _title(properties: Object) -> str | None:
     return None if title is None or title.startswith(_UNNAMED) else title
 
 
-def _model(properties: Object) -> str | None:
-    return word(as_object(properties.get("model")).get("modelID"))
-
-
 # ---------------------------------------------------------------------- readings
 
 
-def _started(payload: Object) -> tuple[Signal, ...]:
-    return Signal(plates.SESSION_START, {"source": str(payload["type"])}), Signal(plates.TURN_IDLE)
+def _started(payload: Object) -> tuple[Entry, ...]:
+    return plates.SESSION_START({"source": str(payload["type"])}), plates.TURN_IDLE({})
 
 
-def _ended(payload: Object) -> tuple[Signal, ...]:
-    return (Signal(plates.SESSION_END, {"reason": "deleted"}),)
-
-
-def _status(payload: Object) -> tuple[Signal, ...]:
+def _status(payload: Object) -> tuple[Entry, ...]:
     status = as_object(as_object(payload.get("properties")).get("status")).get("type")
     if status == "idle":
         return _idle(payload)
     if status in ("busy", "retry"):
         # It goes on; whether somebody wrote something, another event tells.
-        return (Signal(plates.PROMPT_SUBMIT, {"origin": "status"}),)
+        return (plates.PROMPT_SUBMIT({"origin": "status"}),)
     return ()
 
 
-def _idle(payload: Object) -> tuple[Signal, ...]:
+def _idle(payload: Object) -> tuple[Entry, ...]:
     if payload.get("interrupted") is True:
-        return (Signal(plates.TURN_IDLE, {"interrupted": True}),)
-    return (Signal(plates.STOP, present(error=text(payload.get("error")))),)
+        return (plates.TURN_IDLE({"interrupted": True}),)
+    error = text(payload.get("error"))
+    return (plates.STOP({} if error is None else {"error": error}),)
 
 
-def _failed(payload: Object) -> tuple[Signal, ...]:
+def _failed(payload: Object) -> tuple[Entry, ...]:
     error = as_object(as_object(payload.get("properties")).get("error"))
-    kind = word(error.get("name")) or "unknown"
+    kind = word(error.get("name"))
     if kind == _STOPPED:
-        return (Signal(plates.TURN_IDLE, {"interrupted": True}),)
-    more = text(as_object(error.get("data")).get("message"))
-    return (Signal(plates.STOP_FAILURE, {"error": f"{kind}: {more}" if more else kind}),)
+        return (plates.TURN_IDLE({"interrupted": True}),)
+    return (failed_turn(kind, text(as_object(error.get("data")).get("message"))),)
 
 
-def _prompted(payload: Object) -> tuple[Signal, ...]:
-    prompt = text(as_object(payload.get("properties")).get("prompt"))
-    return (Signal(plates.PROMPT_SUBMIT, present(prompt=prompt)),)
+def _prompted(payload: Object) -> tuple[Entry, ...]:
+    return (prompted(text(as_object(payload.get("properties")).get("prompt"))),)
 
 
-def _compacted(payload: Object) -> tuple[Signal, ...]:
-    return (Signal(plates.COMPACT),)
+def _tool_start(payload: Object) -> tuple[Entry, ...]:
+    return (plates.TOOL_START({**_tool(as_object(payload.get("properties")))}),)
 
 
-def _tool_start(payload: Object) -> tuple[Signal, ...]:
-    return (Signal(plates.TOOL_START, _tool(as_object(payload.get("properties")))),)
-
-
-def _tool_call(payload: Object) -> tuple[Signal, ...]:
+def _tool_call(payload: Object) -> tuple[Entry, ...]:
     properties = as_object(payload.get("properties"))
+    details = _tool(properties)
+    if details.get("toolName") != "todowrite":
+        return (plates.TOOL_CALL({**details}),)
     listed = as_object(properties.get("args")).get("todos")
-    more = _todos(listed) if properties.get("tool") == "todowrite" else {}
-    return (Signal(plates.TOOL_CALL, _tool(properties) | more),)
+    return (plates.TOOL_CALL({**details, **todo_list(listed, "content")}),)
 
 
-def _tool(properties: Object) -> dict[str, Any]:
-    details = present(
-        toolName=word(properties.get("tool")), toolUseId=word(properties.get("callID"))
-    )
-    return details | {"toolInput": json_value(properties.get("args"))}
+def _tool(properties: Object) -> ToolUseDetails:
+    details = call_named(properties.get("tool"), properties.get("callID"))
+    details["toolInput"] = json_value(properties.get("args"))
+    return details
 
 
-def _todos_updated(payload: Object) -> tuple[Signal, ...]:
-    told = _todos(as_object(payload.get("properties")).get("todos"))
-    return (heard("todo.updated", **told),)
+def _todos_updated(payload: Object) -> tuple[Entry, ...]:
+    told = todo_list(as_object(payload.get("properties")).get("todos"), "content")
+    return (plates.HOOK_HEARD({"hook": "todo.updated", **told}),)
 
 
-def _todos(listed: Any) -> dict[str, Any]:
-    if not isinstance(listed, list):
-        return {}
-    return {
-        "todos": [
-            {
-                "id": str(index),
-                **present(text=text(todo.get("content")), status=word(todo.get("status"))),
-            }
-            for index, todo in enumerate(objects(as_list(listed)))
-        ]
-    }
-
-
-def _asked(payload: Object) -> tuple[Signal, ...]:
+def _asked(payload: Object) -> tuple[Entry, ...]:
     kind, properties = str(payload.get("type")), as_object(payload.get("properties"))
     request = _request(kind, properties, payload)
     if request is None:
         return ()
-    call = present(call=word(properties.get("id")))
     tool = ASKS if request.type == "question" else word(request.config.get("toolName"))
-    return (Signal(plates.PERMISSION_REQUEST, present(toolName=tool, asks=request.prompt) | call),)
+    return (dialog(tool, request.prompt, word(properties.get("id"))),)
 
 
-def _replied(payload: Object) -> tuple[Signal, ...]:
+def _replied(payload: Object) -> tuple[Entry, ...]:
     properties = as_object(payload.get("properties"))
     call = word(properties.get("requestID")) or word(properties.get("permissionID"))
     reply = properties.get("reply", properties.get("response"))
-    verdict = {"approved": reply != "reject"} if isinstance(reply, str) else {}
-    return (Signal(plates.PERMISSION_RESOLVED, present(call=call) | verdict),)
+    details: PermissionResolvedPayload = {} if call is None else {"call": call}
+    if isinstance(reply, str):
+        details["approved"] = reply != "reject"
+    return (plates.PERMISSION_RESOLVED(details),)
 
 
 # ---------------------------------------------------------------------- what people are asked
 
 
-def _request(kind: str, properties: Object, payload: Object) -> Request | None:
+def _request(kind: str, properties: Object, payload: Object) -> HookRequest | None:
     cwd = word(payload.get("directory"), LONGEST_PATH)
     shared = present(requestId=word(properties.get("id")), cwd=cwd)
     if kind in ("permission.asked", "permission.updated"):
@@ -215,7 +192,7 @@ def _request(kind: str, properties: Object, payload: Object) -> Request | None:
     return None
 
 
-def _permission(properties: Object, shared: Mapping[str, Any]) -> Request:
+def _permission(properties: Object, shared: Object) -> HookRequest:
     own = word(properties.get("permission")) or word(properties.get("type")) or ""
     tool, subject = _TOOLS.get(own, (own, "pattern"))
     metadata = as_object(json_value(properties.get("metadata")))
@@ -233,25 +210,24 @@ def _about(properties: Object, metadata: Object, subject: str) -> str | None:
     return next((one for each in given if (one := text(each, LONGEST_INPUT)) is not None), None)
 
 
-def _question(properties: Object, shared: Mapping[str, Any]) -> Request:
+def _question(properties: Object, shared: Object) -> HookRequest:
     """As Claude Code would ask it: only the word for several answers is another one here."""
     listed = [
         {**question, "multiSelect": question.get("multiple") is True}
-        for question in objects(json_value(properties.get("questions")))
+        for question in map(as_object, as_list(json_value(properties.get("questions"))))
     ]
-    given = {"questions": questions_of({"questions": listed})}
-    asked = permission(ASKS, given, None)
+    asked = permission(ASKS, {"questions": listed}, None)
     return replace(asked, config={**asked.config, **shared})
 
 
 _READINGS: Final[Mapping[str, Reading]] = {
     "session.created": _started,
     "session.resumed": _started,
-    "session.deleted": _ended,
+    "session.deleted": always(plates.SESSION_END({"reason": "deleted"})),
     "session.status": _status,
     "session.idle": _idle,
     "session.error": _failed,
-    "session.compacted": _compacted,
+    "session.compacted": always(plates.COMPACT({})),
     "chat.message": _prompted,
     "tool.execute.before": _tool_start,
     "tool.execute.after": _tool_call,
@@ -263,3 +239,60 @@ _READINGS: Final[Mapping[str, Reading]] = {
     "question.replied": _replied,
     "question.rejected": _replied,
 }
+
+
+def decision(asked: Interaction) -> dict[str, Json]:
+    """What the plugin sends to its server: a reply to the request, or nothing.
+
+    `{requestID, reply, message?}` for a permission; for a question `{requestID, answers}`, or
+    `{requestID, reject: true}` when it was declined.
+    """
+    config, response = as_object(asked.config), as_object(asked.for_agent)
+    id = text(config.get("requestId"))
+    if id is None:
+        return {}
+    match asked.type:
+        case "permission":
+            said = _reply(response)
+        case "question":
+            said = _answers(config, response)
+        case _:
+            said = {}
+    return {"requestID": id, **said} if said else {}
+
+
+def _reply(response: Object) -> dict[str, Json]:
+    match response.get("approved"):
+        case True:
+            return {"reply": "always" if response.get("always") is True else "once"}
+        case False:
+            return {"reply": "reject", **present(message=text(response.get("message")))}
+        case _:
+            return {}
+
+
+def _answers(config: Object, response: Object) -> dict[str, Json]:
+    """For each question its labels, in the order in which they were asked.
+
+    A question that no person could be shown has its place too, with no labels.
+    """
+    told = as_object(response.get("answers"))
+    asked = [question.get("question") for question in objects(config.get("questions"))]
+    given = objects(as_object(config.get("toolInput")).get("questions"))
+    places = [question.get("question") for question in given] or asked
+    if response.get("approved") is False:
+        return _declined(len(places), text(response.get("message")))
+    if not asked or any(question not in told for question in asked):
+        return {}
+    return {"answers": [_labels(told[str(one)]) if one in asked else [] for one in places]}
+
+
+def _declined(questions: int, message: str | None) -> dict[str, Json]:
+    """A rejection has no room for a message in opencode, so a message is sent as the answer."""
+    if message is None or not questions:
+        return {"reject": True}
+    return {"answers": [[f"Declined: {message}"]] * questions}
+
+
+def _labels(answer: Json) -> list[str]:
+    return [str(one) for one in (answer if is_list(answer) else [answer])]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from callboard.errors import SettingsUnusable
-from callboard.vendors.settings import Plan, Scope, Standing
-from callboard.vendors.settings_records import Record
+from callboard.vendors.settings.installing import AgentSettings, InstallPlan, InstallState, Scope
+from callboard.vendors.settings.records import InstallRecord
 
 _TEMPLATE: Final = Path(__file__).with_name("plugin.js")
 _OURS: Final = "// Tells Callboard "
@@ -15,7 +15,7 @@ _OURS: Final = "// Tells Callboard "
 _FOLDER, _ANSWERS = "const FOLDER = ", "const ANSWERS = "
 
 
-class OpencodeSettings:
+class OpencodeSettings(AgentSettings):
     """The plugin file. opencode loads whatever is in its folder, and needs no entry elsewhere."""
 
     agent = "opencode"
@@ -25,33 +25,30 @@ class OpencodeSettings:
         folder = project / ".opencode" if scope == "project" else home()
         return folder / "plugin" / "callboard.js"
 
-    def installed(self, text: str | None, plan: Plan) -> str:
+    def installed(self, text: str | None, plan: InstallPlan) -> str:
         """The plugin. It goes into the spool by itself, whatever the transport of others."""
         if text is not None and text.strip() and not text.startswith(_OURS):
             raise SettingsUnusable("it is somebody else's plugin. Move it away and try again")
         return _plugin(plan)
 
-    def uninstalled(self, text: str, record: Record | None, folder: Path) -> str | None:
+    def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
         """None, if it is ours."""
         if not text.startswith(_OURS):
             return text
         return record.before if record else None
 
-    def standing(self, text: str) -> Standing | None:
+    def standing(self, text: str) -> InstallState | None:
         """What the file says of itself."""
         if not text.startswith(_OURS):
             return None
         folder, answers = (_constant(text, name) for name in (_FOLDER, _ANSWERS))
-        return Standing("spool", answers is True, Path(folder) if isinstance(folder, str) else None)
+        return InstallState(
+            "spool", answers is True, Path(folder) if isinstance(folder, str) else None
+        )
 
-    def is_current(self, text: str, plan: Plan) -> bool:
+    def is_current(self, text: str, plan: InstallPlan) -> bool:
         """Whether it is the plugin of this version."""
         return text == _plugin(plan)
-
-
-def settings() -> OpencodeSettings:
-    """opencode's settings, to install into."""
-    return OpencodeSettings()
 
 
 def home() -> Path:
@@ -63,7 +60,7 @@ def home() -> Path:
     return (Path(config) if config else Path.home() / ".config") / "opencode"
 
 
-def _plugin(plan: Plan) -> str:
+def _plugin(plan: InstallPlan) -> str:
     text = _TEMPLATE.read_text(encoding="utf-8")
     text = text.replace('"@FOLDER@"', json.dumps(str(plan.folder.absolute())))
     return text.replace('"@ANSWERS@"', json.dumps(plan.answers is not False))

@@ -1,0 +1,69 @@
+"""Which processes belong to coding agents. Those may not answer what people are asked.
+
+An agent runs as the same user as the person it works for, so it could approve what it wants
+itself. The server and the command line refuse that by the rule here.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from callboard.errors import Forbidden
+from callboard.systems.current import system
+from callboard.systems.processes import Lineage
+from callboard.vendors.claude.launching import MARK
+
+_INIT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProcess:
+    """The process of an agent on the board; without its start, any that has its number."""
+
+    pid: int
+    start: str | None
+
+    def is_in(self, line: Lineage) -> bool:
+        """Whether it is this process, or one of its ancestors."""
+        return any(one.pid == self.pid and self.start in (None, one.start) for one in line)
+
+
+def agent_process(pid: int | None, start: str | None, status: str) -> AgentProcess | None:
+    """The process of a plate, if it can be told from others.
+
+    A closed plate counts as long as its process runs: an agent can report its own end. The number
+    of a process without a start may be in use again by then. All processes descend from the first
+    one, so a plate cannot claim to be that.
+    """
+    if pid is None or pid == _INIT or (start is None and status == "closed"):
+        return None
+    return AgentProcess(pid, start)
+
+
+def is_agents(lineages: Iterable[Lineage], agents: Collection[AgentProcess]) -> bool:
+    """Whether one of these processes is a coding agent, or was started by one.
+
+    agents: the processes of those on the board. Agents that Callboard started are known by their
+    mark, on the board or not.
+    """
+    return any(
+        any(agent.is_in(line) for agent in agents) or any(_is_marked(one.pid) for one in line)
+        for line in lineages
+    )
+
+
+def _is_marked(pid: int) -> bool:
+    # A process can take the mark off what it starts (`env -u`), but not off itself.
+    return any(entry.startswith(_ENTRY) for entry in system.environment(pid))
+
+
+_ENTRY: Final = f"{MARK}=".encode()
+
+
+def not_by_agents(interaction_id: str) -> Forbidden:
+    """The refusal of an answer that a coding agent gives."""
+    return Forbidden(
+        "This answer comes from a coding agent. A person has to give it: in the dashboard, in "
+        "`callboard board`, or in another terminal.",
+        interaction_id=interaction_id,
+    )

@@ -1,0 +1,40 @@
+"""Hooks that come directly. Those that were spooled before them are recorded first, so that a plate
+hears everything in order, but nobody waits long for that."""
+
+import logging
+from typing import Final
+
+from callboard.board.intake import Listener
+from callboard.board.plate_store import Heard
+from callboard.board.spool.drain import SpoolDrain
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE: Final = 0.1
+"""Seconds that a hook waits for those before it: enough for some hundred of them."""
+
+
+class Arrivals:
+    """Records hooks, or spools them behind a backlog. One that asks a person overtakes it."""
+
+    def __init__(self, listener: Listener, spool: SpoolDrain) -> None:
+        self._listener = listener
+        self._spool = spool
+
+    async def hear(self, agent: str, body: bytes) -> Heard | None:
+        """Record a hook; None if it tells nothing that a plate could show now."""
+        report = await self._listener.read(agent, body)
+        if report is None:
+            return None
+        is_waited_for = report.request is not None or report.hold is not None
+        if not await self._are_heard_before() and not is_waited_for:
+            self._spool.keep(agent, body)
+            return None
+        return await self._listener.hear(report)
+
+    async def _are_heard_before(self) -> bool:
+        try:
+            return await self._spool.catch_up(_PATIENCE)
+        except Exception as error:  # What lies there is no fault of who comes now.
+            _log.error("The spool could not be emptied: %s", error)
+            return True

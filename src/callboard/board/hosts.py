@@ -1,0 +1,68 @@
+"""The host that clients run on. Its id is random and kept; its name is a label that may change."""
+
+import re
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from callboard.disk.files import add, read
+from callboard.disk.private import make_private_folder
+from callboard.ids import short_id
+from callboard.systems.current import system
+from callboard.systems.processes import is_alive
+
+_ID: Final = re.compile(r"[0-9a-z]{8,64}")
+_LARGEST: Final = 1024
+_LENGTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A machine, or a container that has a user data folder of its own.
+
+    id: "" where none could be kept: then it stands for the host that the database is on.
+    boot_id: of this run of its system; "" where a process's start tells that already.
+    """
+
+    id: str = ""
+    name: str = ""
+    boot_id: str = ""
+
+    def runs(self, pid: int, start: str | None, boot_id: str) -> bool:
+        """Whether a process of this host lives, and began in this run of its system."""
+        if boot_id and self.boot_id and boot_id != self.boot_id:
+            return False
+        return is_alive(pid, start)
+
+
+@lru_cache(maxsize=1)
+def local_host() -> Host:
+    """The one that this process runs on."""
+    try:
+        id = kept_id(host_file())
+    except OSError:  # A home that cannot be written: plates do without.
+        id = ""
+    return Host(id, socket.gethostname(), system.boot_id())
+
+
+def host_file() -> Path:
+    """Where the id of this host is kept."""
+    from platformdirs import user_data_path  # Not everybody asks.
+
+    return user_data_path("callboard", appauthor=False) / "host"
+
+
+def kept_id(file: Path) -> str:
+    """The id in this file, which is made if it is not there; an OSError if that cannot be."""
+    if not file.exists():
+        make_private_folder(file.parent)
+        # Another process may make it at the same time: the first one counts.
+        with suppress(FileExistsError):
+            add(file, f"{short_id(_LENGTH)}\n".encode())
+    found = read(file, _LARGEST).decode("ascii", "replace").strip()
+    if not _ID.fullmatch(found):
+        raise OSError(f"{file} holds no host id. Remove it, and a new one is made.")
+    return found

@@ -1,0 +1,150 @@
+"""The human module: ask for interactive sessions and simple answers, end them, list them.
+
+One class for a database and for a server: `Callboard.human` and `Client.human`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from callboard.board.protocol import Questions
+from callboard.engine.current_execution import chosen_session, current, folder
+from callboard.engine.questions import closed
+from callboard.events.json_values import Object, as_object
+from callboard.interactions.configs import KIND
+from callboard.interactions.interactive import InteractiveOptions, config_of
+from callboard.interactions.questions import Duration, millis
+from callboard.interactions.records import Interaction
+
+
+class Human:
+    """People, as programs call them."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+
+    async def request_interactive(
+        self,
+        prompt: str,
+        config: Object | None = None,
+        *,
+        session_id: str | None = None,
+        standalone: bool = False,
+        key: str | None = None,
+        **options: Unpack[InteractiveOptions],
+    ) -> str:
+        """Ask for an interactive session; returns its id, and does not wait.
+
+        It belongs to the session given, else to the one whose agent is running; outside any,
+        NoExecution is raised, unless it is to be `standalone`.
+
+        Args:
+            prompt: What is to be decided.
+            config: The options as the table holds them (camelCase, milliseconds), as they are.
+            session_id: The session that it belongs to.
+            standalone: It belongs to none.
+            key: A name of your own: asked for again under it, the same session is found, also
+                by a process that has been restarted.
+            options: See `InteractiveOptions`.
+        """
+        where = chosen_session(session_id, standalone=standalone)
+        if config is None:
+            options.setdefault("cwd", folder())
+        told = {**(config or {}), **config_of(options)}
+        asked = await self._questions.ask(
+            type=KIND, prompt=prompt, config=told, session_id=where, key=key
+        )
+        return asked.id
+
+    async def complete_interactive(  # noqa: PLR0913 - the public face, nearly all by keyword
+        self,
+        interaction_id: str,
+        outcome: str,
+        response: object = None,
+        *,
+        transcript: str | None = None,
+        duration: Duration | None = None,
+        error: str | None = None,
+        by: str | None = None,
+    ) -> Interaction:
+        """End an interactive session: `completed` with a response, `cancelled`, `timeout` or
+        `failed`. Once: a second end is refused.
+
+        Where several people have to decide, it is over when all have; `by` says who does.
+        """
+        return await self._questions.complete(
+            interaction_id,
+            outcome,
+            response=response,
+            transcript=transcript,
+            duration_ms=None if duration is None else millis(duration),
+            error=error,
+            by=by,
+        )
+
+    async def cancel_interactive(self, interaction_id: str) -> Interaction:
+        """Take an interactive session back that is still pending."""
+        return await self._questions.cancel(interaction_id)
+
+    async def list_pending(
+        self, execution_id: str | None = None, *, type: str | None = None
+    ) -> list[Interaction]:
+        """What waits for a person, oldest first: of a session, or with `"*"` of all.
+
+        Without an id that is the session whose agent is running; outside any, there is nothing.
+        """
+        if execution_id is None:
+            running = current()
+            if running is None:
+                return []
+            execution_id = running.session_id
+        return await self._questions.find(status="pending", session_id=execution_id, type=type)
+
+    async def get(self, interaction_id: str) -> Interaction:
+        """One question, open or closed."""
+        return await self._questions.get(interaction_id)
+
+    async def ended(self, interaction_id: str) -> Interaction:
+        """Wait until a question is closed, by whatever process."""
+        return await self._questions.ended(interaction_id)
+
+    async def ask(
+        self,
+        prompt: str,
+        options: Sequence[str] | None = None,
+        input: bool = False,
+        *,
+        session_id: str | None = None,
+        standalone: bool = False,
+        key: str | None = None,
+    ) -> Any:
+        """Ask a simple question, and wait: True or False, the option, or with `input` the text.
+
+        Where it belongs, and `key`, are as in `request_interactive`. Inside an agent `ctx.ask`
+        is the better choice: it survives the end of the process by itself.
+        """
+        where = chosen_session(session_id, standalone=standalone)
+        type = _type_of(options, input)
+        asked = await self._questions.ask(
+            type=type,
+            prompt=prompt,
+            options=options if type == "select" else None,
+            session_id=where,
+            key=key,
+        )
+        return _answer(await self._questions.ended(asked.id))
+
+
+def _type_of(options: Sequence[str] | None, input: bool) -> str:
+    if input:
+        return "input"
+    if options is None or [option.lower() for option in options] == ["yes", "no"]:
+        return "confirmation"
+    return "select"
+
+
+def _answer(ended: Interaction) -> object:
+    if ended.status in ("approved", "rejected"):
+        return ended.status == "approved"
+    if ended.status == "completed":
+        return as_object(ended.response).get("value")
+    raise closed(ended.id, f"was not answered: {ended.status}")

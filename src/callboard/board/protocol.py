@@ -1,0 +1,400 @@
+"""`Board`: everything that people and programs can do with sessions, questions and plates.
+
+`Callboard` does it in this process, `Client` over HTTP. Whatever needs a board takes this protocol,
+or the part of it that it needs. `tests/contract/test_board.py` holds both to it.
+"""
+
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from typing import Any, Protocol
+
+from callboard.board.hook_backlog import HookBacklog
+from callboard.board.plate import Plate
+from callboard.clock import Clock
+from callboard.engine.operations import Forked
+from callboard.engine.sessions import SessionInfo, SessionPage
+from callboard.engine.workflow import Workflow
+from callboard.events.envelope import Event, Json
+from callboard.events.failures import ErrorDescription
+from callboard.events.json_values import Object
+from callboard.events.status import Status
+from callboard.interactions.records import Interaction
+from callboard.log.protocol import Lease
+from callboard.state.session import SessionView
+
+# ---------------------------------------------------------------------- sessions
+
+
+class SessionReading(Protocol):
+    """Find sessions, and read what happens in them."""
+
+    async def sessions(
+        self, *, status: str | None = None, workflow: str | None = None, limit: int | None = None
+    ) -> list[SessionInfo]:
+        """The sessions, newest first."""
+        ...
+
+    async def session_page(
+        self,
+        *,
+        status: str | None = None,
+        workflow: str | None = None,
+        parent: str | None = None,
+        q: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> SessionPage:
+        """One page of the sessions, newest first; `cursor` is `next_cursor` of the page before.
+
+        `q` is text in the id, the workflow or the phase.
+        """
+        ...
+
+    async def session(self, session_id: str) -> SessionInfo:
+        """One session, with its open questions; SessionNotFound when there is none."""
+        ...
+
+    async def events(
+        self, session_id: str, after: int = 0, limit: int | None = None
+    ) -> list[Event]:
+        """A session's events after a position."""
+        ...
+
+    def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
+        """A session's history, then its events as they come; ends when the session does."""
+        ...
+
+    def tail_all(
+        self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
+    ) -> AsyncIterator[tuple[int, Event]]:
+        """The events of everything, each with its place in the log; from now on by default.
+
+        `on_connect` is called whenever a connection is made: what is read after that call and what
+        comes from here leave no gap.
+        """
+        ...
+
+
+class SessionHistory(Protocol):
+    """Look at a session at any position."""
+
+    async def view(self, session_id: str, at: int | None = None) -> SessionView:
+        """Everything that is known of a session at a position."""
+        ...
+
+    async def state(self, session_id: str, at: int | None = None) -> Any:
+        """The state at a position: plain JSON, or the workflow's own type where it is loaded."""
+        ...
+
+    async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Json]]:
+        """What changed in the state between two positions, as a JSON Patch."""
+        ...
+
+    async def lease(self, session_id: str) -> Lease:
+        """Who drives a session, or drove it last. A server does not name the process."""
+        ...
+
+
+class RunResult(Protocol):
+    """How a run stopped."""
+
+    @property
+    def session_id(self) -> str:
+        """Its session."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """Ended, paused or waiting."""
+        ...
+
+    @property
+    def error(self) -> ErrorDescription | None:
+        """Why it failed, if it did."""
+        ...
+
+
+class StartedRun(Protocol):
+    """A session that was started; await it to learn how it stopped."""
+
+    @property
+    def session_id(self) -> str:
+        """Its session."""
+        ...
+
+    def __await__(self) -> Generator[object, None, RunResult]:
+        """Wait until it ends, pauses, or waits for someone who cannot be asked here."""
+        ...
+
+
+class SessionRunning(Protocol):
+    """Start sessions, and keep them going."""
+
+    async def start(
+        self,
+        workflow: str | None = None,
+        input: object = None,
+        *,
+        session_id: str | None = None,
+    ) -> str:
+        """Start a session and return its id. The name is optional when there is one workflow."""
+        ...
+
+    def run(
+        self,
+        workflow: Workflow | str,
+        input: object = None,
+        *,
+        human_input: object | None = None,
+        session_id: str | None = None,
+        on_event: Callable[[Event], object] | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> StartedRun:
+        """Start a session and follow it; its questions go to `human_input`."""
+        ...
+
+    async def drive(
+        self,
+        session_id: str,
+        *,
+        human_input: object | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> SessionInfo:
+        """Keep a session going, or watch a server do so, until it waits, pauses or ends."""
+        ...
+
+
+class SessionControl(Protocol):
+    """Change the course of a session."""
+
+    async def pause(
+        self,
+        session_id: str,
+        *,
+        interrupt: bool = False,
+        by: str | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        """Pause a session; False if it was paused or had ended already."""
+        ...
+
+    async def resume(self, session_id: str, *, by: str | None = None) -> bool:
+        """Resume a paused session; False if it was not paused."""
+        ...
+
+    async def cancel(
+        self, session_id: str, *, by: str | None = None, reason: str | None = None
+    ) -> bool:
+        """Cancel a session; False if it had ended already."""
+        ...
+
+    async def fork(  # noqa: PLR0913 - the public face, all by keyword
+        self,
+        session_id: str,
+        *,
+        phase: str | None = None,
+        occurrence: int | str | None = None,
+        event_index: int | None = None,
+        position: int | None = None,
+        edits: Sequence[Object] | None = None,
+        run: bool = True,
+        session: str | None = None,
+        by: str | None = None,
+    ) -> Forked:
+        """Start a new session from a point of this one; `session` chooses its id."""
+        ...
+
+    async def retry(
+        self,
+        session_id: str,
+        *,
+        at: int | str | None = None,
+        edits: Sequence[Object] | None = None,
+        run: bool = True,
+        by: str | None = None,
+    ) -> Forked:
+        """Retry a failed session: a fork at the phase that failed, else ConflictError.
+
+        `at` is another point: a position, or a phase, whose last visit is meant.
+        """
+        ...
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a session, cancelled first if it has not ended. Its forks stay whole."""
+        ...
+
+
+# ---------------------------------------------------------------------- questions
+
+
+class Questions(Protocol):
+    """Every question to a person, from whatever asked it: find, ask, claim and close them."""
+
+    async def find(
+        self,
+        *,
+        status: str | None = None,
+        session_id: str = "*",
+        type: str | None = None,
+        limit: int | None = None,
+    ) -> list[Interaction]:
+        """Questions, oldest first; by default in any status and of all sessions."""
+        ...
+
+    async def get(self, interaction_id: str) -> Interaction:
+        """One question, open or closed; InteractionNotFound when there is none."""
+        ...
+
+    async def ended(self, interaction_id: str) -> Interaction:
+        """Wait until a question is closed, by any process."""
+        ...
+
+    async def ask(
+        self,
+        *,
+        type: str,
+        prompt: str,
+        options: Sequence[str] | None = None,
+        config: Object | None = None,
+        session_id: str | None = None,
+        key: str | None = None,
+    ) -> Interaction:
+        """Ask a question, in a session or on its own. Under the same `key` it is asked once."""
+        ...
+
+    async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
+        """Reserve a question for a while: others cannot claim it. The same `by` renews."""
+        ...
+
+    async def release(self, interaction_id: str, *, by: str) -> Interaction:
+        """Give a claim back early; without one, do nothing."""
+        ...
+
+    async def complete(  # noqa: PLR0913 - the public face, all by keyword
+        self,
+        interaction_id: str,
+        outcome: str,
+        *,
+        response: object = None,
+        transcript: str | None = None,
+        duration_ms: int | None = None,
+        error: str | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction:
+        """End an interactive session with its outcome; a simpler question is answered by it."""
+        ...
+
+    async def cancel(self, interaction_id: str, *, via: str | None = None) -> Interaction:
+        """Withdraw a question, unless its workflow cannot continue without an answer."""
+        ...
+
+
+class Answering(Protocol):
+    """What waits for a person, and how to answer it."""
+
+    async def inbox(self, session_id: str = "*") -> list[Interaction]:
+        """The open questions, oldest first; of all sessions, or of one."""
+        ...
+
+    async def interaction(self, interaction_id: str) -> Interaction:
+        """One question, open or closed; InteractionNotFound when there is none."""
+        ...
+
+    async def answer(
+        self,
+        interaction_id: str,
+        value: object = None,
+        *,
+        approved: bool | None = None,
+        by: str | None = None,
+        via: str | None = None,
+    ) -> Interaction:
+        """Answer a question. The first answer counts; a later one is AlreadyAnswered."""
+        ...
+
+
+# ---------------------------------------------------------------------- plates
+
+
+class BoardPlates(Protocol):
+    """Every session of a coding agent: find and change them, report processes."""
+
+    async def all(self, *, dismissed: bool = False) -> list[Plate]:
+        """Every plate, those that need a person first; with `dismissed`, hidden ones too."""
+        ...
+
+    async def backlog(self) -> HookBacklog:
+        """What hooks reported and no server has read yet: so far, plates do not show it."""
+        ...
+
+    async def get(self, plate_id: str) -> Plate:
+        """One plate; PlateNotFound when there is none."""
+        ...
+
+    async def events(self, plate_id: str, after: int = 0) -> list[Event]:
+        """What happened on a plate after a position."""
+        ...
+
+    async def change(
+        self,
+        plate_id: str,
+        *,
+        name: str | None = None,
+        pinned: bool | None = None,
+        seen: bool | None = None,
+    ) -> Plate:
+        """Name it, pin it, mark it as seen. An empty name removes the name."""
+        ...
+
+    async def dismiss(self, plate_id: str) -> Plate:
+        """Take it off the board, until a session starts on it again."""
+        ...
+
+    async def register(
+        self,
+        agent: str,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> Plate:
+        """Report that a client is about to start; gives the plate that waits for it."""
+        ...
+
+    async def stopped(
+        self,
+        *,
+        project_path: str,
+        session_id: str | None = None,
+        pid: int | None = None,
+        proc_start: str | None = None,
+    ) -> int:
+        """Report that a client's process has ended; gives how many plates that closed."""
+        ...
+
+
+# ---------------------------------------------------------------------- all of it
+
+
+class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answering, Protocol):
+    """Sessions, questions and plates, in this process or on a server."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time, as this board counts it."""
+        ...
+
+    @property
+    def people(self) -> Questions:
+        """Every question."""
+        ...
+
+    @property
+    def plates(self) -> BoardPlates:
+        """Every session of a coding agent."""
+        ...
+
+    async def close(self) -> None:
+        """Close the database or the connections."""
+        ...

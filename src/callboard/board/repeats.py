@@ -1,0 +1,170 @@
+"""What a plate's last events show: payloads that come twice or too late, and a lost plan."""
+
+from collections.abc import Sequence
+from itertools import dropwhile
+from typing import Final
+
+from callboard.board.evidence import result_at
+from callboard.board.plate import Plate
+from callboard.board.transition import PLANS
+from callboard.errors import StateNotSerializable
+from callboard.events import plates
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event, Json
+from callboard.events.json_values import as_object, as_text
+from callboard.log.protocol import EventLog
+from callboard.vendors.fields import in_words
+from callboard.vendors.reports import Report
+
+LARGEST: Final = 32 * 1024
+KEPT: Final = 8 * 1024
+_REMEMBERED: Final = 500
+"""How many of a plate's last events are searched."""
+_BOUNDARIES: Final = frozenset({plates.SESSION_START, plates.PROMPT_SUBMIT, plates.STOP})
+"""No call goes on beyond these."""
+_GOES_ON: Final = frozenset({plates.TOOL_START, plates.PROMPT_SUBMIT, plates.SESSION_START})
+"""After one of these the agent has gone on with the plan, or with something else."""
+
+
+def kept(raw: Json) -> Json:
+    """The payload, or `{truncated, text}` for one that is huge or that JSON cannot hold."""
+    if raw is None:
+        return None
+    try:
+        data = dump_json(raw)
+    except StateNotSerializable:
+        return _beginning(in_words(raw, KEPT))
+    if len(data) <= LARGEST:
+        return raw
+    text = raw if isinstance(raw, str) else data[: 4 * KEPT].decode(errors="ignore")
+    return _beginning(text) | {"bytes": len(data)}
+
+
+def call_of(raw: Json) -> tuple[Json, Json] | None:
+    """The tool and its input that a payload is about; None when it does not say."""
+    told = as_object(raw)
+    return (told.get("tool_name"), told["tool_input"]) if "tool_input" in told else None
+
+
+def _beginning(text: str) -> dict[str, Json]:
+    # What is cut may be half of a surrogate pair; ASCII has none.
+    return {"truncated": True, "text": ascii(text[:KEPT])[1:-1]}
+
+
+def asks(report: Report) -> bool:
+    """Whether a report tells that a dialog was opened."""
+    return any(signal.name == plates.PERMISSION_REQUEST for signal in report.signals)
+
+
+async def heard_before(log: EventLog, plate: Plate, reports: Sequence[Report]) -> list[Report]:
+    """Those of the reports that are, of the very same moment, among the plate's last events."""
+    last = [(event.at_ms, event.payload.get("raw")) for event in await _last(log, plate)]
+    return [report for report in reports if (report.at_ms, kept(report.raw)) in last]
+
+
+async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
+    """Whether the call that a hook asks for was made meanwhile.
+
+    So it is when no server ran: the dialog was answered in the terminal, what came of it lay in
+    the spool, and the hook that still waits comes only now.
+    """
+    at_ms = report.at_ms
+    if at_ms is None or at_ms >= plate.status_at:
+        return False
+    wanted = call_of(report.raw)
+    return any(
+        event.name == plates.TOOL_CALL
+        and event.at_ms > at_ms
+        and call_of(event.payload.get("raw")) == wanted
+        for event in await _same(log, plate, report)
+    )
+
+
+async def with_call(log: EventLog, plate: Plate, report: Report) -> Report:
+    """A request with the id of its call; the start of a call with the time of its result."""
+    if report.hold is not None and asks(report):
+        use = await _use_of(log, plate, report)
+        return report if use is None else report.having({"toolUseId": use})
+    if any(one.use is None for one in (*plate.pending, *plate.unsettled)):
+        over_at = _result_time(report)
+        return report if over_at is None else report.having({"resultAt": over_at})
+    return report
+
+
+async def _use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
+    """The id of the call that a request is about: of the first such call in this turn about which
+    nothing else was reported."""
+    wanted = call_of(report.raw)
+    if wanted is None:
+        return None
+    started: dict[str, None] = {}
+    for event in await _same(log, plate, report):
+        use = plates.details(event).get("toolUseId", "")
+        if event.name in _BOUNDARIES:
+            started.clear()
+        elif event.name != plates.TOOL_START:
+            started.pop(use, None)
+        elif use and call_of(event.payload.get("raw")) == wanted:
+            started[use] = None
+    taken = {one.use for one in (*plate.pending, *plate.unsettled)}
+    return next((use for use in started if use not in taken and not _is_over(report, use)), None)
+
+
+def _result_time(report: Report) -> int | None:
+    """When the call that a report says to start had its result, if the report comes that late."""
+    for signal in report.signals:
+        told = plates.TOOL_START.of(signal)
+        if told is not None and "toolUseId" in told and report.transcript_path:
+            return result_at(report.agent, report.transcript_path, told["toolUseId"])
+    return None
+
+
+def _is_over(report: Report, use: str) -> bool:
+    """Whether the client wrote the result of a call before it asked."""
+    if report.transcript_path is None or report.at_ms is None:
+        return False
+    at_ms = result_at(report.agent, report.transcript_path, use)
+    return at_ms is not None and at_ms < report.at_ms
+
+
+async def _same(log: EventLog, plate: Plate, report: Report) -> list[Event]:
+    """What the session did, or that subagent of it which reports: all may make the same calls."""
+    who = next((signal.payload.get("subagent") for signal in report.signals), None)
+    return [event for event in await _last(log, plate) if event.payload.get("subagent") == who]
+
+
+async def _last(log: EventLog, plate: Plate) -> list[Event]:
+    head = await log.head(plate.plate_id)
+    return await log.read(plate.plate_id, max(0, head - _REMEMBERED))
+
+
+async def lost_plan(log: EventLog, plate: Plate) -> str | None:
+    """The plan that a client lost by clearing its context right after it was approved."""
+    return _plan_lost_in(await _last(log, plate))
+
+
+def _plan_lost_in(events: Sequence[Event]) -> str | None:
+    """The plan approved right before the last session of these events started, if there is one.
+
+    Another session after that finds none, because the one before it did nothing with the plan.
+    So it is given back once.
+    """
+    latest_first = dropwhile(lambda one: one.name != plates.SESSION_START, reversed(events))
+    next(latest_first, None)
+    for event in latest_first:
+        if "subagent" in event.payload:
+            continue
+        if event.name == plates.TOOL_CALL and "toolName" in event.payload:
+            return _plan(event)
+        if event.name in _GOES_ON:
+            return None
+    return None
+
+
+def _plan(event: Event) -> str | None:
+    """What was approved: only then the client says that its tool ran."""
+    if event.payload["toolName"] != PLANS or "failure" in event.payload:
+        return None
+    raw = as_object(event.payload.get("raw"))
+    told = as_object(raw.get("tool_response")).get("plan")
+    return as_text(told or as_object(raw.get("tool_input")).get("plan")).strip() or None

@@ -1,0 +1,1 @@
+"""Payloads that hooks left in files because no server took them."""

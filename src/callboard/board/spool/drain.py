@@ -1,0 +1,205 @@
+"""Moves what lies in the spool to the plates: in order, each payload once, none lost."""
+
+import asyncio
+import logging
+import os
+from collections import deque
+from dataclasses import asdict, replace
+from itertools import count
+from typing import Final
+
+from callboard.board.hook_backlog import NO_BACKLOG, backlog_in
+from callboard.board.intake import LateHook, Listener
+from callboard.board.spool.files import Spool, Spooled
+from callboard.clock import Clock
+from callboard.disk import files
+from callboard.errors import StoreError
+from callboard.events.json_values import Object
+from callboard.ids import short_id
+
+_log = logging.getLogger(__name__)
+
+MOST: Final = 10_000
+MOST_BYTES: Final = 64 * 1024 * 1024
+_AT_ONCE = 100
+"""So many are recorded in one commit: it keeps the event loop busy for some 20 ms."""
+_MOMENT = 0.5
+
+
+class UnwrittenHooks:
+    """Payloads in the order in which they came, within bounds. What does not fit is counted."""
+
+    def __init__(self) -> None:
+        self.kept: deque[LateHook] = deque()
+        self.lost = 0
+        self._size = 0
+
+    def keep(self, one: LateHook) -> None:
+        """Keep one more, or count it as lost."""
+        if len(self.kept) >= MOST or self._size + len(one.body) > MOST_BYTES:
+            self.lost += 1
+            _log.error(
+                "A hook of %s is lost: the disk is full, and so is the memory for hooks. Free "
+                "some space. Lost since this server started: %d",
+                one.agent,
+                self.lost,
+            )
+            return
+        if not self.kept:
+            _log.error("Hooks are kept in memory until they can be written. Free some disk space.")
+        self.kept.append(one)
+        self._size += len(one.body)
+
+    def forget_first(self) -> None:
+        """The oldest is recorded."""
+        self._size -= len(self.kept.popleft().body)
+
+
+class SpoolDrain:
+    """Reads the spool: one task at a time in this process; between processes, they take turns."""
+
+    def __init__(self, spool: Spool, listener: Listener, clock: Clock) -> None:
+        self._spool = spool
+        self._listener = listener
+        self._clock = clock
+        self._memory = UnwrittenHooks()
+        self._numbers = count()
+        self._draining: asyncio.Task[None] | None = None
+        self._since = 0.0
+        self.backlog = NO_BACKLOG
+        """What was left to read when somebody last looked."""
+
+    async def catch_up(self, within: float) -> bool:
+        """Hear what lies there; whether that is done. Otherwise it goes on by itself.
+
+        Raises nothing but StoreError.
+        within: the seconds after which nobody waits any more. They count from when it began, so
+        that of many who wait for the same backlog only the first ones do.
+        """
+        if self._draining is None:
+            # Nearly always nothing lies there, and to see that needs neither a task nor a thread.
+            if not self._memory.kept and not self._spool.has_some:
+                return True
+            self._since = self._clock.monotonic()
+            self._draining = asyncio.create_task(self._drain())
+            self._draining.add_done_callback(self._ended)
+        draining = self._draining
+        left = within - (self._clock.monotonic() - self._since)
+        await asyncio.wait({draining}, timeout=max(0.0, left))
+        if not draining.done() or draining.cancelled():
+            return False
+        draining.result()
+        return True
+
+    def _ended(self, draining: asyncio.Task[None]) -> None:
+        self._draining = None
+        if not draining.cancelled():
+            draining.exception()  # If nobody waited for it, the next attempt fails the same way.
+
+    async def keep_up(self) -> bool:
+        """Hear what lies there for a moment, and see what is left; whether all was heard."""
+        try:
+            return await self.catch_up(_MOMENT)
+        finally:
+            # Another server may read it, or the store may fail.
+            is_empty = self._draining is None and not self._spool.has_some
+            hooks = self._spool.hooks
+            self.backlog = NO_BACKLOG if is_empty else await asyncio.to_thread(backlog_in, hooks)
+
+    async def _drain(self) -> None:
+        await self._hear_kept()
+        while self._spool.has_some and (taken := await self._take()):
+            await self._hear(deque(taken))
+
+    async def _hear_kept(self) -> None:
+        """Hear what could be written nowhere; the oldest first, until one fails again."""
+        while self._memory.kept:
+            one = self._memory.kept[0]
+            try:
+                await self._listener.overhear([replace(one, again=True)])
+            except StoreError:
+                raise
+            except Exception:
+                _log.exception("A hook of %s could not be heard, and is lost", one.agent)
+                self._memory.lost += 1
+            self._memory.forget_first()
+
+    async def _take(self) -> list[Spooled]:
+        """Take in a thread: there may be much to read, and others are served meanwhile."""
+        taking = asyncio.ensure_future(asyncio.to_thread(self._spool.take, _AT_ONCE))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # A thread goes on all the same, and what it took would be nobody's.
+            await asyncio.wait({taking})
+            for one in [] if taking.exception() else taking.result():
+                one.give_back()
+            raise
+
+    async def _hear(self, left: deque[Spooled]) -> None:
+        """Hear all of them together; if that fails, one by one, to find the one at fault."""
+        try:
+            await self._listener.overhear([one.hook for one in left])
+            while left:
+                left.popleft().done()
+        except (StoreError, asyncio.CancelledError):
+            raise
+        except Exception:
+            while left:
+                await self._hear_one(left[0])
+                left.popleft()
+        finally:
+            for one in left:
+                # They were being recorded, and nobody knows how far that came.
+                one.give_back(heard=True)
+
+    async def _hear_one(self, one: Spooled) -> None:
+        try:
+            # Those before it may have been recorded together with it.
+            await self._listener.overhear([replace(one.hook, again=True)])
+        except StoreError:
+            raise
+        except Exception:
+            # It would fail again each time, and all that came later would wait for it.
+            _log.exception("%s in the spool could not be heard, and is put aside", one.name)
+            one.reject()
+        else:
+            one.done()
+
+    def counted(self) -> Object:
+        """What came in since this server began, for `callboard hooks status`."""
+        spooled = self._spool.counted
+        return asdict(self._listener.received) | {
+            "rejected": spooled.rejected,
+            "kept": len(self._memory.kept),
+            "lost": self._memory.lost + spooled.lost,
+            "backlog": self.backlog.hooks,
+            "backlogAgeMs": self.backlog.age_ms(self._listener.now_ms()),
+        }
+
+    async def close(self) -> None:
+        """Leave what was taken and not heard to others."""
+        if self._draining is not None:
+            self._draining.cancel()
+            await asyncio.wait({self._draining})
+        left = [one for one in self._memory.kept if not self._spooled(one.agent, one.body)]
+        if left:
+            lost = len(left)
+            _log.error("%d hooks were lost: they could neither be recorded nor spooled", lost)
+        self._spool.close()
+
+    def keep(self, agent: str, body: bytes) -> None:
+        """Keep something that could not be recorded just now: in the spool, else in memory."""
+        has_room = not self._memory.kept and not self._spool.is_full
+        if not has_room or not self._spooled(agent, body):
+            self._memory.keep(LateHook(agent, body, self._listener.now_ms()))
+
+    def _spooled(self, agent: str, body: bytes) -> bool:
+        # Numbered: those that came within a tick of the file system's clock keep their order.
+        name = f"{agent}.0.{os.getpid()}.{next(self._numbers):09}.{short_id()}.json"
+        try:
+            # As lasting as what hooks write there themselves: it survives us, not a power failure.
+            files.replace(self._spool.folder / name, body, lasting=False)
+        except OSError:
+            return False
+        return True

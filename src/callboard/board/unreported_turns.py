@@ -1,0 +1,116 @@
+"""Turns that ended without a hook: somebody pressed Esc, or the hook that reports it was lost.
+
+The client's registry and its transcript show it. Of a client that has neither, only a long silence
+tells.
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from callboard.board.plate import Plate
+from callboard.events import plates as events
+from callboard.events.event_name import Entry
+from callboard.vendors.claude import transcript as claude
+from callboard.vendors.claude.registry import Registered
+from callboard.vendors.gemini import transcript as gemini
+from callboard.vendors.turns import TurnEnd
+
+IN_TRANSIT_MS: Final = 2000
+"""So long after a turn ended its hook may still be on its way."""
+SILENT_MS: Final = 600_000
+"""A client of which neither a hook nor its transcript has shown anything for so long is idle."""
+TOOL_SILENT_MS: Final = 3_600_000
+"""The same while one of its tools runs: a build or a test suite takes long, and says nothing."""
+
+_TURN_ENDS: Final[Mapping[str, Callable[[str], TurnEnd | None]]] = {
+    "claude": claude.turn_end,
+    "gemini": gemini.turn_end,
+}
+_AFTER_ESC: Final = frozenset({str(events.TOOL_START), str(events.TOOL_CALL)})
+"""What may still be reported after Esc: hooks of the call that it ended."""
+
+
+class Interruptions:
+    """Sees Esc in the transcript of a client without a registry.
+
+    A transcript is read only if it was written, or the plate was told something, since the last
+    look.
+    """
+
+    def __init__(self) -> None:
+        self._looked: dict[str, tuple[int, int]] = {}
+
+    def found(self, plate: Plate) -> Entry | None:
+        """That the client was interrupted, if its transcript says so by now."""
+        if plate.status != "running" or plate.agent not in _TURN_ENDS:
+            return None
+        version = (_written_ns(plate), plate.status_at)
+        if self._looked.get(plate.plate_id) == version:
+            return None
+        self._looked[plate.plate_id] = version
+        turn = _last_turn(plate)
+        if turn is None or not turn.interrupted:
+            return None
+        is_late = plate.last_event in _AFTER_ESC and _is_this_turn(plate, turn)
+        if turn.at_ms < plate.status_at and not is_late:
+            return None
+        return events.TURN_IDLE({"interrupted": True, "seenIn": "transcript"})
+
+    def keep_only(self, plate_ids: Collection[str]) -> None:
+        """Forget the others."""
+        for plate_id in self._looked.keys() - plate_ids:
+            del self._looked[plate_id]
+
+
+def in_registry(plate: Plate, known: Registered, now_ms: int) -> Entry | None:
+    """The client says itself that it is idle, and no hook did.
+
+    Esc stands in the transcript at once, and no hook follows it. Anything else may be reported yet.
+    """
+    if plate.status != "running" or known.status != "idle" or plate.status_at >= known.changed_at:
+        return None
+    turn = _last_turn(plate)
+    if turn is not None and turn.interrupted and turn.at_ms >= plate.status_at:
+        return events.TURN_IDLE({"interrupted": True, "seenIn": "transcript"})
+    if now_ms < known.changed_at + IN_TRANSIT_MS:
+        return None
+    return events.TURN_IDLE({"interrupted": True, "seenIn": "registry"})
+
+
+def without_registry(plate: Plate, now_ms: int) -> Entry | None:
+    """The transcript ends with the end of a turn, or nothing has happened for very long."""
+    if plate.status != "running":
+        return None
+    turn = _last_turn(plate)
+    if turn is not None and _is_news(plate, turn, now_ms):
+        if turn.interrupted:
+            return events.TURN_IDLE({"interrupted": True, "seenIn": "transcript"})
+        return events.STOP({"seenIn": "transcript"})
+    heard = max(plate.updated_at, _written_ns(plate) // 1_000_000)
+    longest = TOOL_SILENT_MS if plate.last_event == events.TOOL_START else SILENT_MS
+    return events.TURN_IDLE({"seenIn": "silence"}) if now_ms >= heard + longest else None
+
+
+def _last_turn(plate: Plate) -> TurnEnd | None:
+    read = _TURN_ENDS.get(plate.agent)
+    return None if read is None or not plate.transcript_path else read(plate.transcript_path)
+
+
+def _is_news(plate: Plate, turn: TurnEnd, now_ms: int) -> bool:
+    """Whether it is the end of the turn that we take to be running, and no hook is to come."""
+    quiet_since = max(turn.at_ms, plate.updated_at)
+    return _is_this_turn(plate, turn) and now_ms >= quiet_since + IN_TRANSIT_MS
+
+
+def _is_this_turn(plate: Plate, turn: TurnEnd) -> bool:
+    """The hook before it may be written a moment after it: Esc does not wait for hooks."""
+    return turn.at_ms + IN_TRANSIT_MS > plate.status_at
+
+
+def _written_ns(plate: Plate) -> int:
+    """When the transcript was written; 0 where there is none."""
+    try:
+        return os.stat(plate.transcript_path or "").st_mtime_ns  # noqa: PTH116 - four times a second
+    except (OSError, ValueError):
+        return 0

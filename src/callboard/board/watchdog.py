@@ -1,0 +1,289 @@
+"""Finds out what no hook reports: who died, who was interrupted, which plate is stuck.
+
+It looks at processes, at what clients say of themselves, at transcripts that went on without a
+hook, and at the branch of each project.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.board.branches import Branches
+from callboard.board.evidence import of_dialog
+from callboard.board.held_hooks import HeldHooks
+from callboard.board.hook_folders import Counting
+from callboard.board.outcomes import Settling, details_of, tell_if
+from callboard.board.plate import Pending, Plate
+from callboard.board.plates import Plates
+from callboard.board.registries import Registries
+from callboard.board.transition import NEEDY
+from callboard.board.unreported_turns import Interruptions, in_registry, without_registry
+from callboard.clock import Clock
+from callboard.errors import PlateNotFound
+from callboard.events import plates as events
+from callboard.events.event_name import Entry
+from callboard.vendors.claude.registry import Registered
+
+HEALTH_CHECK_INTERVAL_SECS: Final = 10
+STALENESS_THRESHOLD_SECS: Final = 2
+MAX_RECOVERY_TIME_SECS: Final = 12
+
+ASLEEP_SECS: Final = 3 * HEALTH_CHECK_INTERVAL_SECS
+"""A check that comes so late tells that the machine slept: times from before mean little."""
+GRACE_SECS: Final = 10
+"""After sleep, hooks that were on their way have so long to arrive."""
+_log = logging.getLogger(__name__)
+
+LOOK_EVERY: Final = 0.25
+LOOK_SOON: Final = 0.05
+"""While somebody waits to learn what became of an answer."""
+PROCESSES_EVERY: Final = 1.0
+STARTS_WITHIN_MS: Final = 10 * 60_000
+"""A client that was announced and is not heard of for so long was not started."""
+UNHELD_SECS: Final = 10.0
+"""A held hook comes back within seconds of a restart; one that does not is gone."""
+
+
+def is_stale(transcript_mtime_secs: float, last_event_secs: float) -> bool:
+    """Whether the transcript was written after the last event that we know of."""
+    return transcript_mtime_secs > last_event_secs + STALENESS_THRESHOLD_SECS
+
+
+class Checks:
+    """When to check: every ten seconds, and not in the grace period after sleep.
+
+    looks_every: how often somebody asks. The last time that is early enough counts, so that a
+    check is never late by the time in between.
+    """
+
+    def __init__(self, looks_every: float = 0.0) -> None:
+        self._looks_every = looks_every
+        self._last: float | None = None
+        self._quiet_until = 0.0
+
+    def due(self, now: float) -> bool:
+        """Whether to check now, in seconds of a wall clock: it goes on while we sleep."""
+        passed = None if self._last is None else round(now - self._last, 3)
+        if passed is not None:
+            is_last_look = passed + self._looks_every > HEALTH_CHECK_INTERVAL_SECS
+            if 0 <= passed < HEALTH_CHECK_INTERVAL_SECS and not is_last_look:
+                return False
+            if passed < 0:  # A clock that was set back would else keep us from checking.
+                self._quiet_until = 0.0
+            elif passed > ASLEEP_SECS:
+                self._quiet_until = now + GRACE_SECS
+        self._last = now
+        return now >= self._quiet_until
+
+
+class Rounds:
+    """Looks after the plates that are not closed.
+
+    keep_up: hears for a moment what hooks left in the spool, and gives whether that was all. A
+    process that died is noticed although hooks that it left wait to be heard.
+    """
+
+    def __init__(
+        self,
+        plates: Plates,
+        holding: HeldHooks,
+        clock: Clock,
+        keep_up: Callable[[], Awaitable[bool]],
+        counting: Counting | None = None,
+    ) -> None:
+        self._plates = plates
+        self._holding = holding
+        self._clock = clock
+        self._keep_up = keep_up
+        self._counting = counting
+        self._registries = Registries()
+        self._settling = Settling(plates, self._registries, clock)
+        self._branches = Branches()
+        self._interruptions = Interruptions()
+        self._checks = Checks(LOOK_EVERY)
+        self._unheld: dict[str, float] = {}
+        self._processes_at = 0.0
+        self._task: asyncio.Task[None] | None = None
+        self._watching: set[asyncio.Task[None]] = set()
+        self.also: Callable[[float], Awaitable[None]] | None = None
+        """What else wants to be seen to, given the seconds of a clock that never goes back."""
+
+    async def start(self) -> None:
+        """Look, from now on."""
+        self._task = asyncio.create_task(self._go())
+
+    async def stop(self) -> None:
+        """Look no more."""
+        tasks = self._watching if self._task is None else {self._task, *self._watching}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._task = None
+        await self._registries.stop()
+
+    def watch(self, plate: Plate, interaction_id: str) -> None:
+        """Look closely at a client that has just been handed an answer."""
+        task = asyncio.create_task(self._settling.watch(plate, interaction_id))
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
+
+    async def _go(self) -> None:
+        while True:
+            soon = False
+            try:
+                soon = await self.once()
+            except Exception as error:  # A store that fails now may work again later.
+                _log.error("The board could not be looked after: %s", error)
+            await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
+
+    async def once(self) -> bool:
+        """One round; whether the next should follow at once."""
+        is_behind = not await self._keep_up()
+        living = await self._plates.living()
+        self._registries.follow(living)
+        now = self._clock.monotonic()
+        if now - self._processes_at >= PROCESSES_EVERY:
+            self._processes_at = now
+            living = [plate for plate in living if not await self._has_died(plate)]
+            await self._follow_branches(living)
+        await self._read_registry(living)
+        soon = await self._settling.look(living)
+        await self._miss(living, now)
+        if self._counting is not None:
+            self._counting.write(now)
+        if self.also is not None:
+            await self.also(now)
+        if self._checks.due(self._clock.now_ms() / 1000):
+            await self._check_health(living)
+        return soon or is_behind
+
+    # ------------------------------------------------------------------ processes
+
+    async def _has_died(self, plate: Plate) -> bool:
+        if plate.pid is None:
+            # Somebody wanted to start a client, and nothing was heard of it.
+            waited_for = self._clock.now_ms() - plate.created_at
+            has_died = plate.status == "starting" and waited_for > STARTS_WITHIN_MS
+        else:
+            has_died = self._is_gone(plate, plate.pid)
+        if not has_died:
+            return False
+        await self._tell(plate, lambda now: events.PROCESS_EXIT({}))
+        return True
+
+    def _is_gone(self, plate: Plate, pid: int) -> bool:
+        """Whether its process has ended, or the terminal of a session that runs in a daemon.
+
+        What such a session is doing goes on without a terminal, and its person can come back.
+        """
+        host = self._plates.host()
+        if not host.runs(pid, plate.proc_start, plate.boot_id):
+            return True
+        if plate.client_pid is None or host.runs(plate.client_pid, plate.client_start, ""):
+            return False
+        known = self._registries.of(plate)
+        return known is None or known.status == "idle"
+
+    # ------------------------------------------------------------------ branches
+
+    async def _follow_branches(self, living: Sequence[Plate]) -> None:
+        self._branches.keep_only({plate.project_path for plate in living})
+        for plate in living:
+            branch = self._branches.of(plate.project_path)
+            if branch is not None and branch != plate.git_branch:
+                with suppress(PlateNotFound):  # It was pruned meanwhile.
+                    await self._plates.check_out(plate.plate_id, branch)
+
+    # ------------------------------------------------------------------ the client's registry
+
+    async def _read_registry(self, living: Iterable[Plate]) -> None:
+        self._interruptions.keep_only({plate.plate_id for plate in living})
+        for plate in living:
+            if (known := self._registries.of(plate)) is not None:
+                await self._tell(plate, lambda now, known=known: self._from_registry(now, known))
+            elif (found := self._interruptions.found(plate)) is not None:
+                await self._tell(
+                    plate, lambda now, then=plate, found=found: _unless(now, then, found)
+                )
+
+    def _from_registry(self, plate: Plate, known: Registered) -> Entry | None:
+        """What the client's own account tells that no hook did."""
+        if known.status == "waiting":
+            return None
+        over = [one for one in plate.pending if one.at < known.changed_at]
+        if not over:
+            return in_registry(plate, known, self._clock.now_ms())
+        if known.status == "idle" and over[0].subagent is None:
+            return events.TURN_IDLE({"interrupted": True, "seenIn": "registry"})
+        return self._resolved(plate, over[0])
+
+    def _resolved(self, plate: Plate, pending: Pending) -> Entry | None:
+        """A dialog that is gone while the client works on: a yes, or a no with a message."""
+        shown = of_dialog(self._settling.at(plate), pending)
+        if shown is None:
+            return None
+        told = details_of(shown)
+        if pending.id:
+            return events.PERMISSION_RESOLVED({"request": pending.id, **told})
+        return events.PERMISSION_RESOLVED({"toolName": pending.tool, "call": pending.call, **told})
+
+    # ------------------------------------------------------------------ hooks that are gone
+
+    async def _miss(self, living: Sequence[Plate], now: float) -> None:
+        """Let go of hooks that were held before the server began and that have not come back."""
+        asked = {one.id for plate in living for one in plate.pending if one.id is not None}
+        missing = {id for id in asked if not self._holding.holds(id)}
+        self._unheld = {id: self._unheld.get(id, now) for id in missing}
+        for id, since in list(self._unheld.items()):
+            if now - since >= UNHELD_SECS and not self._holding.closing:
+                await self._give_up(id, living)
+
+    async def _give_up(self, interaction_id: str, living: Sequence[Plate]) -> None:
+        """The dialog of a hook that is gone is over too, unless the client says that it waits."""
+        asks = (one for one in living if any(p.id == interaction_id for p in one.pending))
+        known = next((self._registries.of(plate) for plate in asks), None)
+        if known is not None and known.status == "waiting":
+            await self._plates.let_wait(interaction_id)
+        else:
+            await self._plates.let_go(interaction_id)
+
+    # ------------------------------------------------------------------ the health check
+
+    async def _check_health(self, living: Iterable[Plate]) -> None:
+        for plate in living:
+            await self._tell(plate, self._recovered)
+
+    def _recovered(self, plate: Plate) -> Entry | None:
+        if self._may_be_stuck(plate):
+            return events.HEALTH_CHECK_RECOVERY({})
+        if self._registries.of(plate) is not None:
+            return None  # It is looked at in every round.
+        return without_registry(plate, self._clock.now_ms())
+
+    def _may_be_stuck(self, plate: Plate) -> bool:
+        if plate.status not in NEEDY or plate.transcript_path is None:
+            return False
+        if any(one.id is not None and self._holding.holds(one.id) for one in plate.pending):
+            return False
+        known = self._registries.of(plate)
+        if known is not None and known.status == "waiting":
+            return False
+        try:
+            written = Path(plate.transcript_path).stat().st_mtime
+        except (OSError, ValueError):
+            return False
+        return is_stale(written, plate.updated_at / 1000)
+
+    async def _tell(self, plate: Plate, build: Callable[[Plate], Entry | None]) -> None:
+        await tell_if(
+            self._plates, plate, lambda now: None if now.status == "closed" else build(now)
+        )
+
+
+def _unless(now: Plate, then: Plate, found: Entry) -> Entry | None:
+    """What was found out about a plate, unless it was told something since."""
+    return found if now.status_at == then.status_at else None

@@ -1,0 +1,1 @@
+"""The commands: one module for each, imported when it is called."""

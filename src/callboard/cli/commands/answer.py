@@ -1,0 +1,231 @@
+"""`callboard answer ID VALUE`."""
+
+from dataclasses import dataclass, replace
+
+import click
+
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.commands.resume import resume_session, watch_session
+from callboard.cli.foreground import Continuation, Foreground
+from callboard.cli.format import one_line
+from callboard.cli.lookup import find_question
+from callboard.cli.printing import print_json
+from callboard.cli.questions import (
+    check_answerer,
+    confirm_yes,
+    decision,
+    exit_code,
+    meant,
+    print_receipt,
+    ruled,
+)
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Target
+from callboard.display.receipts import ending
+from callboard.engine.sessions import SessionInfo
+from callboard.errors import ValidationError
+from callboard.events import names
+from callboard.events.json_values import as_object
+from callboard.events.status import ENDED
+from callboard.interactions.kinds import is_from_board, manner_of
+from callboard.interactions.outcomes import OUTCOMES, Completion
+from callboard.interactions.records import Interaction
+from callboard.interactions.rulings import declined, said
+
+_SHORT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed."""
+
+    question: str
+    value: str | None
+    outcome: str | None
+    response: str | None
+    resume: bool
+    message: str | None
+    always: bool
+    file: str | None
+    by: str | None
+    place: Target
+    as_json: bool
+
+
+@click.command("answer")
+@click.argument("question", metavar="ID")
+@click.argument("value", metavar="[VALUE]", required=False)
+@click.option("--outcome", type=click.Choice(OUTCOMES), help="How an interactive session ended.")
+@click.option("--response", metavar="JSON", help="What was decided in it, as JSON or text.")
+@click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
+@click.option(
+    "--message", metavar="TEXT", help="Why not; goes with a no, or with how a session ended."
+)
+@click.option("--always", is_flag=True, help="Make the rule that the coding agent proposes.")
+@options.workflow_file
+@options.by
+@options.anywhere
+@options.collected(_Typed)
+def command(typed: _Typed) -> int | None:
+    """Answer a question.
+
+    ID is the question's, or its session's if that asks only one. VALUE is yes or no for an
+    approval, and for a choice the option or its number. `no --message TEXT` declines any
+    question and says why.
+
+    End an interactive session without an agent by --outcome and --response.
+
+    What a coding agent asks is answered at a terminal only; several questions at once, by a JSON
+    object of question and answer. Before a yes to what `callboard inbox` shortens, all of it is
+    shown, and you are asked again.
+
+    Exits with 0 when the agent got the answer, 1 when the answer was overruled in the agent's
+    own terminal or lost, and 3 while the agent has not confirmed it.
+    """
+    place = typed.place
+    stage = Foreground(place, typed.as_json, auto_approve=False)
+    value = _value(typed)
+    meant_id = _confirmed(typed) if said(value or "") is True else typed.question
+
+    async def act(board: Board) -> tuple[Interaction, SessionInfo | None]:
+        asked = await _find(board, place, meant_id)
+        done = await _answer(board, asked, typed)
+        return done, await _session(board, done)
+
+    done, info = place.ask(act)
+    if typed.resume and info is not None and place.watched:
+        return watch_session(Continuation(_as_answered(place, info, done), stage))
+    if typed.resume and info is not None and not info.running:
+        return resume_session(Continuation(info, stage, typed.by, typed.file))
+    if stage.as_json:
+        print_json([done.to_wire()])
+    else:
+        _tell(Screen(), place, done, info)
+    return exit_code(done)
+
+
+def _value(typed: _Typed) -> str | None:
+    """The VALUE; None when the end of a session was typed in its place."""
+    ends = typed.outcome is not None or typed.response is not None
+    if ends and (typed.value is not None or typed.always):
+        raise click.UsageError("Give VALUE, or --outcome and --response: not both.")
+    if not ends and typed.value is None:
+        raise click.UsageError("Missing argument 'VALUE'; an interactive session takes --outcome.")
+    return typed.value
+
+
+async def _answer(board: Board, asked: Interaction, typed: _Typed) -> Interaction:
+    value = typed.value
+    told = _ended(asked, typed) if value is None else _told(asked, typed, value)
+    if isinstance(told, Completion):
+        return await board.people.complete(
+            asked.id,
+            told.outcome,
+            response=told.response,
+            error=told.error,
+            by=typed.by,
+            via="cli",
+        )
+    return await board.answer(asked.id, told, by=typed.by, via="cli")
+
+
+def _ended(asked: Interaction, typed: _Typed) -> Completion:
+    """The end of an interactive session, as a person reports it who held it without an agent."""
+    if manner_of(asked.type) != "outcome":
+        raise ValidationError(
+            f"--outcome is for interactive sessions, and {asked.id} is a question of type "
+            f"{asked.type}. Give its answer as VALUE.",
+            field="outcome",
+        )
+    outcome = typed.outcome or "completed"
+    schema = as_object(asked.config).get("outcomeSchema")
+    response = None if typed.response is None else decision(typed.response, schema)
+    return Completion(outcome, response, error=typed.message)
+
+
+def _told(asked: Interaction, typed: _Typed, value: str) -> object:
+    """What is sent for what was typed."""
+    declines = said(value) is False and not typed.always
+    if declines and (typed.message is not None or manner_of(asked.type) == "outcome"):
+        return declined(asked, typed.message)
+    if typed.message is not None and manner_of(asked.type) != "ruling":
+        raise ValidationError(
+            "--message goes only with a no. Leave it out, or answer: no", field="message"
+        )
+    if is_from_board(asked.type):
+        return ruled(asked, value, typed.message, typed.always)
+    if typed.always:
+        raise ValidationError(
+            "--always is for what coding agents ask. Leave it out.", field="always"
+        )
+    return meant(value, asked.options)
+
+
+async def _session(board: Board, done: Interaction) -> SessionInfo | None:
+    """The session that asked; what hooks of coding agents ask is no session's."""
+    if done.session_id is None or (is_from_board(done.type) and not done.awaited):
+        return None
+    return await board.session(done.session_id)
+
+
+async def _find(board: Board, place: Target, given: str) -> Interaction:
+    asked = await find_question(board, place, given)
+    await check_answerer(board, asked)
+    return asked
+
+
+def _confirmed(typed: _Typed) -> str:
+    """The id of what a yes is for: this question, of which a person has seen everything.
+
+    Nothing is open while they read.
+    """
+    place = typed.place
+    asked = place.ask(lambda board: _find(board, place, typed.question))
+    confirm_yes(place, asked, always=typed.always)
+    return asked.id
+
+
+def _as_answered(place: Target, info: SessionInfo, done: Interaction) -> SessionInfo:
+    """The session as it stood just after the answer; it may have gone on since."""
+
+    async def look(board: Board) -> int:
+        events = await board.events(info.session_id)
+        ends = [one for one in events if one.name in names.CLOSES_QUESTION]
+        # What outlived its session ended in another stream.
+        found = (one.position for one in ends if one.payload["id"] == done.id)
+        return next(found, info.position)
+
+    return replace(info, position=place.ask(look))
+
+
+def _tell(screen: Screen, place: Target, done: Interaction, info: SessionInfo | None) -> None:
+    if done.from_hook:
+        print_receipt(screen, place, done)
+        return screen.line((f"  {one_line(done.prompt, _SHORT)}", "faint"))
+    screen.line((f"{screen.signs.done} {_said(done)}", "done"))
+    if info is None or info.status in ENDED:
+        return None
+    driven = place.drives(info.workflow)
+    if info.running and not driven:
+        return None
+    if info.status == "waiting":
+        screen.line(
+            "The session still waits for a person: " + place.command("why", info.session_id)
+        )
+    elif driven and info.status != "paused":
+        watch = place.command("resume" if place.watched else "show", info.session_id)
+        screen.line("The session goes on there. Watch it: ", (watch, "command"))
+    else:
+        screen.line(
+            "Let the session go on: ", (place.command("resume", info.session_id), "command")
+        )
+    return None
+
+
+def _said(done: Interaction) -> str:
+    if done.status in ("timeout", "failed"):
+        return ending(done)
+    if done.status == "cancelled" or done.response == "rejected":
+        return "declined"
+    return f"answered: {ending(done)}"

@@ -1,0 +1,289 @@
+"""`callboard delegate TASK`."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+from click.core import ParameterSource
+
+from callboard.cli import options
+from callboard.cli.commands.resume import resume_session
+from callboard.cli.exit import DONE, INTERRUPTED
+from callboard.cli.foreground import Begin, Continuation, Foreground, play, start
+from callboard.cli.format import one_line
+from callboard.cli.handover import plan_of
+from callboard.cli.lookup import find_session
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Database
+from callboard.cli.task_drawing import draw
+from callboard.cli.units import period
+from callboard.cli.workflow_files import OURS
+from callboard.delegation.agent_files import AgentFile, find_agents
+from callboard.delegation.plan import Plan
+from callboard.delegation.prompts import outline
+from callboard.delegation.state import BoardPlace, Order, Terms
+from callboard.delegation.workflow import NAME, delegation
+from callboard.drivers.execution import Result
+from callboard.errors import AgentError, CallboardError, NotFound, ValidationError
+from callboard.events.json_values import as_object
+from callboard.statusfiles.location import find_place
+from callboard.statusfiles.publishing import published_in, with_status_files
+from callboard.statusfiles.shelf import all_workflows
+from callboard.vendors.claude.launching import PROGRAM
+from callboard.vendors.claude.settings import home
+
+_LONGEST: Final = 1_000
+_ALSO_WITH_RESUME: Final = ("task", "session", "database", "as_json", "debug")
+_MODES: Final = ("default", "acceptEdits", "bypassPermissions")
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed."""
+
+    task: str | None
+    folder: Path | None
+    plan_only: bool
+    approve: Literal["auto", "ask"]
+    allow: tuple[str, ...]
+    permission_mode: Literal["default", "acceptEdits", "bypassPermissions"]
+    model: str | None
+    timeout: timedelta
+    session: str | None
+    database: Database
+    as_json: bool
+
+
+_TERMS: Final = (
+    click.option(
+        "--allow", multiple=True, metavar="RULE", help="What agents may use without asking."
+    ),
+    click.option(
+        "--permission-mode",
+        type=click.Choice(_MODES),
+        default=_MODES[0],
+        help="The agents' mode. Default: they ask before they change anything.",
+    ),
+    click.option(
+        "--model", metavar="NAME", help="The model, where an agent does not name its own."
+    ),
+    click.option(
+        "--timeout",
+        type=period,
+        default="1h",
+        help="How long an attempt at a phase may work; waiting for a person does not count.",
+    ),
+)
+"""How the work is to be done."""
+
+
+@click.command("delegate")
+@click.argument("task", required=False)
+@click.option(
+    "--agents",
+    "folder",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="More agents, beside .claude/agents of the project and your own.",
+)
+@click.option("--plan-only", is_flag=True, help="Print the plan, and do nothing of it.")
+@click.option(
+    "--approve",
+    type=click.Choice(["auto", "ask"]),
+    default="ask",
+    show_default=True,
+    help="Whether a person has to agree to the plan.",
+)
+@options.several(*_TERMS)
+@click.option("--resume", "session", metavar="SESSION", help="Go on with a task that was begun.")
+@options.found
+@options.collected(_Typed)
+def command(typed: _Typed) -> int:
+    """Have a task done by coding agents, phase by phase.
+
+    A planner breaks it into phases and picks agents from .claude/agents/*.md; then Claude Code does
+    each phase, several at once where they do not need each other. What they ask is in the inbox.
+    .claude/state/workflow.json and .claude/workflow_state_system.md tell how far it is.
+    """
+    if typed.session is not None:
+        return _resume(typed, typed.session)
+    if typed.task is None or not typed.task.strip():
+        raise click.UsageError(f"Say what to do: {typed.database.command('delegate', 'TASK')}")
+    _check_program()
+    check_trust(Path.cwd())
+    order = _order(typed.task, typed)
+    if order.terms.plan_only:
+        return _print_plan(typed.database, order, as_json=typed.as_json)
+    root, begun = Path(find_place().root), list[str]()
+    stage = Foreground(typed.database, typed.as_json, False, _silent)
+    code = play(stage, [delegation], _begin(order, root, begun.append))
+    return _drawn(code, stage, root, *begun)
+
+
+def _resume(typed: _Typed, given: str) -> int:
+    database = typed.database
+    if typed.task is not None:
+        raise click.UsageError("--resume goes on with its own task. Leave TASK out.")
+    _check_alone()
+    info = database.ask(lambda board: find_session(board, database, given))
+    if info.workflow != NAME:
+        raise ValidationError(
+            f"Session {info.session_id} is no delegated task, but {info.workflow!r}. "
+            f"Let it go on: {database.command('resume', info.session_id)}",
+            field="resume",
+        )
+    _check_program()
+    stage = Foreground(database, typed.as_json, False, _silent)
+    code = resume_session(Continuation(info, stage, options.user_name()))
+    root = published_in(info.source)
+    return code if root is None else _drawn(code, stage, root, info.session_id)
+
+
+def _begin(order: Order, root: Path | None, tell: Callable[[str], object] = str) -> Begin:
+    source = with_status_files(OURS[NAME], root)
+    return start(delegation, order.model_dump(mode="json"), source, tell)
+
+
+def _order(task: str, typed: _Typed) -> Order:
+    plan = plan_of(typed.database)
+    board = plan and BoardPlace(folder=str(plan.folder), database=str(plan.database))
+    terms = Terms(
+        approve=typed.approve,
+        plan_only=typed.plan_only,
+        timeout=typed.timeout.total_seconds(),
+        model=typed.model,
+        allow=list(typed.allow),
+        permission_mode=typed.permission_mode,
+        board=board or None,
+    )
+    return Order(task=task, cwd=str(Path.cwd()), agents=_agents(typed.folder), terms=terms)
+
+
+def _agents(folder: Path | None) -> list[AgentFile]:
+    """Those of the folder that was named come first, then the project's, then the person's."""
+    places = [Path(find_place().root) / ".claude" / "agents", home() / "agents"]
+    found = find_agents([folder, *places] if folder else places)
+    for warning in found.warnings:
+        print(f"warning: {one_line(warning, _LONGEST)}", file=sys.stderr)
+    return found.agents
+
+
+def _print_plan(database: Database, order: Order, *, as_json: bool) -> int:
+    if not as_json:
+        return play(
+            Foreground(database, False, False, _tell_plan), [delegation], _begin(order, None)
+        )
+
+    async def plan() -> Result:
+        async with database.open([delegation], create=True) as board:
+            return await board.run(
+                delegation,
+                order.model_dump(mode="json"),
+                source=with_status_files(OURS[NAME], None),
+            )
+
+    done = asyncio.run(plan())
+    if done.status != "completed":
+        raise _no_plan(done, database)
+    print_json([done.state.plan.model_dump(mode="json")])
+    return DONE
+
+
+def _no_plan(done: Result, database: Database) -> CallboardError:
+    why = database.command("why", done.session_id)
+    said = (done.error or {}).get("message") or f"its session is {done.status}"
+    return AgentError(f"There is no plan: {said}. See: {why}", session_id=done.session_id)
+
+
+def _tell_plan(screen: Screen, state: object) -> None:
+    for line in outline(Plan.model_validate(as_object(state)["plan"])).splitlines():
+        screen.line(line)
+
+
+def _silent(screen: Screen, state: object) -> None:
+    """What there is to tell is drawn from the files."""
+
+
+def _drawn(code: int, stage: Foreground, root: Path, session: str) -> int:
+    """Draw how far the phases are, unless nobody looks; gives the exit code back."""
+    if stage.as_json or code == INTERRUPTED:
+        return code
+    for shelved in all_workflows(find_place(root)):
+        if shelved.workflow and shelved.workflow.get("session_id") == session:
+            draw(Screen(), shelved.workflow, as_json=False)
+            break
+    return code
+
+
+def _check_alone() -> None:
+    """Say which options would have no effect: a task that was begun keeps its terms."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name not in _ALSO_WITH_RESUME and source is ParameterSource.COMMANDLINE:
+            name = option.opts[0]
+            raise click.UsageError(
+                f"--resume goes on as the task was begun. Leave {name} out, or begin a new task."
+            )
+
+
+def _check_program() -> None:
+    if shutil.which(PROGRAM) is None:
+        raise NotFound(
+            f"Claude Code is not installed here: there is no {PROGRAM!r} in PATH. Install it: "
+            "npm install -g @anthropic-ai/claude-code, and log in once: claude"
+        )
+
+
+def check_trust(folder: Path) -> None:
+    """ValidationError where a project's own settings would run something that nobody agreed to."""
+    own = next(_own_settings(folder), None)
+    if own is None or _is_trusted(folder):
+        return
+    raise ValidationError(
+        f"Claude Code was never told to trust {folder}, and {own} can make it run commands. "
+        "Look at it, then run `claude` here once and trust the folder.",
+        field="cwd",
+    )
+
+
+def _own_settings(folder: Path) -> Iterator[Path]:
+    """What the client would obey here, up to the root of the repository."""
+    persons = home().resolve()
+    for place in _up_to_root(folder):
+        if (place / ".claude").resolve() != persons:
+            yield from sorted((place / ".claude").glob("settings*.json"))
+        if (place / ".mcp.json").exists():
+            yield place / ".mcp.json"
+
+
+def _up_to_root(folder: Path) -> list[Path]:
+    places = [folder, *folder.parents]
+    roots = (number for number, place in enumerate(places) if (place / ".git").exists())
+    return places[: next(roots, 0) + 1]
+
+
+def _is_trusted(folder: Path) -> bool:
+    projects = as_object(_known().get("projects"))
+    return any(
+        as_object(projects.get(str(place))).get("hasTrustDialogAccepted") is True
+        for place in (folder, *folder.parents)
+    )
+
+
+def _known() -> Mapping[str, object]:
+    """What the client remembers; nothing where it was never used."""
+    place = home() if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home()
+    try:
+        return as_object(json.loads((place / ".claude.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,81 @@
+"""`callboard doctor`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from callboard.cli import options
+from callboard.cli.doctor import database as database_findings
+from callboard.cli.doctor import findings
+from callboard.cli.doctor import hooks as hook_findings
+from callboard.cli.doctor import server as server_findings
+from callboard.cli.doctor.findings import Finding
+from callboard.cli.exit import DONE, FAILED
+from callboard.cli.format import plural
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Database
+from callboard.client.access import DEFAULT_URL
+from callboard.clock import SystemClock
+from callboard.server.presence import servers_of
+
+_STYLES = {"ok": "done", "warn": "here", "fail": "failed"}
+
+
+@click.command("doctor")
+@click.option("--host", help="Where a server would be. Default: where one is, else 127.0.0.1.")
+@click.option("--port", type=int, help="At which port. Default: where one is, else 2255.")
+@options.found
+def command(database: Database, as_json: bool, host: str | None, port: int | None) -> int:
+    """Check the installation, the database and the port, and say what to do.
+
+    Nothing is changed. The exit code is 1 when something fails, 0 for warnings.
+    """
+    found: list[Finding] = []
+    screen = Screen()
+    for finding in _examine(database, *_address(database, host, port)):
+        found.append(finding)
+        if as_json:
+            print_json([finding.to_wire()])
+        else:
+            _show(screen, finding)
+    if not as_json:
+        _sum_up(screen, found)
+    return FAILED if any(one.level == "fail" for one in found) else DONE
+
+
+def _address(database: Database, host: str | None, port: int | None) -> tuple[str, int]:
+    """Where to look for a server: where it was said, where one is, or where servers usually are."""
+    is_said = host is not None or port is not None
+    running = [] if is_said else [one.url for one in servers_of(database.path) if one.url]
+    parts = urlsplit(running[0] if running else DEFAULT_URL)
+    return host or parts.hostname or "", port if port is not None else parts.port or 80
+
+
+def _examine(database: Database, host: str, port: int) -> Iterator[Finding]:
+    yield from findings.installation()
+    yield from database_findings.database(database.path, SystemClock())
+    yield from findings.host()
+    yield findings.disk(database.path.parent)
+    yield from server_findings.server(host, port, database.path)
+    yield from hook_findings.finding(database.path, Path.cwd())
+
+
+def _show(screen: Screen, finding: Finding) -> None:
+    level = (f"{finding.level:<5}", _STYLES[finding.level])
+    screen.line(level, f"{finding.check:<18}", finding.said)
+    if finding.todo and finding.level != "ok":
+        screen.line(" " * 5, (f"{screen.signs.arrow} {finding.todo}", "command"))
+
+
+def _sum_up(screen: Screen, found: list[Finding]) -> None:
+    failed = sum(one.level == "fail" for one in found)
+    warned = sum(one.level == "warn" for one in found)
+    if not failed and not warned:
+        screen.line(("All is well.", "done"))
+        return
+    parts = [plural(failed, "failure")] if failed else []
+    parts += [plural(warned, "warning")] if warned else []
+    screen.line((", ".join(parts) + ".", "failed" if failed else "here"))

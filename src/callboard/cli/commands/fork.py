@@ -1,0 +1,133 @@
+"""`callboard fork ID`."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+import click
+import orjson
+
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.exit import DONE
+from callboard.cli.foreground import Continuation, play
+from callboard.cli.presenter import Audience
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.engine.operations import Forked
+from callboard.engine.workflow import Workflow
+from callboard.errors import CallboardError, ValidationError
+from callboard.events.json_values import is_list, objects
+
+
+class Point(TypedDict, total=False):
+    """Where a fork begins, and what is changed there, as `Board.fork` takes it."""
+
+    phase: str | None
+    occurrence: int | str | None
+    position: int | None
+    edits: Sequence[Mapping[str, object]] | None
+
+
+@click.command("fork")
+@click.argument("session", metavar="ID")
+@click.option("--phase", metavar="NAME", help="Just before this phase was entered.")
+@click.option(
+    "--occurrence", metavar="N", help="Which time: a number from 1, first, or last (the default)."
+)
+@click.option("--at", type=int, metavar="N", help="After the first N events.")
+@click.option(
+    "--edit",
+    "edits",
+    multiple=True,
+    metavar="JSONPATCH",
+    help="Change the state first: a JSON Patch, or @FILE that holds one. Can be repeated.",
+)
+@click.option("--no-run", is_flag=True, help="Only make it.")
+@options.workflow_file
+@options.by
+@options.driving
+@options.anywhere
+def command(
+    phase: str | None,
+    occurrence: str | None,
+    at: int | None,
+    edits: tuple[str, ...],
+    no_run: bool,
+    **session: Any,
+) -> int:
+    """Begin a new session from a point of an old one.
+
+    It is run here. Without --phase or --at it begins at the end. The old session stays as it is.
+    """
+    patches = [patch for text in edits for patch in read_edits(text)]
+    which = int(occurrence) if occurrence is not None and occurrence.isdecimal() else occurrence
+    one = Continuation.typed(**session)
+    point = Point(phase=phase, occurrence=which, position=at, edits=patches or None)
+    return _only_fork(one, point) if no_run else fork_session(one, point)
+
+
+def fork_session(one: Continuation, point: Point) -> int:
+    """Fork a session, and drive the new one in the foreground."""
+
+    async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:
+        run = one.stage.place.watched
+        forked = await board.fork(one.info.session_id, **point, run=run, by=one.by)
+        child = forked.session_id
+        await audience.take_up(board, child, forked.events_copied)
+        return child, board.drive(child, human_input=audience.people, on_event=audience.tell)
+
+    return play(one.stage, one.workflows(), begin)
+
+
+def _only_fork(one: Continuation, point: Point) -> int:
+    place, workflows = one.stage.place, _workflows_if_any(one)
+
+    async def act() -> Forked:
+        async with place.open(workflows) as board:
+            return await board.fork(one.info.session_id, **point, run=False, by=one.by)
+
+    forked = asyncio.run(act())
+    if one.stage.as_json:
+        print_json([forked.to_wire()])
+        return DONE
+    screen = Screen()
+    screen.line(
+        f"Session {forked.session_id}, forked from {one.info.session_id} "
+        f"at position {forked.events_copied}."
+    )
+    resume = place.command("resume", forked.session_id)
+    screen.line("Let it go on: ", (resume, "command"))
+    return DONE
+
+
+def _workflows_if_any(one: Continuation) -> list[Workflow]:
+    """The workflow, which checks the edits, if it can be found; one that was named has to be."""
+    try:
+        return one.workflows()
+    except CallboardError:
+        if one.file is not None:
+            raise
+        return []
+
+
+def read_edits(given: str) -> list[Mapping[str, object]]:
+    """The operations that `--edit` gives: a JSON Patch, one operation of it, or @FILE."""
+    try:
+        text = Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
+        parsed: object = orjson.loads(text)
+    except OSError as error:
+        raise ValidationError(
+            f"Cannot read {given[1:]}: {error.strerror}.", field="edit"
+        ) from error
+    except ValueError as error:
+        raise ValidationError(f"--edit is no JSON: {error}.", field="edit") from error
+    listed = parsed if is_list(parsed) else [parsed]
+    edits = objects(listed)
+    if len(edits) < len(listed):
+        raise ValidationError(
+            '--edit takes a JSON Patch, as [{"op": "replace", "path": "/city", "value": "Rome"}].',
+            field="edit",
+        )
+    return edits

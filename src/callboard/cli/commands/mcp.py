@@ -1,0 +1,62 @@
+"""`callboard mcp`."""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import click
+
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.targets import Target
+from callboard.disk.files import add, read
+from callboard.disk.private import make_private_folder
+from callboard.harness.mcp_tools import ABOUT, PersonTools, owner
+from callboard.harness.protocol import Tool, serve
+
+VARIABLE: Final = "CALLBOARD_MCP_KEY"
+
+_BYTES: Final = 32
+_LONGEST: Final = 4096
+
+
+@click.command("mcp")
+@options.protocol
+def command(place: Target) -> None:
+    """Give agents tools to ask you, and to fetch your answers.
+
+    An MCP server on standard input and output, for the configuration of any MCP client: ask_human,
+    request_approval, request_interactive and check_answer. A client sees answers only to what it
+    asked itself; CALLBOARD_MCP_KEY in its configuration tells it from others.
+    """
+    from platformdirs import user_state_path
+
+    key = client_key(user_state_path("callboard", appauthor=False))
+    here = Path.cwd()
+
+    async def offer(board: Board) -> None:
+        def tools(client: str) -> list[Tool]:
+            return PersonTools(board.people, board.clock, owner(key, client, here), here).tools()
+
+        await serve("callboard", tools, ABOUT)
+
+    place.ask(offer)
+
+
+def client_key(folder: Path) -> bytes:
+    """The key that the client's configuration gives; else one of this person's, made once."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return given.encode()
+    make_private_folder(folder)
+    path = folder / "mcp.key"
+    while True:
+        with suppress(FileNotFoundError):
+            found = read(path, _LONGEST)
+            if len(found) == _BYTES:
+                return found
+            path.unlink()
+        with suppress(FileExistsError):  # Whoever is first makes it; the others take that one.
+            add(path, secrets.token_bytes(_BYTES))

@@ -1,0 +1,31 @@
+"""`callboard notify URL`."""
+
+import asyncio
+
+import click
+
+from callboard.cli import options
+from callboard.cli.exit import DONE, FAILED
+from callboard.cli.printing import print_result
+
+
+@click.command("notify")
+@click.argument("urls", metavar="URL...", nargs=-1, required=True, envvar="CALLBOARD_NOTIFY")
+@options.plain
+def command(urls: tuple[str, ...], as_json: bool) -> int:
+    """Send a message by way of trial, as a server would.
+
+    A server does so when it was started with `callboard serve --notify URL`. URL is an address
+    that Apprise knows: slack://…, ntfy://…, mailto://…, json://…; or sound://, for tones on the
+    server's own machine. Without one it is CALLBOARD_NOTIFY. The exit code is 1 when somebody
+    was not reached.
+    """
+    from callboard.server.notifier import AppriseNotifier
+
+    notifier = AppriseNotifier(urls)
+    reached = asyncio.run(notifier.needs("Callboard", "This is how it calls you."))
+    notifier.close()
+    missed = "It did not arrive everywhere. Check the addresses."
+    said = ("It was sent.", "done") if reached else (missed, "failed")
+    print_result(as_json, {"reached": reached}, said)
+    return DONE if reached else FAILED

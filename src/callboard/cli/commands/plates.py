@@ -1,0 +1,123 @@
+"""`callboard plates`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from callboard.board.plate import Plate
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.freshness import Freshness, freshness
+from callboard.cli.targets import Target
+from callboard.errors import ServerUnreachable
+from callboard.events.moments import from_ms
+from callboard.interactions.records import Interaction
+from callboard.tui.rows import Row, counted, ordered, plate_of, plate_row, question_row, summary
+
+if TYPE_CHECKING:
+    from callboard.cli.printing import Cell
+
+_ASKS = 60
+_STYLES = {
+    "needs": "asks",
+    "failed": "failed",
+    "done": "done",
+    "running": "here",
+    "idle": "",
+    "closed": "faint",
+}
+
+
+@click.command("plates")
+@click.option("--all", "with_closed", is_flag=True, help="Those that are closed too.")
+@click.option("--line", is_flag=True, help="One line for a status bar; nothing for an empty board.")
+@options.anywhere
+def command(with_closed: bool, line: bool, place: Target, as_json: bool) -> None:
+    """List the sessions of coding agents.
+
+    Who needs you comes first. With --line, questions of workflows count as well, and a server
+    that is not there is no error: `2 need you · 3 running · 1 idle`.
+    """
+    if line:
+        return _one_line(place)
+    return _list(place, with_closed=with_closed, as_json=as_json)
+
+
+def _list(place: Target, *, with_closed: bool, as_json: bool) -> None:
+    # A status bar asks again and again, and does not wait for what draws tables.
+    from callboard.cli.printing import print_json, print_table
+    from callboard.cli.screen import Screen
+
+    seen = place.look(partial(_look, place))
+    plates, questions, now_ms = seen.plates, seen.questions, seen.now_ms
+    rows = [row for row in ordered(rows_of(plates, questions)) if with_closed or not row.closed]
+    if as_json:
+        return print_json(row.plate.to_wire() for row in rows if row.plate)
+    screen = Screen()
+    if not rows:
+        screen.line(_nothing(place, len(plates)))
+    else:
+        titles = ["plate", "status", "project", "asks", "tool", "todo", "branch", "agent", "heard"]
+        print_table(screen, titles, [_cells(row, now_ms) for row in rows])
+    for note in seen.freshness.notes(place, plates, now_ms):
+        screen.line((note, "faint"))
+    return None
+
+
+def _one_line(place: Target) -> None:
+    try:
+        seen = place.look(partial(_look, place))
+    except ServerUnreachable:
+        return
+    asked = [question_row(one) for one in seen.questions if plate_of(one) is None]
+    told = summary(counted([*rows_of(seen.plates, seen.questions), *asked]))
+    if told:
+        click.echo(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    freshness: Freshness
+    plates: list[Plate]
+    questions: list[Interaction]
+    now_ms: int
+
+
+async def _look(place: Target, board: Board) -> _Seen:
+    fresh = await freshness(place, board)
+    return _Seen(fresh, await board.plates.all(), await board.inbox(), board.clock.now_ms())
+
+
+def rows_of(plates: Sequence[Plate], questions: Sequence[Interaction]) -> list[Row]:
+    """The rows of plates; answers that an agent has not confirmed yet are among them."""
+    asked: dict[str | None, list[Interaction]] = {}
+    for one in questions:
+        asked.setdefault(plate_of(one), []).append(one)
+    return [plate_row(plate, asked.get(plate.plate_id, ())) for plate in plates]
+
+
+def _cells(row: Row, now_ms: int) -> "list[Cell]":
+    from callboard.cli.format import ago, one_line
+
+    standing = row.standing
+    return [
+        row.plate.plate_id if row.plate else "",
+        (f"{standing.sign} {standing.word}", _STYLES[standing.look]),
+        row.title,
+        one_line(row.asks, _ASKS),
+        row.tool,
+        row.todo,
+        row.branch,
+        row.agent,
+        ago(from_ms(row.at_ms), from_ms(now_ms)),
+    ]
+
+
+def _nothing(place: Target, closed: int) -> str:
+    if closed:
+        return f"All are closed ({closed}). Show them: {place.command('plates', '--all')}"
+    install = place.database_command("hooks", "install")
+    return f"No coding agents yet. Connect them: {install}"

@@ -1,0 +1,20 @@
+"""`callboard rebuild`."""
+
+import click
+
+from callboard.cli import options
+from callboard.cli.format import plural
+from callboard.cli.printing import print_result
+from callboard.cli.targets import Database
+
+
+@click.command("rebuild")
+@options.common
+def command(database: Database, as_json: bool) -> None:
+    """Make the tables that people query again from the log.
+
+    Nothing is lost by it: sessions, questions and timers are all told by the events.
+    """
+    count = database.ask(lambda board: board.rebuild())
+    document = {"ok": True, "events": count}
+    print_result(as_json, document, f"Rebuilt from {plural(count, 'event')}.")

@@ -1,0 +1,71 @@
+"""`callboard run FILE[:NAME]`."""
+
+import click
+
+from callboard.cli import options
+from callboard.cli.foreground import Foreground, play, start
+from callboard.cli.targets import Target
+from callboard.errors import PhaseError, StateInvalid, ValidationError
+from callboard.statusfiles.location import find_place
+from callboard.statusfiles.publishing import with_status_files
+
+
+@click.command("run")
+@click.argument("file", metavar="FILE[:NAME]", shell_complete=options.complete_files)
+@click.option(
+    "--input",
+    "given",
+    metavar="TEXT",
+    help="What the workflow starts with; as JSON where it does not take text.",
+)
+@click.option(
+    "--status-files",
+    "folder",
+    is_flag=False,
+    flag_value="",
+    metavar="[PATH]",
+    help="Keep workflow.json and its report in the .claude of this project, or of PATH.",
+)
+@options.driving
+@options.anywhere
+def command(
+    file: str,
+    given: str | None,
+    folder: str | None,
+    auto_approve: bool,
+    place: Target,
+    as_json: bool,
+) -> int:
+    """Run a workflow of a Python file here.
+
+    NAME is the variable that holds the workflow; it can be left out when the file has only one.
+    On a server, or on a database whose server is running, its own name will do: it runs there.
+    Questions are asked in this terminal. Without one, and without --auto-approve, the run stops
+    at its first question and says how to answer.
+    """
+    root = _root(place, folder)
+    place = place.running(file)
+    workflow, source = place.startable(file)
+    takes = place.input_of(workflow)
+    if given is None:
+        takes.check_missing(file)
+    begin = start(workflow, takes.read(given), with_status_files(source, root))
+    needed = [] if isinstance(workflow, str) else [workflow]
+    try:
+        return play(Foreground(place, as_json, auto_approve), needed, begin)
+    except (PhaseError, StateInvalid) as error:
+        # The session did not start: an error of one that did is in its events.
+        if given is None and takes.may_be_missing:
+            raise takes.missing(file, error) from error
+        raise
+
+
+def _root(place: Target, folder: str | None) -> str | None:
+    """The project whose status files are meant."""
+    if folder is not None and place.watched:
+        raise ValidationError(
+            "status_files: a server writes no files in your projects. Leave --status-files out, "
+            "or --server.",
+            field="status_files",
+        )
+    return str(find_place().root) if folder == "" else folder

@@ -1,0 +1,276 @@
+"""`callboard serve [FILE[:NAME] …]`."""
+
+import asyncio
+import os
+import shlex
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from callboard.app import Callboard
+from callboard.cli import options
+from callboard.cli.commands.open import has_browser, open_dashboard
+from callboard.cli.diagnosis import ways_to_answer
+from callboard.cli.format import preview
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Database
+from callboard.cli.units import size
+from callboard.cli.workflow_files import load_all
+from callboard.engine.workflow import Workflow
+from callboard.errors import MissingExtra, ValidationError
+from callboard.interactions.records import Interaction
+from callboard.server.activation import inherited
+
+if TYPE_CHECKING:
+    from callboard.server.running import Address
+    from callboard.server.service import Service
+    from callboard.server.settings import ServerSettings
+
+_LEAST_MEMORY: Final = 128 * 1_048_576
+
+
+def _memory(value: str) -> int:
+    if (given := size(value)) < _LEAST_MEMORY:
+        least = f"{_LEAST_MEMORY >> 20}MB"
+        raise click.BadParameter(f"{value} is too small; give at least {least}.")
+    return given
+
+
+_OPTIONS: Final = (
+    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=2255,
+        show_default=True,
+        help="The port; 0 picks a free one.",
+    ),
+    click.option(
+        "--cors-origin",
+        "cors_origins",
+        multiple=True,
+        metavar="ORIGIN",
+        help="A site whose pages may call this server, with a token: https://app.example.com",
+    ),
+    click.option(
+        "--dev",
+        is_flag=True,
+        help="Let pages of --cors-origin in without a token, to read workflows' sessions and "
+        "answer their questions; http://localhost:5173 unless you name others.",
+    ),
+    click.option(
+        "--allowed-host",
+        "allowed_hosts",
+        multiple=True,
+        metavar="NAME",
+        help="A name under which a proxy makes this server known.",
+    ),
+    click.option(
+        "--allow-remote", is_flag=True, help="Listen beyond this machine; put TLS in front of it."
+    ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=64,
+        show_default=True,
+        help="Sessions driven at once.",
+    ),
+    click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=10.0,
+        show_default=True,
+        help="Seconds that agents get when it stops.",
+    ),
+    click.option(
+        "--memory",
+        type=_memory,
+        metavar="SIZE",
+        default="256MB",
+        show_default=True,
+        help="Memory for all connections together: bodies being sent, answers not yet read. "
+        "Beyond it the server answers 503.",
+    ),
+    click.option(
+        "--wrong-tokens",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
+    ),
+    click.option(
+        "--notify",
+        multiple=True,
+        metavar="URL",
+        envvar="CALLBOARD_NOTIFY",
+        help="Whom to tell when a person is needed: slack://…, ntfy://…, mailto://…, sound://. "
+        "Also CALLBOARD_NOTIFY, which nobody else on the machine can read.",
+    ),
+    click.option(
+        "--open",
+        "opens",
+        is_flag=True,
+        help="Open the dashboard once the server is ready, if this is a terminal with a browser. "
+        "CALLBOARD_NO_BROWSER=1 prevents it.",
+    ),
+    click.option(
+        "--log-format",
+        type=click.Choice(["json", "text"]),
+        help="How it logs: json unless standard error is a terminal.",
+    ),
+)
+
+
+@click.command("serve")
+@click.argument(
+    "files", metavar="[FILE[:NAME] ...]", nargs=-1, shell_complete=options.complete_files
+)
+@options.several(*_OPTIONS)
+@options.common
+def command(
+    files: tuple[str, ...],
+    allow_remote: bool,
+    log_format: Literal["json", "text"] | None,
+    database: Database,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Run workflows for other programs, over HTTP.
+
+    NAME is the variable that holds a workflow; without it, all of the file are served. Sessions
+    that were running when the last server ended go on at once. SIGTERM ends it in order. Without
+    a file it serves the board and the inbox. A listening socket that systemd or launchd hands
+    over is used instead of --host and --port; `callboard service install` sees to that.
+    """
+    handed = inherited()
+    if handed is not None:
+        chosen["host"], chosen["port"] = handed.getsockname()[:2]
+    _check_reach(chosen["host"], allow_remote, dev=chosen["dev"])
+    workflows = [source.workflow for file in files for source in load_all(file)]
+    try:
+        import uvloop
+
+        from callboard.server import logs
+        from callboard.server.access import pages
+        from callboard.server.settings import ServerSettings
+    except ImportError as error:
+        raise MissingExtra(
+            f"`callboard serve` needs {error.name}: pip install 'callboard[server]'"
+        ) from error
+
+    if chosen["dev"]:
+        chosen["cors_origins"] = chosen["cors_origins"] or (pages.DEFAULT_ORIGIN,)
+        pages.check_development(chosen["cors_origins"], chosen["allowed_hosts"])
+    logs.install(log_format)
+    opens = chosen.pop("opens") and sys.stdout.isatty() and has_browser(os.environ)
+    chosen["sign_in"] = _sign_in(database)
+    settings = ServerSettings(**chosen)  # Every other option is a setting, by its name.
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(database, workflows, settings, handed, as_json, opens))
+
+
+def _sign_in(database: Database) -> str:
+    """The command that opens the dashboard, in whichever folder it is typed."""
+    place = database if database.is_default else Database(str(database.path.absolute()))
+    called, *rest = shlex.split(place.command("open"))
+    program = str(Path(called).absolute()) if "/" in called else called
+    return shlex.join([program, *rest])
+
+
+def _check_reach(host: str, allowed: bool, *, dev: bool) -> None:
+    """Everyone who can reach the server can try tokens on it: that must be meant."""
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_here = False
+    if dev and (allowed or not is_here):
+        raise ValidationError(
+            "--dev asks pages for no token, so it listens on this machine only. Leave out --dev, "
+            "or --allow-remote and --host.",
+            field="host",
+        )
+    if not is_here and not allowed:
+        raise ValidationError(
+            f"{host} can be reached from other machines. If that is meant, put TLS in front of "
+            "it and add --allow-remote.",
+            field="host",
+        )
+
+
+async def _serve(
+    database: Database,
+    workflows: list[Workflow],
+    settings: "ServerSettings",
+    handed: socket | None,
+    as_json: bool,
+    opens: bool,
+) -> None:
+    from callboard.server.hook_access import keep_hooks_in
+    from callboard.server.notifications import telling
+    from callboard.server.presence import present
+    from callboard.server.running import bind, here, serve, spare_collector
+    from callboard.server.tracing import traced
+    from callboard.server.wiring import prepare
+
+    listening = handed or bind(settings)
+    async with database.open(workflows, create=True) as board:
+        app, service = prepare(board, settings, database.path)
+        oldest = await board.people.find(status="pending", limit=1)
+
+        def ready(address: "Address") -> None:
+            notices.link = address.page
+            access = keep_hooks_in(service.tokens, database.path, address.host, address.port)
+            service.rounds.also = access.check
+            spare_collector()
+            if as_json:
+                names = sorted(board.workflows)
+                print_json([{"url": address.url, "port": address.port, "workflows": names}])
+            else:
+                _announce(board, database, address, oldest)
+            if opens:
+                _open_browser(service, address)
+            if settings.dev:
+                _warn_of_pages(settings)
+
+        told = telling(settings.notify, board.log, service.plates, board.clock)
+        async with traced(board.log), told as notices:
+            with present(database.path, board.workflows, here(listening).url):
+                await serve(app, service, listening, ready)
+
+
+def _open_browser(service: "Service", address: "Address") -> None:
+    """Open the dashboard, in a thread: some browsers take seconds to say that they are there."""
+    code, _ = service.links.create()
+    asyncio.get_running_loop().run_in_executor(None, open_dashboard, address.url, code)
+
+
+def _warn_of_pages(settings: "ServerSettings") -> None:
+    """Say on standard error what is open: standard output may be for a program."""
+    screen = Screen(sys.stderr)
+    origins = " and ".join(settings.cors_origins)
+    screen.line((f"--dev: pages of {origins} need no token. They may read workflows' ", "here"))
+    screen.line(
+        ("sessions and questions, and answer the questions. So may every program and ", "here")
+    )
+    screen.line(
+        ("user of this machine that claims to be such a page. Coding agents' questions, ", "here")
+    )
+    screen.line(("hooks, tokens, and starting or stopping sessions still need a token.", "here"))
+
+
+def _announce(
+    board: Callboard, database: Database, address: "Address", oldest: list[Interaction]
+) -> None:
+    screen = Screen()
+    screen.line(("Callboard", "name"), " is at ", (address.url, "command"))
+    screen.line("Workflows: ", ", ".join(sorted(board.workflows)) or "none; give it files of some")
+    for question in oldest:
+        answer = ways_to_answer(question, database.command)[0]
+        screen.line(f"Open question: {preview(question.prompt)}")
+        screen.line("  answer it: ", (answer, "command"))
+    screen.line("Dashboard: ", (database.command("open"), "command"), "   Ctrl-C to stop")

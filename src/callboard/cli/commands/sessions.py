@@ -1,0 +1,56 @@
+"""`callboard sessions`."""
+
+import click
+
+from callboard.board.protocol import Board
+from callboard.cli import options
+from callboard.cli.format import ago, one_line, plural
+from callboard.cli.printing import Cell, print_json, print_table
+from callboard.cli.screen import STATUS, Screen
+from callboard.cli.targets import Target
+from callboard.engine.sessions import SessionInfo
+from callboard.events.moments import from_ms
+
+
+@click.command("sessions")
+@click.option("--status", type=click.Choice(list(STATUS)), help="Only those that stand so.")
+@click.option("--workflow", metavar="NAME", help="Only those of this workflow.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many."
+)
+@options.anywhere
+def command(
+    status: str | None, workflow: str | None, limit: int, place: Target, as_json: bool
+) -> None:
+    """List the sessions, newest first."""
+
+    async def look(board: Board) -> tuple[list[SessionInfo], int]:
+        found = await board.sessions(status=status, workflow=workflow, limit=limit)
+        return found, board.clock.now_ms()
+
+    found, now_ms = place.look(look)
+    if as_json:
+        return print_json(info.to_wire() for info in found)
+    screen = Screen()
+    if not found:
+        none = "No matching sessions." if status or workflow else "No sessions yet."
+        screen.line(f"{none} Start one: {place.command('run', 'FILE')}")
+        return None
+    print_table(
+        screen,
+        ["session", "status", "workflow", "phase", "begun"],
+        [_row(screen, info, now_ms) for info in found],
+    )
+    if len(found) == limit:
+        screen.line((f"The newest {plural(limit, 'session')}; more with --limit", "faint"))
+    return None
+
+
+def _row(screen: Screen, info: SessionInfo, now_ms: int) -> list[Cell]:
+    return [
+        info.session_id,
+        screen.status(info.status),
+        one_line(info.workflow),
+        one_line(info.phase or ""),
+        ago(info.created_at, from_ms(now_ms)),
+    ]

@@ -1,0 +1,227 @@
+"""`callboard watch -- COMMAND …`."""
+
+import os
+import resource
+import signal
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+import click
+
+from callboard.cli.invocation import Invocation
+from callboard.systems.processes import started_at
+
+if TYPE_CHECKING:
+    from callboard.courier.wire import ServerAddress
+
+_PASSED_ON: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_NOT_FOUND, _NOT_STARTED = 127, 126
+"""What shells end with when a program is not there, or is none."""
+_USUAL: Final = "claude"
+_WITHIN: Final = 1.0
+_HELD: Final = (
+    signal.SIGCHLD,
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGTSTP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+"""What we wait for, instead of letting it happen to us."""
+_IGNORED: Final = (signal.SIGPIPE, signal.SIGXFSZ)
+"""What Python ignores for itself. An interrupt it handles, unless that was ignored before."""
+_OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP})
+_BY_KERNEL: Final = 128
+_NEWS: Final = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
+
+
+@click.command("watch", context_settings=_PASSED_ON)
+@click.option("--db", metavar="PATH", help="The database: a path or sqlite:///path.")
+@click.option("--server", metavar="URL", help="A server instead: http://host:port.")
+@click.option("--agent", metavar="NAME", help="Which agent it is, if the command does not say so.")
+@click.argument("words", metavar="-- COMMAND ...", nargs=-1, required=True)
+@click.pass_context
+def command(ctx: click.Context, words: tuple[str, ...], **given: str | None) -> int:
+    """Start a coding agent, and tell the board at once when it ends.
+
+    The agent has the terminal to itself. Signals are passed on to it, and its exit code, or the
+    signal that ended it, to whoever started this. Without a server it just runs.
+    """
+    try:
+        child = ChildProgram.start(words)
+    except OSError as error:
+        click.echo(f"error: {words[0]} cannot be started: {error.strerror}.", err=True)
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_STARTED
+    # The agent is starting; what follows takes no time from it.
+    chosen: Invocation = ctx.obj or Invocation()
+    server = given["server"] or (None if given["db"] else chosen.server)
+    db = given["db"] or chosen.db
+    told = _told(child.pid, given["agent"] or _agent(words))
+    _tell(db, server, "/plates/register", told)
+    status = child.wait()
+    _tell(db, server, "/plates/stopped", told)
+    return end_like(status)
+
+
+def _tell(db: str | None, server: str | None, path: str, told: Mapping[str, object]) -> None:
+    """Tell the board, in a second or not at all. Whatever fails would take the agent with it."""
+    with suppress(Exception):
+        import json
+
+        _send(db, server, path, json.dumps(told).encode())
+
+
+def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
+    """To the server of a database, as hooks know it, or to one by its address, if there is one."""
+    from urllib.parse import urlsplit
+
+    from callboard.board.hook_folders import hooks_folder
+    from callboard.client.access import checked, find_token
+    from callboard.courier.wire import ServerAddress, Timeouts, ask, read_connection
+    from callboard.log.location import database_path
+
+    database = database_path(db or None)
+    if server is None:
+        # Each time anew: the server may have moved meanwhile.
+        if (known := read_connection(str(hooks_folder(database)))) is not None:
+            ask(known, path, body, Timeouts(_WITHIN))
+        return
+    url = checked(server)
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    to = ServerAddress(parts.hostname or "", port, find_token(url, database) or "")
+    path = parts.path.rstrip("/") + path
+    if secure:
+        _send_securely(to, path, body)
+    else:
+        ask(to, path, body, Timeouts(_WITHIN))
+
+
+def _send_securely(to: "ServerAddress", path: str, body: bytes) -> None:
+    from http.client import HTTPSConnection
+
+    headers = {"Authorization": f"Bearer {to.token}", "Content-Type": "application/json"}
+    with closing(HTTPSConnection(to.host, to.port, timeout=_WITHIN)) as connection:
+        connection.request("POST", path, body, headers)
+        connection.getresponse()
+
+
+def _told(pid: int, agent: str) -> dict[str, object]:
+    told: dict[str, object] = {"agent": agent, "pid": pid, "project_path": _folder()}
+    start = started_at(pid)
+    return told | ({"proc_start": start} if start else {})
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # It was removed, and we are in it all the same.
+        return os.environ.get("PWD") or "/"
+
+
+def _agent(words: tuple[str, ...]) -> str:
+    """The agent that a command line starts, such as `npx claude`; claude when it does not say."""
+    with suppress(ImportError):
+        from callboard.vendors.agents import VENDORS
+
+        named = (Path(word).name for word in words if not word.startswith("-"))
+        return next((name for name in named if name in VENDORS), _USUAL)
+    return _USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ChildProgram:
+    """A program that was started here.
+
+    It is in our process group, so the terminal is as much its own as ours; we never touch it.
+    """
+
+    pid: int
+
+    @classmethod
+    def start(cls, words: tuple[str, ...]) -> Self:
+        """Start it; an OSError when that cannot be done."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # Whoever started us may have ignored it.
+        is_handled = callable(signal.getsignal(signal.SIGINT))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+        try:
+            pid = os.posix_spawnp(
+                words[0],
+                words,
+                os.environ,
+                setsigmask=before,
+                setsigdef=(*_IGNORED, signal.SIGINT) if is_handled else _IGNORED,
+            )
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise
+        return cls(pid)
+
+    def wait(self) -> int:
+        """Until it ends; gives its status, as `os.waitpid` does."""
+        while True:
+            number, is_shared = _next_signal()
+            if number != signal.SIGCHLD:
+                if not is_shared:
+                    self._send(number)
+                continue
+            ended = self._look()
+            if ended is not None:
+                return ended
+
+    def _look(self) -> int | None:
+        """Its status if it has ended. While it is stopped, so are we."""
+        is_stopped = False
+        while True:
+            pid, status = os.waitpid(self.pid, _NEWS)
+            if pid == 0:
+                if not is_stopped:
+                    return None
+                # Only we were woken. A shell wakes us both, and to wake it again then could undo
+                # the next Ctrl-Z.
+                self._send(signal.SIGCONT)
+                is_stopped = False
+            elif os.WIFSTOPPED(status):
+                # Whoever started us sees a job that is stopped, and can let it go on.
+                os.kill(os.getpid(), signal.SIGSTOP)
+                is_stopped = True
+            elif os.WIFCONTINUED(status):
+                is_stopped = False
+            else:
+                return status
+
+    def _send(self, number: int) -> None:
+        try:
+            os.kill(self.pid, number)
+        except ProcessLookupError:
+            return
+
+
+def end_like(status: int) -> int:
+    """End as a program did: its exit code, or the signal that ended it."""
+    if not os.WIFSIGNALED(status):
+        return os.waitstatus_to_exitcode(status)
+    number = os.WTERMSIG(status)
+    # One core is enough.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    return 128 + number
+
+
+def _next_signal() -> tuple[int, bool]:
+    """The next signal, and whether it went to the program as well."""
+    if not hasattr(signal, "sigwaitinfo"):
+        number = signal.sigwait(_HELD)
+        return number, number in _OF_TERMINALS
+    told = signal.sigwaitinfo(_HELD)
+    # What a terminal sends, it sends to all of its foreground.
+    return told.si_signo, told.si_code == _BY_KERNEL

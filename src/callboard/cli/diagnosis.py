@@ -1,0 +1,365 @@
+"""Why a session stands where it stands, and what moves it on: the answer of `callboard why`.
+
+Pure: everything is in the situation. `status` says how a session is; this says what to do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from callboard.board.protocol import Board
+from callboard.cli.format import ago, author, duration, error_text, moment, one_line, plural
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Target
+from callboard.engine.sessions import SessionInfo
+from callboard.events import names
+from callboard.events.codec import dump_json
+from callboard.events.envelope import Event
+from callboard.events.json_values import as_list, as_object, as_text, objects
+from callboard.events.moments import from_ms
+from callboard.events.status import ENDED
+from callboard.interactions.answer_text import answer_text
+from callboard.interactions.expiry import ran_out
+from callboard.interactions.kinds import manner_of
+from callboard.interactions.records import Interaction
+from callboard.log.protocol import Lease
+from callboard.state.session import SessionView
+
+Kind = Literal[
+    "completed", "failed", "cancelled", "paused", "pausing", "waiting", "held",
+    "retrying", "driven", "orphaned", "idle", "tasks",
+]  # fmt: skip
+
+_PROMPT = 100
+_ANSWERS = 10
+"""How many questions are shown with the ways to answer them."""
+
+CommandLine = Callable[..., str]
+"""Makes a command line of Callboard's from words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Everything that is known of a session now, and how to write a command about it.
+
+    `pause` is the event that paused it, if it is paused.
+    """
+
+    info: SessionInfo
+    view: SessionView
+    lease: Lease | None
+    pause: Event | None
+    now_ms: int
+    command: CommandLine
+    watched: bool = False
+    """Whether a server looks after it, so that it goes on by itself when it can."""
+    left_open: Sequence[Interaction] = ()
+    """The interactive sessions that outlive it, once it has ended."""
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.info.session_id
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a living process drives the session."""
+        return self.lease is not None and self.lease.owner is not None and self.lease.alive
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Something that can be done: what for, and the exact commands, any one of which does it."""
+
+    purpose: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a session does not move (or that it does), in a sentence or two, and the ways on."""
+
+    kind: Kind
+    text: str
+    ways: tuple[Way, ...] = field(default=())
+    traceback: str | None = None
+    """Where a failed session's error was raised."""
+
+    def to_wire(self, session_id: str, status: str) -> dict[str, object]:
+        """The reason as JSON readers see it."""
+        ways = [{"purpose": way.purpose, "commands": list(way.commands)} for way in self.ways]
+        told = {"kind": self.kind, "text": self.text, "ways": ways}
+        return {"sessionId": session_id, "status": status, **told}
+
+
+def reason(now: Situation) -> Reason:
+    """Why the session stands where it stands."""
+    match now.info.status:
+        case "completed" | "failed" | "cancelled":
+            return _ended(now)
+        case "paused":
+            return _paused(now)
+        case _ if now.view.pausing is not None:
+            return _pausing(now)
+        case "waiting":
+            return _waiting(now)
+        case _:
+            return _moving(now)
+
+
+def _ended(now: Situation) -> Reason:
+    info, fork = now.info, now.command("fork", now.id, "--phase", now.view.last_phase or "NAME")
+    when = _when(now, now.view.updated_at)
+    if info.status == "failed":
+        error = info.error or {}
+        text = f"It failed {when} in phase {error.get('phase', info.phase)!r}: {error_text(error)}"
+        ways = (Way("Try again", (now.command("retry", now.id),)),)
+        return Reason("failed", text, ways, error.get("traceback"))
+    if info.status == "cancelled":
+        text = f"It was cancelled {when} and cannot go on."
+        return Reason("cancelled", text, (Way("Go on from there in a new session", (fork,)),))
+    if not now.left_open:
+        return Reason("completed", f"It completed {when}. There is nothing to wait for.")
+    count = len(now.left_open)
+    are = "interactive session is" if count == 1 else "interactive sessions are"
+    ways = [
+        Way(_purpose(now, one), tuple(ways_to_answer(one, now.command))) for one in now.left_open
+    ]
+    return Reason("completed", f"It completed {when}. {count} {are} still open.", tuple(ways))
+
+
+def _paused(now: Situation) -> Reason:
+    text = "It is paused"
+    if now.pause is not None:
+        why = as_text(now.pause.payload.get("reason"))
+        text += author(now.pause.payload)
+        text += f", {_when(now, now.pause.at_ms)}"
+        text += f": {one_line(why)}" if why else ""
+    text = _sentence(text)
+    if now.info.pending_count:
+        asked = plural(now.info.pending_count, "question")
+        text += f" {asked} can be answered meanwhile; it acts on answers when it is resumed."
+    return Reason("paused", text, (_resume(now), *_answers(now)))
+
+
+def _pausing(now: Situation) -> Reason:
+    running = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
+    if now.is_driven and running:
+        text = f"A pause was asked for. It is paused as soon as {running} has finished."
+        return Reason("pausing", text, (Way("Go on after all", _resume(now).commands),))
+    undriven = "the server has not come to it yet" if now.watched else "no process drives it"
+    return Reason("pausing", f"A pause was asked for, and {undriven}.", (_resume(now),))
+
+
+def _waiting(now: Situation) -> Reason:
+    open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
+    if not open_ones:
+        return _overdue(now)
+    left = now.info.pending_count - len(now.info.pending) + len(open_ones)
+    text = f"It waits for a person: {plural(left, 'question')} to answer."
+    if now.is_driven or now.watched:
+        text += f" {_driver(now)} goes on as soon as it is answered."
+        return Reason("waiting", text, _answers(now))
+    then = Way("Then let it go on (in a terminal, this asks there)", _resume(now).commands)
+    return Reason("waiting", text, (*_answers(now), then))
+
+
+def _overdue(now: Situation) -> Reason:
+    """The clock has closed every question; whoever drives the session will find that."""
+    asked = "; ".join(_purpose(now, one) for one in now.info.pending)
+    text = f"Nobody answered in time: {asked}."
+    if now.is_driven or now.watched:
+        return Reason("driven", f"{text} {_driver(now)} drives it.")
+    return Reason("idle", f"{text} No process drives it.", (_resume(now),))
+
+
+def _moving(now: Situation) -> Reason:
+    if now.info.held is not None:
+        fork = now.command("fork", now.id, "--phase", "NAME")
+        ways = (_resume(now), Way("Or begin a new session at another phase", (fork,)))
+        return Reason("held", f"It is held: {now.info.held}", ways)
+    retry = _next_retry(now)
+    if retry is not None:
+        return retry
+    if now.is_driven:
+        return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} drives it.")
+    if now.view.tasks:
+        tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
+        return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
+    if now.watched:
+        text = f"It can go on, and the server has not taken it up yet. {_doing(now)}"
+        return Reason("idle", text, (Way("Let it go on, and watch it", _resume(now).commands),))
+    if now.lease is not None and now.lease.owner is not None:
+        text = f"{_driver(now)} drove it and has died. {_doing(now)}"
+        return Reason("orphaned", text, (_resume(now),))
+    return Reason(
+        "idle", f"It could go on, but no process drives it. {_doing(now)}", (_resume(now),)
+    )
+
+
+def _next_retry(now: Situation) -> Reason | None:
+    runs = now.view.visit.runs.values() if now.view.visit else ()
+    waiting = [run for run in runs if run.retry_at is not None]
+    if not waiting:
+        return None
+    run = min(waiting, key=lambda run: run.retry_at or 0)
+    at = run.retry_at or 0
+    left = max(at - now.now_ms, 0) / 1000
+    said = f"failed {plural(run.failures, 'time')}" if run.status == "failed" else "cannot work yet"
+    text = (
+        f"Agent {run.agent!r} in phase {now.info.phase!r} {said}: "
+        f"{_sentence(error_text(run.error or {}))} "
+        f"It is tried again at {moment(from_ms(at), from_ms(now.now_ms))}, in {duration(left)}."
+    )
+    if now.is_driven or now.watched:
+        return Reason("retrying", text)
+    return Reason("retrying", text + " No process drives it.", (_resume(now),))
+
+
+def _doing(now: Situation) -> str:
+    agents = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
+    if agents:
+        works = "works" if now.is_driven else "was at work"
+        return f"Agent {agents} {works} in phase {now.info.phase!r}."
+    return f"It is in phase {now.info.phase!r}." if now.info.phase else "It has not begun yet."
+
+
+def _driver(now: Situation) -> str:
+    """Who drives the session: an owner's id begins with its process's, if it has one."""
+    if now.watched:
+        return "The server"
+    pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")
+    return f"Process {pid}" if dash and pid.isdecimal() else "Another process"
+
+
+def _resume(now: Situation) -> Way:
+    return Way("Let it go on", (now.command("resume", now.id),))
+
+
+def _answers(now: Situation) -> tuple[Way, ...]:
+    """How to answer what is still open."""
+    open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
+    ways = [_answer(now, one) for one in open_ones[:_ANSWERS]]
+    if len(open_ones) > _ANSWERS or now.info.pending_count > len(now.info.pending):
+        more = now.command("inbox", "--session", now.id)
+        ways.append(Way(f"See all {now.info.pending_count} questions", (more,)))
+    return tuple(ways)
+
+
+def _answer(now: Situation, one: Interaction) -> Way:
+    asked = now.view.questions.get(one.id)
+    free = asked is not None and asked.other
+    return Way(_purpose(now, one), tuple(ways_to_answer(one, now.command, free=free)))
+
+
+def _has_run_out(now: Situation, one: Interaction) -> bool:
+    asked = now.view.questions.get(one.id)
+    return asked is not None and ran_out(asked, now.now_ms)
+
+
+def _purpose(now: Situation, one: Interaction) -> str:
+    """The question, and until when it can be answered."""
+    prompt = one_line(one.prompt, _PROMPT)
+    if one.deadline is None:
+        return prompt
+    asked = now.view.questions.get(one.id)
+    then = _at_timeout(asked.on_timeout if asked else None)
+    return f"{prompt} (until {moment(one.deadline, from_ms(now.now_ms))}{then})"
+
+
+def _at_timeout(policy: Mapping[str, object] | None) -> str:
+    match policy or {}:
+        case {"action": "answer", "value": value}:
+            return f", then {one_line(answer_text(value))} is taken"
+        case {"action": "fail"}:
+            return ", then the workflow fails"
+        case {"action": "escalate", "to": to}:
+            return f", then {one_line(', '.join(map(str, as_list(to))))} are asked too"
+        case _:
+            return ""
+
+
+def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
+    """The commands that answer a question, one for each answer it takes."""
+    declining = command("answer", one.id, "no", "--message", "WHY")
+    match manner_of(one.type):
+        case "outcome":
+            session = ["--session", one.session_id] if one.session_id else []
+            deciding = command("answer", one.id, "--outcome", "completed", "--response", "DECISION")
+            return [command("attend", *session), deciding, declining]
+        case "verdict":
+            return [command("answer", one.id, value) for value in ("yes", "no")]
+        case "ruling":
+            return [command("answer", one.id, "yes"), declining]
+        case "answers":
+            values = _typed(one.options or []) or [_skeleton(one)]
+            ways = [command("answer", one.id, *_as_argument(value)) for value in values]
+            return [*ways, declining]
+        case _:
+            values = _typed(one.options or [])
+            values += ["YOUR ANSWER"] if free or not values else []
+            return [command("answer", one.id, *_as_argument(value)) for value in values]
+
+
+def _skeleton(one: Interaction) -> str:
+    """The answers to several questions at once, or to one that takes several, to be filled in."""
+    asked = objects(as_object(one.config).get("questions"))
+    told = {str(each.get("question")): ["A"] if each.get("multiSelect") else "A" for each in asked}
+    return dump_json(told).decode()
+
+
+def _typed(options: Sequence[str]) -> list[str]:
+    """The options as one can type them: by their number when something is hidden in them."""
+    return [
+        option if one_line(option) == option else str(number)
+        for number, option in enumerate(options, 1)
+    ]
+
+
+def _as_argument(value: str) -> list[str]:
+    # An answer that looks like an option has to be told apart from one.
+    return ["--", value] if value.startswith("-") else [value]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _when(now: Situation, at_ms: int) -> str:
+    at, today = from_ms(at_ms), from_ms(now.now_ms)
+    return f"{ago(at, today)} ({moment(at, today)})"
+
+
+async def situation(board: Board, place: Target, session_id: str) -> Situation:
+    """Everything that `reason` wants to know of a session."""
+    info = await board.session(session_id)
+    pause = None
+    if info.status == "paused":
+        events = await board.events(session_id)
+        pause = next((e for e in reversed(events) if e.name == names.PAUSED), None)
+    return Situation(
+        info=info,
+        view=await board.view(session_id),
+        lease=await board.lease(session_id),
+        pause=pause,
+        now_ms=board.clock.now_ms(),
+        command=place.command,
+        watched=place.drives(info.workflow),
+        left_open=await board.inbox(session_id) if info.status in ENDED else (),
+    )
+
+
+async def reason_now(board: Board, place: Target, session_id: str) -> Reason:
+    """Why a session stands where it stands."""
+    return reason(await situation(board, place, session_id))
+
+
+def tell_reason(screen: Screen, why: Reason) -> None:
+    """Print why, and what can be done, each with its exact commands."""
+    screen.paragraph(why.text)
+    for line in (why.traceback or "").splitlines():
+        screen.line((f"  {line}", "faint"))
+    for way in why.ways:
+        screen.line(f"  {way.purpose}")
+        for command in way.commands:
+            screen.line("    ", (command, "command"))

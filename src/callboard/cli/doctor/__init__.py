@@ -1,0 +1,1 @@
+"""What `callboard doctor` checks."""

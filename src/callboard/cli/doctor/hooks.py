@@ -1,0 +1,337 @@
+"""How the hooks of coding agents are, for `callboard doctor` and `callboard hooks status`."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from shutil import which
+from typing import Final, Literal, cast
+
+from callboard.board.hook_backlog import backlog_in
+from callboard.board.hook_folders import (
+    connection_file,
+    full_marker,
+    hooks_folder,
+    read_counters,
+    spool_folder,
+)
+from callboard.cli.doctor.findings import Finding
+from callboard.cli.doctor.server import server
+from callboard.cli.exit import DONE, FAILED
+from callboard.cli.format import ago, one_line, plural
+from callboard.cli.printing import print_json
+from callboard.cli.screen import Screen
+from callboard.cli.targets import Database
+from callboard.clock import SystemClock
+from callboard.courier.delivery import LOST
+from callboard.errors import SettingsUnusable
+from callboard.events.json_values import Object, as_whole
+from callboard.events.moments import from_ms
+from callboard.vendors.claude.settings import has_status_hooks, http_obstacles
+from callboard.vendors.codex.settings import trusted
+from callboard.vendors.hook_targets import INSTALLABLE, Installable
+from callboard.vendors.settings.files import read
+from callboard.vendors.settings.installing import InstallPlan, InstallState, Scope
+
+State = Literal["current", "outdated", "elsewhere", "unusable"]
+"""elsewhere: they report to another database. unusable: the settings cannot be read."""
+
+_PATIENCE: Final = 10
+_MANY: Final = 1000
+_OLD_MS: Final = 10_000
+_WIDTH: Final = 16
+_STYLES: Final = {"current": "done", "outdated": "here", "elsewhere": "here", "unusable": "failed"}
+_TODO: Final = {
+    "outdated": "made by another version; bring them up to date: ",
+    "elsewhere": "report to another database; to have them here: ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Our hooks in one settings file."""
+
+    scope: str
+    path: str
+    state: State
+    transport: str | None = None
+    answers: bool | None = None
+    problems: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFindings:
+    """One agent, and where it has our hooks."""
+
+    agent: str
+    title: str
+    found: bool
+    version: str | None
+    installed: list[Installation]
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolFindings:
+    """What lies in the spool, and what servers made of what came."""
+
+    waiting: int
+    oldest_ms: int | None
+    full: bool
+    rejected: int
+    lost: int
+    received: Object
+    address: str | None
+
+
+def agents(database: Path, project: Path) -> list[AgentFindings]:
+    """Every agent that we know, in its own settings and in the project's."""
+    folder = hooks_folder(database)
+    with ThreadPoolExecutor(len(INSTALLABLE)) as pool:
+        versions = pool.map(_version, INSTALLABLE.values())
+        return [
+            AgentFindings(
+                one.name,
+                one.title,
+                one.is_here,
+                version,
+                [*_installed(one, database, folder, project)],
+            )
+            for one, version in zip(INSTALLABLE.values(), versions, strict=True)
+        ]
+
+
+def spool(database: Path) -> SpoolFindings:
+    """What lies in the spool of a database."""
+    folder = hooks_folder(database)
+    backlog = backlog_in(folder)
+    return SpoolFindings(
+        waiting=backlog.hooks,
+        oldest_ms=backlog.oldest_at,
+        full=full_marker(folder).exists(),
+        rejected=_count(spool_folder(folder) / "rejected", ""),
+        lost=_count(spool_folder(folder), LOST) + as_whole(read_counters(folder).get("lost")),
+        received=read_counters(folder),
+        address=_address(folder),
+    )
+
+
+def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
+    """Hooks that found no room: what waits in a server's memory, and what is lost."""
+    todo = "Free some disk space."
+    if kept := as_whole(lies.received.get("kept")):
+        said = f"{plural(kept, 'hook')} could not be written, and the server keeps them in memory"
+        yield Finding("hooks", "warn", said, todo)
+    if lies.lost:
+        said = f"{plural(lies.lost, 'hook')} got lost because the disk was full"
+        yield Finding("hooks", "warn", said, todo)
+
+
+def finding(database: Path, project: Path) -> Iterator[Finding]:
+    """One line for `callboard doctor`, with the first thing that is to be done."""
+    folder = hooks_folder(database)
+    found = [
+        (one, installation)
+        for one in INSTALLABLE.values()
+        for installation in _installed(one, database, folder, project)
+    ]
+    if not found:
+        yield Finding("hooks", "ok", "none installed; if you want them: callboard hooks install")
+        return
+    lies = spool(database)
+    yield from unrecorded(lies)
+    where = ", ".join(sorted({one.title for one, _ in found}))
+    wrong = [(one, each) for one, each in found if each.state in ("outdated", "unusable")]
+    hindered = [(one, each.problems[0]) for one, each in found if each.problems]
+    if lies.full:
+        todo = "Start a server, which empties it: callboard serve"
+        yield Finding("hooks", "fail", "the spool is full, and what agents do is not told", todo)
+    elif wrong:
+        said = f"those of {wrong[0][0].title} are {wrong[0][1].state}"
+        yield Finding("hooks", "warn", said, "callboard hooks install; callboard hooks status")
+    elif hindered:
+        said = f"{hindered[0][0].title}: {hindered[0][1]}"
+        yield Finding("hooks", "warn", said, "See: callboard hooks status")
+    elif lies.waiting > _MANY or _is_old(lies):
+        todo = "Start a server, which reads them: callboard serve"
+        yield Finding("hooks", "warn", f"{_waiting(lies)} in the spool", todo)
+    else:
+        yield Finding("hooks", "ok", f"installed for {where}")
+
+
+def _installed(
+    one: Installable, database: Path, folder: Path, project: Path
+) -> Iterator[Installation]:
+    places: dict[Path, Scope] = {}
+    for scope in cast("tuple[Scope, ...]", ("user", "project")):
+        # At home both are the same.
+        places.setdefault(one.settings.place(scope, project), scope)
+    for path, scope in places.items():
+        try:
+            text = read(path).text
+            standing = None if text is None else one.settings.standing(text)
+        except SettingsUnusable as error:
+            said = error.message if "path" in error.context else f"{path}: {error.message}"
+            yield Installation(scope, str(path), "unusable", problems=[said])
+            continue
+        if text is not None and standing is not None:
+            problems = [*_problems(one, path, text, standing)]
+            state = _state(one, text, standing, database, folder)
+            yield Installation(
+                scope, str(path), state, standing.transport, standing.answers, problems
+            )
+
+
+def _state(
+    one: Installable, text: str, standing: InstallState, database: Path, folder: Path
+) -> State:
+    if standing.folder is not None and standing.folder != folder:
+        return "elsewhere"
+    plan = InstallPlan(
+        folder=folder,
+        database=database.absolute(),
+        transport=standing.transport,
+        answers=standing.answers,
+        port=standing.port or 2255,
+        token=standing.token,
+        status_files=has_status_hooks(text),
+    )
+    return "current" if one.settings.is_current(text, plan) else "outdated"
+
+
+def _problems(one: Installable, path: Path, text: str, standing: InstallState) -> Iterator[str]:
+    yield from one.obstacles(text)
+    if standing.transport == "http":
+        yield from http_obstacles(text, f"http://127.0.0.1:{standing.port}/hooks/{one.name}")
+    if one.remark and one.name == "codex" and not trusted(path):
+        yield one.remark
+
+
+def _version(one: Installable) -> str | None:
+    program = which(one.name)
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return None
+    lines = done.stdout.strip().splitlines()
+    return lines[-1][:100] if done.returncode == 0 and lines else None
+
+
+def _count(folder: Path, ending: str) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(one.name.endswith(ending) and one.is_file() for one in entries)
+    except OSError:
+        return 0
+
+
+def _address(folder: Path) -> str | None:
+    """Where the last server was, for hooks. Never the token."""
+    try:
+        lines = connection_file(folder).read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return None
+    return lines[0] if lines and lines[0] else None
+
+
+def show(database: Database, project: Path, as_json: bool) -> int:
+    """Print how the hooks are; the exit code is 1 when something keeps them from working."""
+    found, lies = agents(database.path, project), spool(database.path)
+    at_port = _server(database, lies.address)
+    if as_json:
+        told = {
+            "agents": [asdict(one) for one in found],
+            "server": [one.to_wire() for one in at_port],
+        }
+        print_json([told | asdict(lies)])
+    else:
+        _print(Screen(), database, found, at_port, lies)
+    broken = [each for one in found for each in one.installed if each.state == "unusable"]
+    return FAILED if broken or lies.full else DONE
+
+
+def _server(database: Database, address: str | None) -> list[Finding]:
+    host, _, port = (address or "127.0.0.1:2255").rpartition(":")
+    number = int(port) if port.isdecimal() else 2255
+    return list(server(host.strip("[]"), number, database.path))
+
+
+def _print(
+    screen: Screen,
+    database: Database,
+    found: list[AgentFindings],
+    at_port: list[Finding],
+    lies: SpoolFindings,
+) -> None:
+    for one in found:
+        version = one_line(one.version or ("found" if one.found else "not found here"), 60)
+        screen.line((f"{one.title:<{_WIDTH}}", "name"), version)
+        if not one.installed and one.found:
+            install = database.command("hooks", "install", "--agent", one.agent)
+            screen.line("  no hooks; install them: ", (install, "command"))
+        for each in one.installed:
+            _print_installation(screen, database, one, each)
+    for each in at_port:
+        screen.line((f"{each.check.capitalize():<{_WIDTH}}", "name"), each.said)
+    _print_spool(screen, lies)
+
+
+def _print_installation(
+    screen: Screen, database: Database, one: AgentFindings, each: Installation
+) -> None:
+    answers = "on" if each.answers else "off"
+    how = f" by {each.transport}, answers {answers}" if each.transport else ""
+    screen.line("  ", (each.state, _STYLES[each.state]), f"{how}  ({each.scope})  {each.path}")
+    if each.state in _TODO:
+        again = database.command("hooks", "install", "--agent", one.agent, "--scope", each.scope)
+        screen.line("  ", _TODO[each.state], (again, "command"))
+    for problem in each.problems:
+        screen.line("  ", (one_line(problem), "here"))
+
+
+def _print_spool(screen: Screen, lies: SpoolFindings) -> None:
+    waiting = _waiting(lies)
+    full = ("; full: hooks write nothing until a server empties it", "failed")
+    rejected = f", {lies.rejected} put aside" if lies.rejected else ""
+    screen.line((f"{'Spool':<{_WIDTH}}", "name"), waiting, rejected, full if lies.full else "")
+    for found in unrecorded(lies):
+        screen.line(" " * _WIDTH, (found.said, "failed"))
+    screen.line((f"{'Heard':<{_WIDTH}}", "name"), _received(lies.received))
+
+
+def _is_old(lies: SpoolFindings) -> bool:
+    now = SystemClock().now_ms()
+    return lies.oldest_ms is not None and now - lies.oldest_ms > _OLD_MS
+
+
+def _waiting(lies: SpoolFindings) -> str:
+    said = f"{plural(lies.waiting, 'payload')} waiting"
+    if lies.oldest_ms is None:
+        return said
+    return (
+        f"{said}, the oldest from {ago(from_ms(lies.oldest_ms), from_ms(SystemClock().now_ms()))}"
+    )
+
+
+def _received(received: Mapping[str, object]) -> str:
+    if not received:
+        return "nothing yet"
+    parts = [f"{plural(as_whole(received.get('heard')), 'hook')}"]
+    for key, said in (("garbage", "were no payloads"), ("failed", "could not be recorded")):
+        if count := as_whole(received.get(key)):
+            parts.append(f"{count} {said}")
+    last = as_whole(received.get("last_at"))
+    if last:
+        now = from_ms(SystemClock().now_ms())
+        parts.append(f"the last {ago(from_ms(last), now)}, from {received.get('last_agent')}")
+    return one_line(", ".join(parts))

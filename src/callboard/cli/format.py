@@ -1,0 +1,109 @@
+"""Values as people read them: moments, durations, JSON in one line; and the signs beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from callboard.display.lines import one_line
+from callboard.events.codec import dump_json
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """One character each, which every terminal font has."""
+
+    done: str = "✓"
+    failed: str = "✗"
+    here: str = "●"
+    ahead: str = "○"
+    entered: str = "▸"
+    asks: str = "?"
+    paused: str = "‖"
+    off: str = "⊘"
+    arrow: str = "→"
+    dot: str = "·"
+    bar: str = "│"
+    human: str = "◆"
+    down: str = "▼"
+    down_not_taken: str = "▽"
+    back: str = "◄"
+    back_not_taken: str = "◁"
+    times: str = "×"
+    more: str = "…"
+    end: str = "■"
+    taken: str = "━"
+    not_taken: str = "┄"
+
+
+ASCII = Signs("+", "x", "*", "o", ">", "?", "=", "-", "->", "-", "|", *"?Vv<<x~#=.")
+
+_DAY = 86_400
+_UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"))
+
+
+def duration(seconds: float) -> str:
+    """How long: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`.
+
+    Whole seconds are told as whole seconds.
+    """
+    if seconds < 0.0995 and not isinstance(seconds, int):
+        return f"{max(round(seconds * 1000), 0)} ms"
+    if seconds < 9.95 and not isinstance(seconds, int):
+        return f"{seconds:.1f} s"
+    left = round(seconds)
+    if left < 60:
+        return f"{left} s"
+    parts: list[str] = []
+    for size, unit in (*_UNITS, (1, "s")):
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+        if len(parts) == 2:
+            break
+    return " ".join(part for part in parts if part)
+
+
+def between(start: datetime, end: datetime) -> str:
+    """How long from one moment to another."""
+    return duration((end - start).total_seconds())
+
+
+def moment(at: datetime, now: datetime) -> str:
+    """When, in local time: with the day unless it is today."""
+    local = at.astimezone()
+    same_day = local.date() == now.astimezone().date()
+    return local.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M:%S")
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """How long ago, in one unit."""
+    seconds = (now - at).total_seconds()
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now" if seconds < 10 else f"{int(seconds)} s ago"
+
+
+def preview(value: object, limit: int | None = None) -> str:
+    """A JSON value on one line; a text without its quotes."""
+    return one_line(value if isinstance(value, str) else dump_json(value).decode(), limit)
+
+
+def error_text(error: Mapping[str, object]) -> str:
+    """An event's error on one line; with its type when that is the workflow's own."""
+    kind, message = error.get("type"), one_line(str(error.get("message", "unknown error")))
+    theirs = error.get("code") in (None, "AGENT_ERROR") and kind not in (None, message)
+    return f"{kind}: {message}" if theirs else message
+
+
+def author(payload: Mapping[str, object]) -> str:
+    """Who did something: ` by admin (as "dana")`, of which only the first name was checked."""
+    by, given = payload.get("by"), payload.get("as")
+    if not by:
+        return ""
+    return f" by {one_line(str(by))}" + (f' (as "{one_line(str(given))}")' if given else "")
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 event`, `2 events`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,283 @@
+"""Where a command works: on a database of this machine, or on a server.
+
+`choose` is the one rule by which every command finds it. The file token of a database is sent to
+the server that holds that database's lock, or to an address that the person gave, and to no other.
+"""
+
+import asyncio
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from callboard.app import Callboard
+from callboard.board.hook_folders import hooks_folder
+from callboard.board.protocol import Board
+from callboard.cli.invocation import Invocation, program
+from callboard.cli.server_search import address_of, token_for
+from callboard.cli.workflow_files import OURS, load, load_again
+from callboard.cli.workflow_input import WorkflowInput
+from callboard.client.access import checked, find_token
+from callboard.engine.offers import PhaseInfo, WorkflowInfo
+from callboard.engine.sessions import SessionInfo
+from callboard.engine.workflow import Workflow
+from callboard.errors import NotFound, ServerUnreachable, ValidationError, WorkflowNotFound
+from callboard.log.location import database_path, default_path
+from callboard.server.presence import is_driven, listed_servers, servers_of
+
+if TYPE_CHECKING:
+    from callboard.client.client import Client
+
+_LOOK_PATIENCE: Final = 0.8
+"""Seconds. A person who wants to see something has an answer within two, with starting up."""
+
+
+class ServerAccess(NamedTuple):
+    """The address of a server, and the token for it."""
+
+    url: str
+    token: str | None
+
+
+T = TypeVar("T")
+B_co = TypeVar("B_co", bound=Board, covariant=True)
+
+
+class _Place(ABC, Generic[B_co]):
+    """What can be done on any place once it is known how to open it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def open(
+        self, workflows: Sequence[Workflow] = (), *, create: bool = False
+    ) -> AbstractAsyncContextManager[B_co]:
+        """What is there; with the workflows that are to be run here."""
+
+    @abstractmethod
+    def _options(self) -> list[str]:
+        """What leads a command to this place; nothing where every command finds it."""
+
+    def command(self, *words: str) -> str:
+        """A command line of Callboard's on this place, as a shell takes it."""
+        # Behind "--" nothing is an option any more.
+        end = words.index("--") if "--" in words else len(words)
+        return shlex.join([program(), *words[:end], *self._options(), *words[end:]])
+
+    def database_command(self, *words: str) -> str:
+        """The same for a command that works on databases only; of a server's nothing is known."""
+        return self.command(*words)
+
+    def ask(self, work: Callable[[B_co], Awaitable[T]]) -> T:
+        """Open it, do something with it, and close it again."""
+
+        async def opened() -> T:
+            async with self.open() as board:
+                return await work(board)
+
+        return asyncio.run(opened())
+
+    def look(self, work: Callable[[B_co], Awaitable[T]]) -> T:
+        """The same for those who only read, and would rather be told at once why they cannot."""
+        return self.ask(work)
+
+
+@dataclass(frozen=True, slots=True)
+class Database(_Place[Callboard]):
+    """A database by what the person typed for it; None is the default one.
+
+    A file drives nothing: whoever wants a session to go on drives it.
+    """
+
+    given: str | None = None
+    lock_timeout: float = 30.0
+    watched: ClassVar = False
+    """Whether something there drives sessions by itself, so that nobody here has to."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return database_path(self.given)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether every command finds it without being told."""
+        return self.path.absolute() == default_path()
+
+    def server(self) -> ServerAccess:
+        """The server that is running on it, for commands that need one."""
+        url = address_of(self.path, is_default=self.is_default)
+        if url is None:
+            raise ServerUnreachable(
+                f"No server is running on {self.path}. Start one: {self.command('serve')}",
+                path=str(self.path),
+            )
+        return ServerAccess(url, find_token(url, self.path))
+
+    def drives(self, workflow: str) -> bool:
+        """Whether a server on this machine knows the workflow."""
+        return is_driven(self.path, workflow)
+
+    def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> Callboard:
+        """Open it. Only the default one may be new, one that hooks report to, or with `create`."""
+        is_meant = create or self.is_default or hooks_folder(self.path).is_dir()
+        if not is_meant and not self.path.exists():
+            raise NotFound(
+                f"There is no database {self.path}. Check --db (or CALLBOARD_DB); "
+                "`callboard run` makes a new one.",
+                path=str(self.path),
+            )
+        return Callboard.open(self.path, workflows, lock_timeout=self.lock_timeout)
+
+    def look(self, work: Callable[[Callboard], Awaitable[T]]) -> T:
+        """Read it. A program that has locked the whole file keeps nobody waiting."""
+        return replace(self, lock_timeout=_LOOK_PATIENCE).ask(work)
+
+    def running(self, given: str) -> "Target":
+        """Where a workflow runs: on the server that has it, if it was given by its name."""
+        if _is_file(given):
+            return self
+        servers = [one for one in servers_of(self.path) if given in one.workflows]
+        return next((ServerTarget(one.url) for one in servers if one.url is not None), self)
+
+    def startable(self, given: str) -> tuple[Workflow, Mapping[str, str]]:
+        """A workflow of a Python file, `FILE[:NAME]`, and what a session remembers of it."""
+        found = load(given)
+        return found.workflow, found.recorded()
+
+    def input_of(self, workflow: Workflow | str) -> WorkflowInput:
+        """What a workflow takes as its input."""
+        assert isinstance(workflow, Workflow)
+        return WorkflowInput.of(workflow)
+
+    def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
+        """The session's workflow, loaded from its file."""
+        return [load_again(info, file)]
+
+    def phases(self, info: SessionInfo, file: str | None) -> Sequence[PhaseInfo]:
+        """The phases of the session's workflow, as its file defines them."""
+        return WorkflowInfo.of(load_again(info, file)).phases
+
+    def _options(self) -> list[str]:
+        return [] if self.is_default else ["--db", str(self.given)]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTarget(_Place["Client"]):
+    """A server by its address: it has the workflows, and drives the sessions.
+
+    Its token comes from the environment, or from a file.
+    """
+
+    url: str
+    watched: ClassVar = True
+
+    def server(self) -> ServerAccess:
+        """Itself, with its token: on this machine, the one beside its database."""
+        return ServerAccess(self.url, token_for(self.url))
+
+    def drives(self, workflow: str) -> bool:
+        """It refused to begin what it cannot drive; our own workflows are their commands'."""
+        return workflow not in OURS
+
+    def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> "Client":
+        """A client of it."""
+        from callboard.client.client import Client  # Only commands on a server wait for httpx.
+
+        return Client(self.url, self.server().token, via="cli")
+
+    def running(self, given: str) -> "Target":
+        """There, whatever is given."""
+        return self
+
+    def startable(self, given: str) -> tuple[str, None]:
+        """A workflow by its name, or by the file and variable that it stands in here too."""
+        name = load(given).workflow.name if _is_file(given) else given
+        self._offer(name)
+        return name, None
+
+    def input_of(self, workflow: Workflow | str) -> WorkflowInput:
+        """What a workflow takes as its input, as the server describes it."""
+        name = workflow if isinstance(workflow, str) else workflow.name
+        return WorkflowInput(name, self._offer(name).input_schema)
+
+    def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
+        """Nothing here, but the server must have the workflow."""
+        self.phases(info, file)
+        return []
+
+    def phases(self, info: SessionInfo, file: str | None) -> Sequence[PhaseInfo]:
+        """The phases as the server describes them."""
+        if file is not None:
+            raise ValidationError(
+                "--file says where a workflow is on this machine; a server has its own. "
+                "Leave it out.",
+                field="file",
+            )
+        return self._offer(info.workflow).phases
+
+    def _options(self) -> list[str]:
+        return ["--server", self.url]
+
+    def database_command(self, *words: str) -> str:
+        """The command alone."""
+        return shlex.join([program(), *words])
+
+    def _offer(self, name: str) -> WorkflowInfo:
+        offered = self.ask(lambda client: client.workflows())
+        for one in offered:
+            if one.name == name:
+                return one
+        names = ", ".join(one.name for one in offered) or "none"
+        raise WorkflowNotFound(
+            f"{self.url} has no workflow {name!r} (it has: {names}). "
+            "Start the server with its file: callboard serve FILE",
+            workflow=name,
+        )
+
+
+Target = Database | ServerTarget
+
+
+class ChosenTarget(NamedTuple):
+    """Where a command works, and what to say if the person could not know it."""
+
+    target: Target
+    note: str | None = None
+
+
+def choose(given: Invocation) -> ChosenTarget:
+    """Where a command works.
+
+    What was typed, else the environment, else the only server of this user that is running, else
+    the default database.
+    """
+    if given.server and not given.db_was_typed:
+        return ChosenTarget(ServerTarget(checked(given.server)))
+    if given.db:
+        return ChosenTarget(Database(given.db))
+    return _found()
+
+
+def _found() -> ChosenTarget:
+    databases = {one.database: one.url for one in listed_servers()}
+    if not databases or default_path().resolve() in databases:
+        return ChosenTarget(Database())
+    if len(databases) > 1:
+        servers = ", ".join(sorted(str(url) for url in databases.values()))
+        return ChosenTarget(
+            Database(),
+            f"Using the default database. Several servers are running ({servers}); "
+            "choose one with --server.",
+        )
+    ((path, url),) = databases.items()
+    return ChosenTarget(Database(str(path)), f"Using the server at {url} (database {path}).")
+
+
+def _is_file(given: str) -> bool:
+    """Whether a file is meant; a workflow's name says nothing of one."""
+    file = given.rpartition(":")[0] or given
+    return file.endswith(".py") or "/" in file or Path(given).is_file() or Path(file).is_file()

@@ -1,0 +1,68 @@
+"""Locks on files. The kernel frees a lock when its holder dies, so death needs no timeout.
+
+A lock belongs to an open file: closing the descriptor frees it.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Generator
+
+from callboard.disk.private import open_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def try_lock(opened: int, *, shared: bool = False) -> bool:
+    """Lock an open file unless another process holds it; returns whether that worked."""
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(opened, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(opened: int) -> None:
+    """Free the lock of a file that stays open."""
+    fcntl.flock(opened, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def locked(file: "Path", *, shared: bool = False) -> Generator[None]:
+    """Hold the lock of a file, which is created if need be; waits for its turn.
+
+    shared: several may hold it at once, but not together with one who holds it alone.
+    """
+    opened = open_private(file)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def hold(file: "Path", content: bytes = b"") -> int:
+    """Create a file that is locked until the descriptor that is returned is closed."""
+    # It is locked before it gets its name: no one may find it free for a moment.
+    nameless = file.with_suffix(".new")
+    lock = open_private(nameless, os.O_EXCL)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.write(lock, content)
+    nameless.rename(file)
+    return lock
+
+
+def is_held(file: "Path", *, shared: bool = False) -> bool:
+    """Whether a process holds the lock of a file; FileNotFoundError if there is no such file.
+
+    shared: whether its holders share it.
+    """
+    probe = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        # Probing for a lock of one is shared: two who probe at once do not see each other.
+        return not try_lock(probe, shared=not shared)
+    finally:
+        os.close(probe)

@@ -1,0 +1,319 @@
+"""JSON Patch (RFC 6902): apply patches to a document, and find those between two documents.
+
+Documents are values: `apply` copies the containers along each path and shares all others with
+the document that it was given, so neither may be changed in place afterwards.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import Final
+
+import orjson
+
+from callboard.drafts import pointer
+from callboard.errors import EditInvalid
+from callboard.events.envelope import Json
+from callboard.events.json_values import is_list, is_mapping, is_object
+from callboard.events.payloads.workflow import PatchOperation
+
+Patch = PatchOperation
+"""One operation: `op`, `path`, and `value` or `from` where the operation has one."""
+
+Container = dict[str, Json] | list[Json]
+
+_MANY: Final = 8
+_OVERHEAD: Final = 32
+
+
+def apply(
+    document: Json, patches: Iterable[Mapping[str, Json]], *, most: int | None = None
+) -> Json:
+    """Return the document after the patches; EditInvalid when one of them cannot be applied.
+
+    All or nothing, and the cheaper the more patches one call has: a container is copied at
+    most once in a call, however many of them change it.
+
+    most: how much may be copied, for patches that others wrote: members of containers, and
+        bytes of what `copy` repeats. A few copies of copies would fill any memory.
+    """
+    editor = _Editor(document, most)
+    for index, patch in enumerate(patches):
+        try:
+            editor.perform(patch)
+        except ValueError as wrong:
+            raise _invalid(index, patch, wrong) from None
+    return editor.document
+
+
+def diff(before: Json, after: Json, *, ordered: bool = False) -> list[Patch]:
+    """Find patches that turn one document into another, strict about types.
+
+    `true`, `1` and `1.0` are three different values. Keys of an object have no order, unless
+    `ordered` asks that applying the patches gives them that of `after`.
+    """
+    patches: list[Patch] = []
+    compare(before, after, "", patches, ordered=ordered)
+    return patches
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are written alike as JSON, the order of keys aside."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(map(same, one, other))
+    # 0.0 and -0.0 are equal, but not written alike.
+    return one == other and bool(one or repr(one) == repr(other))
+
+
+def compare(
+    before: Json, after: Json, path: str, patches: list[Patch], *, ordered: bool = True
+) -> None:
+    """Append the patches that turn what is at `path` from `before` into `after`."""
+    if before is after:
+        return
+    mark = len(patches)
+    if is_object(before) and is_object(after):
+        _compare_objects(before, after, path, patches, ordered)
+    elif is_list(before) and is_list(after):
+        _compare_lists(before, after, path, patches, ordered)
+    else:
+        if not same(before, after):
+            patches.append({"op": "replace", "path": path, "value": after})
+        return
+    if worth_lightening(len(patches) - mark, len(after)):
+        lighten(patches, mark, path, after)
+
+
+def worth_lightening(patches: int, length: int) -> bool:
+    """Whether so many patches may weigh more than a container of this length.
+
+    With fewer, finding that out would cost more than they do.
+    """
+    return patches > max(_MANY, length // _MANY)
+
+
+def lighten(patches: list[Patch], mark: int, path: str, after: Json) -> None:
+    """Replace all of `path` at once, where its patches since `mark` would weigh more.
+
+    Never the whole document: its readers want to know what has changed in it.
+    """
+    data = orjson.dumps(after)
+    if path and _weight(patches[mark:]) > len(data):
+        patches[mark:] = [{"op": "replace", "path": path, "value": orjson.loads(data)}]
+
+
+def _weight(patches: list[Patch]) -> int:
+    values = [patch.get("value") for patch in patches]
+    return len(orjson.dumps(values)) + sum(len(patch["path"]) + _OVERHEAD for patch in patches)
+
+
+def staying(before: Iterable[str], after: Iterable[str]) -> set[str]:
+    """The keys that can stay where they are, for `after` to be the order of the result.
+
+    Adding puts a key last, so what stays must come first, and in its old order.
+    """
+    # `in` takes from the iterator until it finds the key, which is then not behind an earlier one.
+    old = iter(before)
+    return set(takewhile(lambda key: key in old, after))
+
+
+def _compare_objects(
+    before: dict[str, Json], after: dict[str, Json], path: str, patches: list[Patch], ordered: bool
+) -> None:
+    kept = staying(before, after) if ordered else before.keys() & after.keys()
+    gone = [key for key in before if key not in kept]
+    patches.extend({"op": "remove", "path": pointer.join(path, key)} for key in gone)
+    for key, value in after.items():
+        place = pointer.join(path, key)
+        if key in kept:
+            compare(before[key], value, place, patches, ordered=ordered)
+        else:
+            patches.append({"op": "add", "path": place, "value": value})
+
+
+def _compare_lists(
+    before: list[Json], after: list[Json], path: str, patches: list[Patch], ordered: bool
+) -> None:
+    start = _common(zip(before, after, strict=False))
+    rest = min(len(before), len(after)) - start
+    end = min(rest, _common(zip(reversed(before), reversed(after), strict=False)))
+    for index in range(start, start + rest - end):
+        compare(before[index], after[index], f"{path}/{index}", patches, ordered=ordered)
+    patches.extend(removals(path, len(after) - end, len(before) - end))
+    patches.extend(additions(path, len(before) - end, after[len(before) - end : len(after) - end]))
+
+
+def removals(path: str, start: int, stop: int) -> Iterator[Patch]:
+    """Take a stretch out of a list, from its back, so that each index holds when its turn comes."""
+    return ({"op": "remove", "path": f"{path}/{i}"} for i in range(stop - 1, start - 1, -1))
+
+
+def additions(path: str, start: int, values: Iterable[Json]) -> Iterator[Patch]:
+    """Put values into a list, one after the other."""
+    places = enumerate(values, start)
+    return ({"op": "add", "path": f"{path}/{i}", "value": value} for i, value in places)
+
+
+def _common(pairs: Iterator[tuple[Json, Json]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: same(*pair), pairs))
+
+
+class _Editor:
+    """A document under change, and which of its containers are already copies."""
+
+    def __init__(self, document: Json, most: int | None) -> None:
+        self.document = document
+        self._left = most
+        # Holds the copies too, so that no id is given to another container meanwhile.
+        self._copies: dict[int, Container] = {}
+
+    def perform(self, patch: object) -> None:
+        """Apply one operation; ValueError says what is wrong with it."""
+        if not is_mapping(patch):
+            raise ValueError("an operation is an object with op and path")
+        name = _member(patch, "op")
+        perform = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if perform is None:
+            raise ValueError(f"op is one of {', '.join(_OPERATIONS)}")
+        perform(self, patch, pointer.split(_member(patch, "path")))
+
+    def add(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value where nothing was, or into a list, or in place of a member."""
+        self._put(keys, _member(patch, "value"))
+
+    def remove(self, _patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Take a value out."""
+        self._take(keys)
+
+    def replace(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value in place of another."""
+        value = _member(patch, "value")
+        if not keys:
+            self.document = value
+            return
+        holder = self._holder(keys)
+        pointer.member(holder, keys[-1])
+        _replace(holder, keys[-1], value)
+
+    def move(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Take a value out and put it elsewhere."""
+        source = pointer.split(_member(patch, "from"))
+        if source == keys:
+            pointer.find(self.document, source)
+        elif keys[: len(source)] == source:
+            raise ValueError("nothing can be moved into itself")
+        else:
+            self._put(keys, self._take(source))
+
+    def copy(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Put a value at a second place too."""
+        value = pointer.find(self.document, pointer.split(_member(patch, "from")))
+        if self._left is not None:
+            self._spend(len(orjson.dumps(value)))
+        # From here on two places may share containers, so none is a copy of its own any more.
+        self._copies.clear()
+        self._put(keys, value)
+
+    def test(self, patch: Mapping[str, Json], keys: list[str]) -> None:
+        """Insist on a value; numbers are compared as numbers, as the RFC wants."""
+        if not _equal(pointer.find(self.document, keys), _member(patch, "value")):
+            raise ValueError("the value there is another")
+
+    def _put(self, keys: list[str], value: Json) -> None:
+        if not keys:
+            self.document = value
+            return
+        holder, key = self._holder(keys), keys[-1]
+        if isinstance(holder, list):
+            holder.insert(len(holder) if key == "-" else pointer.index(key, len(holder)), value)
+        else:
+            holder[key] = value
+
+    def _take(self, keys: list[str]) -> Json:
+        if not keys:
+            raise ValueError("the whole document cannot be taken away")
+        holder, key = self._holder(keys), keys[-1]
+        taken = pointer.member(holder, key)
+        if isinstance(holder, list):
+            del holder[int(key)]
+        else:
+            del holder[key]
+        return taken
+
+    def _holder(self, keys: list[str]) -> Container:
+        """Copy the containers on the way, and return the one that has the last key."""
+        holder = self.document = self._own(self.document)
+        for key in keys[:-1]:
+            member = pointer.member(holder, key)
+            child = self._own(member)
+            if child is not member:
+                _replace(holder, key, child)
+            holder = child
+        return holder
+
+    def _own(self, container: Json) -> Container:
+        known = self._copies.get(id(container))
+        if known is not None:
+            return known
+        if not (is_list(container) or is_object(container)):
+            raise ValueError(pointer.leads_nowhere(container))
+        self._spend(len(container))
+        copy = container.copy()
+        self._copies[id(copy)] = copy
+        return copy
+
+    def _spend(self, size: int) -> None:
+        if self._left is None:
+            return
+        self._left -= size
+        if self._left < 0:
+            raise ValueError("the operations copy too much; use fewer, or smaller values")
+
+
+_OPERATIONS: Final[dict[str, Callable[[_Editor, Mapping[str, Json], list[str]], None]]] = {
+    "add": _Editor.add,
+    "remove": _Editor.remove,
+    "replace": _Editor.replace,
+    "move": _Editor.move,
+    "copy": _Editor.copy,
+    "test": _Editor.test,
+}
+
+
+def _member(patch: Mapping[str, Json], name: str) -> Json:
+    if name not in patch:
+        raise ValueError(f"{name} is missing")
+    return patch[name]
+
+
+def _replace(holder: Container, key: str, value: Json) -> None:
+    """Put a value in place of an existing one."""
+    if isinstance(holder, list):
+        holder[int(key)] = value
+    else:
+        holder[key] = value
+
+
+def _equal(one: Json, other: Json) -> bool:
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
+
+
+def _invalid(index: int, patch: object, reason: ValueError) -> EditInvalid:
+    given: tuple[Json, Json] = (None, None)
+    if is_mapping(patch):
+        given = patch.get("op"), patch.get("path")
+    operation, path = given
+    return EditInvalid(
+        f"Operation {index} ({operation} {path!r}) cannot be applied: {reason}.",
+        index=index,
+        path=path,
+    )

@@ -1,0 +1,176 @@
+"""The state as a whole: the one kind of value whose JSON has a name that Python's has not.
+
+`human_response` is the engine's field. It is `humanResponse` on the wire, and so are the names
+inside it; every other name is the user's, and stays.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import orjson
+
+from callboard.drafts import pointer
+from callboard.drafts.coding import Codec
+from callboard.drafts.dicts import Keyed
+from callboard.drafts.kind import Home, Kind
+from callboard.drafts.kinds import UNTYPED
+from callboard.drafts.model import HumanResponse
+from callboard.drafts.objects import ObjectOf
+from callboard.drafts.plain import text
+from callboard.drafts.records import RecordKind
+from callboard.errors import StateInvalid
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, is_mapping, is_object
+
+FIELD: Final = "human_response"
+WIRE_KEY: Final = "humanResponse"
+ENGINE_FIELDS: Final = (FIELD, "approved")
+
+
+def outward(answer: Json) -> Json:
+    """Write an answer with the names of the wire, without what says nothing."""
+    if not is_object(answer):
+        return answer
+    renamed = {"timedOut" if key == "timed_out" else key: part for key, part in answer.items()}
+    empty = {"timedOut": False, "outcome": None, "message": None}
+    return {key: part for key, part in renamed.items() if part is not empty.get(key, ...)}
+
+
+def inward(answer: Json) -> Json:
+    """Undo `outward`."""
+    if not is_object(answer):
+        return answer
+    return {"timed_out" if key == "timedOut" else key: part for key, part in answer.items()}
+
+
+class AnswerField(Kind):
+    """The engine's field."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+
+    def parts(self) -> Iterable[Kind]:
+        """What the state declares for it."""
+        return (self._kind,)
+
+    def draft(self, value: object, home: Home) -> object:
+        """Copy it: it is small."""
+        return home.scope.copied(value)
+
+    def accept(self, value: object, path: str) -> object:
+        """Check it, and make of a HumanResponse what the state declares."""
+        return self._kind.accept(_members(value), path)
+
+    def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
+        """Write it with the names of the wire."""
+        wire = outward(self._kind.renew(_members(value), path, inside=False)[1])
+        return self.load(wire, path), wire
+
+    def wire(self, value: object) -> Json:
+        """Write it with the names of the wire."""
+        return outward(self._kind.wire(value))
+
+    def load(self, wire: Json, path: str) -> object:
+        """Read it with the names of the wire."""
+        return self._kind.load(inward(wire), path)
+
+
+_UNTYPED_ANSWER: Final = AnswerField(UNTYPED)
+
+
+def _members(value: object) -> object:
+    return value.model_dump() if isinstance(value, HumanResponse) else value
+
+
+class RootCodec(Codec):
+    """Writes and reads a typed state."""
+
+    def dump(self, value: object, path: str = "") -> Json:
+        """Write it with the names of the wire."""
+        return {
+            _wire_key(name): outward(part) if name == FIELD else part
+            for name, part in _members_of(super().dump(value, path), path).items()
+        }
+
+    def load(self, data: bytes, path: str = "") -> object:
+        """Read it with the names of the wire."""
+        wire = orjson.loads(data)
+        if is_object(wire) and WIRE_KEY in wire:
+            wire[FIELD] = inward(wire.pop(WIRE_KEY))
+            data = orjson.dumps(wire)
+        return super().load(data, path)
+
+
+class RootObject(ObjectOf):
+    """A state that is an object."""
+
+    def wire_key(self, name: str) -> str:
+        """One field has another name on the wire."""
+        return _wire_key(name)
+
+
+class RootDict(Keyed):
+    """A state that is a dict; it begins empty, so that no key is required of it."""
+
+    def __init__(self, kind: Keyed) -> None:
+        self._kind = kind
+
+    def parts(self) -> Iterable[Kind]:
+        """What the annotation says; a TypedDict as a whole is not pydantic's to read."""
+        return self._kind.parts()
+
+    def at(self, key: str, path: str) -> Kind:
+        """The engine's fields, then what the annotation says."""
+        if key == WIRE_KEY:
+            place = pointer.join(path, key)
+            raise StateInvalid(f"{place}: write the key {FIELD!r} instead.", path=place)
+        kind = self._kind
+        if key in ENGINE_FIELDS and not isinstance(kind, RecordKind):
+            return _UNTYPED_ANSWER if key == FIELD else UNTYPED
+        return AnswerField(kind.at(key, path)) if key == FIELD else kind.at(key, path)
+
+    def wire_key(self, key: str) -> str:
+        """One key has another name on the wire."""
+        return _wire_key(key)
+
+    def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
+        """Bring each value into its form."""
+        live: dict[str, object] = {}
+        wire: dict[str, Json] = {}
+        for key, part in _members_of(value, path).items():
+            name, place = text(key, path), pointer.join(path, _wire_key(key))
+            live[name], wire[_wire_key(name)] = self.at(name, path).renew(part, place, inside)
+        return live, wire
+
+    def wire(self, value: object) -> Json:
+        """Write each value."""
+        members = _members_of(value, "").items()
+        return {_wire_key(key): self.at(key, "").wire(part) for key, part in members}
+
+    def load(self, wire: Json, path: str) -> object:
+        """Read each value; keys that a TypedDict no longer has are left out."""
+        known = self._kind.fields if isinstance(self._kind, RecordKind) else None
+        members = _members_of(wire, path).items()
+        named = {FIELD if key == WIRE_KEY else key: part for key, part in members}
+        return {
+            key: self.at(key, path).load(part, pointer.join(path, _wire_key(key)))
+            for key, part in named.items()
+            if known is None or key in known
+        }
+
+    def freeze(self, value: object, inside: bool) -> object:
+        """Make read-only what is inside a list."""
+        members = _members_of(value, "").items()
+        return {key: self.at(key, "").freeze(part, inside) for key, part in members}
+
+
+def _wire_key(name: str) -> str:
+    return WIRE_KEY if name == FIELD else name
+
+
+def _members_of(state: object, path: str) -> Object:
+    """What a state holds, by name; StateInvalid for one that is no object."""
+    if not is_mapping(state):
+        what = f"the state is an object, not {state!r:.60}"
+        raise StateInvalid(f"{path or '/'}: {what}.", path=path)
+    return state

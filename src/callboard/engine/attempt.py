@@ -1,0 +1,309 @@
+"""One attempt at an agent's run: its context's requests turned into events of the session."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Generator, Mapping
+from contextlib import aclosing, contextmanager, nullcontext
+from typing import TYPE_CHECKING, NamedTuple
+
+from callboard.clock import Clock
+from callboard.engine.agent_output import Narrator
+from callboard.engine.context import Context, RunPlace
+from callboard.engine.current_execution import enter
+from callboard.engine.live import LiveSession
+from callboard.engine.phase import Timeout
+from callboard.engine.ports import Agent, Item, Output
+from callboard.engine.scene import Scene
+from callboard.engine.tasks import ask, close
+from callboard.errors import (
+    AgentError,
+    AgentTimedOut,
+    OwnershipLost,
+    RetryAfter,
+    StoreError,
+    Unwound,
+)
+from callboard.events import names
+from callboard.events.envelope import Json
+from callboard.events.event_name import Entry
+from callboard.events.payloads.agents import Interruption, Narrated
+from callboard.interactions.questions import Rendered, seconds
+from callboard.interactions.records import Interaction
+from callboard.state.session import SessionView
+from callboard.state.visits import Asked
+from callboard.waiting import wait_any
+
+if TYPE_CHECKING:
+    from callboard.events.payloads.people import Asker
+
+
+class Budget:
+    """Counts an attempt's working time down and calls `expire` when it is used up."""
+
+    def __init__(self, seconds: float, clock: Clock, expire: Callable[[], object]) -> None:
+        self.expired = False
+        self.limit = seconds
+        self._left = seconds
+        self._clock = clock
+        self._expire = expire
+        self._waiting = 0
+        self._working = asyncio.Event()
+        self._working.set()
+        self._stopped = asyncio.Event()
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Stop counting for as long as a person is being waited for."""
+        self._waiting += 1
+        self._working.clear()
+        self._stopped.set()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._stopped.clear()
+                self._working.set()
+
+    async def watch(self) -> None:
+        """Run beside the attempt, until it is cancelled or the budget is used up."""
+        while self._left > 0:
+            await self._working.wait()
+            begun = self._clock.monotonic()
+            await wait_any(self._clock.sleep(self._left), self._stopped.wait())
+            self._left -= self._clock.monotonic() - begun
+        self.expired = True
+        self._expire()
+
+
+class Done(NamedTuple):
+    """The agent came to its end."""
+
+    output: object
+    duration_ms: int
+    usage: Mapping[str, Json] | None
+
+
+class Broke(NamedTuple):
+    """The agent failed."""
+
+    error: Exception
+
+
+class Interrupted(NamedTuple):
+    """The agent was taken off, or wants to be started again later."""
+
+    reason: Interruption
+    later: RetryAfter | None = None
+
+
+Outcome = Done | Broke | Interrupted
+
+
+class RunDesk:
+    """Runs one attempt, and is what its context talks to."""
+
+    def __init__(
+        self,
+        live: LiveSession,
+        agent: Agent,
+        place: RunPlace,
+        waiting: "dict[str, RunDesk]",
+        waits: Callable[[], None],
+    ) -> None:
+        """Make a desk; it does nothing yet.
+
+        Args:
+            live: the session.
+            agent: what does the work.
+            place: which run it is.
+            waiting: where desks are, by their run, while their agents wait for a person: who has
+                waited longest first.
+            waits: called whenever the agent begins to wait for an answer.
+        """
+        self.place = place
+        self.waiting_for: set[str] = set()
+        self.waiting_since: float | None = None
+        self.stopping: Interruption | None = None
+        self._live = live
+        self._agent = agent
+        self._waiting = waiting
+        self._waits = waits
+        self._narrator = Narrator(self._narrated, self._write, live.clock)
+        self._asked: defaultdict[tuple[object, ...], int] = defaultdict(int)
+        self._budget: Budget | None = None
+
+    async def work(self, timeout: Timeout) -> Outcome:
+        """Run the agent to whatever end it comes to."""
+        begun = self._live.clock.monotonic()
+        watching: asyncio.Task[None] | None = None
+        try:
+            limit = timeout(self._live.state.read()) if callable(timeout) else timeout
+            watching = None if limit is None else self._set_budget(seconds(limit))
+            output = await self._consume()
+            took = round((self._live.clock.monotonic() - begun) * 1000)
+            return Done(self._agent.output.dump(output.value), took, output.usage)
+        except Unwound:
+            return Interrupted(self.stopping or "waiting")
+        except asyncio.CancelledError:
+            return self._cancelled()
+        except RetryAfter as later:
+            return Interrupted("postponed", later)
+        except (OwnershipLost, StoreError):
+            # Not the agent's failure: whoever drives the session has to hear of it.
+            raise
+        except Exception as error:
+            return Broke(error)
+        finally:
+            if watching is not None:
+                watching.cancel()
+
+    def _set_budget(self, limit: float) -> asyncio.Task[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._budget = Budget(limit, self._live.clock, task.cancel)
+        return asyncio.create_task(self._budget.watch())
+
+    def _cancelled(self) -> Outcome:
+        if self._budget is not None and self._budget.expired:
+            return Broke(
+                AgentTimedOut(
+                    f"Agent {self._agent.name!r} worked for more than {self._budget.limit:g} s.",
+                    agent=self._agent.name,
+                )
+            )
+        if self.stopping is not None:
+            return Interrupted(self.stopping)
+        task = asyncio.current_task()
+        if task is not None and not task.cancelling():
+            # Nobody cancelled it: it waited for something of its own that was cancelled.
+            return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled from within."))
+        raise asyncio.CancelledError
+
+    async def _consume(self) -> Output:
+        execution = enter(self.place.session_id)
+        state = self._live.state.read()
+        try:
+            async with aclosing(self._agent.stream(state, Context(self))) as stream:
+                async for item in stream:
+                    if isinstance(item, Output):
+                        await execution.recorded()
+                        return item
+                    await self._narrator.tell(item)
+        finally:
+            await self._narrator.close()
+        raise AgentError(f"Agent {self._agent.name!r} ended without an output.")
+
+    async def ask(self, question: Rendered, key: str | None) -> Asked:
+        """Put the question, or find it again after a restart, and wait for its end."""
+        same = _identity(question, key)
+        self._asked[same] += 1
+        nth = self._asked[same]
+        found: list[str] = []
+
+        def build(scene: Scene) -> None:
+            if scene.batch.view.ended:
+                raise Unwound
+            known = _same_question(scene.batch.view, self.place.run, same, nth)
+            found[:] = [known.id if known else self._put(scene, question, key, nth)]
+
+        await self._narrator.flush()
+        await self._live.commit(build)
+        return await self._wait(found[0])
+
+    async def found(self, asked: Asked) -> Interaction:
+        """All that is known of a question: more than the fold keeps of it."""
+        return await self._live.question(asked.id)
+
+    async def take_back(self, key: str) -> None:
+        """Close the question of this key, if it is still open."""
+
+        def build(scene: Scene) -> None:
+            for asked in scene.batch.view.open.pending_of(self.place.run):
+                if asked.key == key:
+                    reason = "the agent took it back"
+                    close(scene.batch, names.INPUT_CANCELLED({"id": asked.id, "reason": reason}))
+
+        await self._live.commit(build)
+
+    def _put(self, scene: Scene, question: Rendered, key: str | None, nth: int) -> str:
+        place = self.place
+        asker: Asker = {"phase": place.phase, "run": place.run, "attempt": place.attempt}
+        if key:
+            asker["key"] = key
+        if nth > 1:
+            asker["nth"] = nth
+        return ask(scene.batch, question, asker)
+
+    async def _wait(self, question: str) -> Asked:
+        self.waiting_for.add(question)
+        if self.waiting_since is None:
+            self.waiting_since = self._live.clock.monotonic()
+            self._waiting[self.place.run] = self
+        # A question that was found again is no event which could tell the driver.
+        self._waits()
+        try:
+            with self._budget.waiting() if self._budget else nullcontext():
+                return await self._live.answer_to(question)
+        finally:
+            self.waiting_for.discard(question)
+            if not self.waiting_for:
+                self.waiting_since = None
+                self._waiting.pop(self.place.run, None)
+
+    async def narrate(self, item: Item) -> None:
+        """Record what the agent says or does."""
+        await self._narrator.tell(item)
+
+    async def emit(self, name: str, data: object) -> None:
+        """Record an event of the agent's own."""
+        await self._narrator.flush()
+        await self._write(names.EMITTED({**self._narrated, "name": name, "data": data}))
+
+    def recorded(self, key: str) -> tuple[bool, object]:
+        """Whether an effect was recorded, and what it gave."""
+        visit = self._live.view.visit
+        run = visit.runs.get(self.place.run) if visit else None
+        return (True, run.once[key]) if run and key in run.once else (False, None)
+
+    async def record(self, key: str, value: object) -> None:
+        """Record what an effect gave."""
+        run, attempt = self.place.run, self.place.attempt
+        done = names.ONCE_COMPLETED({"run": run, "attempt": attempt, "key": key, "value": value})
+        await self._live.commit(lambda scene: _add(scene, done))
+
+    async def still_ours(self) -> None:
+        """Raise OwnershipLost when another process has taken over."""
+        log = self._live.log
+        lease = await log.lease(self.place.session_id)
+        if lease is None or (lease.owner, lease.epoch) != (log.owner, self._live.epoch):
+            raise OwnershipLost(session=self.place.session_id)
+
+    @property
+    def _narrated(self) -> Narrated:
+        place = self.place
+        return {"agent": self._agent.name, "run": place.run, "attempt": place.attempt}
+
+    async def _write(self, said: Entry) -> None:
+        await self._live.commit(lambda scene: _add(scene, said), narration=True)
+
+
+def _add(scene: Scene, new: Entry) -> None:
+    # Whatever an agent still says after the end of its session is dropped.
+    if not scene.batch.view.ended:
+        scene.batch.add(new)
+
+
+def _identity(question: Rendered | Asked, key: str | None) -> tuple[object, ...]:
+    """What tells a question from the others of its run: never the order of calls."""
+    return (key,) if key else (question.type, question.prompt, tuple(question.options or ()))
+
+
+def _same_question(view: SessionView, run: str, same: tuple[object, ...], nth: int) -> Asked | None:
+    """The question put before under the same identity."""
+    for asked in view.open.by_run.get(run, {}).values():
+        # One that was taken away is put again; one that somebody left has come to an end.
+        is_gone = asked.status == "cancelled" and asked.outcome is None
+        if asked.nth == nth and not is_gone and _identity(asked, asked.key) == same:
+            return asked
+    return None

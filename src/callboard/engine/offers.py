@@ -1,0 +1,72 @@
+"""Workflows as a board describes them to those who do not have their code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
+
+from callboard.engine.workflow import Workflow
+from callboard.events.envelope import Json
+from callboard.events.shapes import Key, Shape, sent
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseInfo(Shape):
+    """A phase of a workflow."""
+
+    name: str
+    agent: str | None = None
+    human: bool = False
+    terminal: bool = False
+    leads_to: tuple[str, ...] | None = None
+    """Where it can lead; None when a function decides and nobody has said where to."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeInfo(Shape):
+    """A way from one phase to another, and whether it is taken always or sometimes."""
+
+    source: Annotated[str, Key("from")]
+    target: Annotated[str, Key("to")]
+    taken: Literal["always", "sometimes"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowInfo(Shape):
+    """A workflow that a server runs."""
+
+    name: Annotated[str, Key("id")]
+    version: str | None
+    input_schema: Mapping[str, Json] | None
+    phases: tuple[PhaseInfo, ...]
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Self:
+        """A workflow, described."""
+        phases = tuple(
+            PhaseInfo(
+                step.name,
+                step.agent.name if step.agent else None,
+                step.human is not None,
+                step.phase.terminal,
+                step.leads_to,
+            )
+            for step in workflow.steps.values()
+        )
+        return cls(workflow.name, workflow.version, workflow.input_schema, phases)
+
+    @sent
+    def edges(self) -> list[EdgeInfo]:
+        """The ways between its phases. One that may lead anywhere has a way to each of them."""
+        names = tuple(phase.name for phase in self.phases)
+        return [
+            EdgeInfo(phase.name, target, "always" if phase.leads_to == (target,) else "sometimes")
+            for phase in self.phases
+            for target in (names if phase.leads_to is None else phase.leads_to)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Workflows(Shape):
+    """The workflows that a server runs."""
+
+    workflows: list[WorkflowInfo]

@@ -1,0 +1,70 @@
+"""An event's name that knows its payload, so that the type checker can tell one by the other."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+
+from callboard.events.envelope import Event, Json
+
+P = TypeVar("P", bound=Mapping[str, object])
+R = TypeVar("R")
+Rest = ParamSpec("Rest")
+
+
+class Entry(NamedTuple):
+    """An event that is about to be written, as name and payload."""
+
+    name: str
+    payload: Mapping[str, Json]
+
+
+class EventName(str, Generic[P]):
+    """The name of an event: a string like any other, and beside it the type of the payload.
+
+    Calling it makes an entry for the log: `names.HELD({"reason": "…"})`.
+    """
+
+    payload: type[P]
+    _plain: str
+
+    def __new__(cls, name: str, payload: type[P]) -> "EventName[P]":
+        """Name an event and say what it carries."""
+        made = super().__new__(cls, name)
+        made.payload = payload
+        made._plain = str(name)
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Copies are plain strings: what is stored and sent knows no types."""
+        return str, (self._plain,)
+
+    def __call__(self, payload: P) -> Entry:
+        """An event to write, checked to carry what its name promises."""
+        return Entry(self._plain, payload)
+
+    def of(self, event: Event | Entry) -> P | None:
+        """The payload of an event that has this name, else None."""
+        # The one place where a stored payload gets its type: the log holds what was let in above.
+        return cast("P", event.payload) if event.name == self else None
+
+    def read(self, event: Event | Entry) -> P:
+        """The payload of an event that is known to have this name."""
+        return cast("P", event.payload)
+
+    def among(self, events: Iterable[Event]) -> Iterator[P]:
+        """The payloads of those events that have this name."""
+        return (payload for event in events if (payload := self.of(event)) is not None)
+
+    def to(
+        self, handler: Callable[Concatenate[P, Rest], R]
+    ) -> tuple[str, Callable[Concatenate[Any, Rest], R]]:
+        """An item of a table of handlers, checked to take this payload."""
+        return str(self), handler
+
+
+def payload_types(module: object) -> dict[str, type[Mapping[str, object]]]:
+    """The event names that a module defines, in their order, each with its payload's type."""
+    found = cast(
+        "list[EventName[Mapping[str, object]]]",
+        [n for n in vars(module).values() if type(n) is EventName],
+    )
+    return {str(name): name.payload for name in found}

@@ -1,0 +1,1 @@
+"""What was decided in a conversation, where the agent submitted no decision."""

@@ -1,0 +1,194 @@
+"""Tools with which any agent calls a person: it asks, gets an id, and fetches the answer.
+
+An answer may take a day, and a client waits a minute. So every call is bounded, and the id that it
+gives holds for ever: over timeouts, restarts of the client, and of the server. A client gets
+answers only to what it asked itself.
+"""
+
+import hmac
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from callboard.board.protocol import Questions
+from callboard.clock import Clock
+from callboard.errors import InteractionNotFound
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
+from callboard.harness.protocol import Failed, Tool
+from callboard.interactions.configs import LONGEST_TIMEOUT_MS
+from callboard.interactions.outcomes import FORMS
+from callboard.interactions.records import Interaction
+
+LONGEST_WAIT: Final = 50
+"""Seconds. Clients give up on a call after a minute."""
+
+ABOUT: Final = (
+    "Ask the person who runs you. Every question has an id; if there is no answer yet, go on with "
+    "what does not depend on it, and fetch the answer later with check_answer and that id."
+)
+
+_OWNER: Final = "askedBy"
+_LOOK_AGAIN: Final = 0.5
+
+
+def owner(key: bytes, client: str, folder: Path) -> str:
+    """What stands for a client in its questions: the same at its next start, and no secret."""
+    words = f"{client}\0{folder}".encode()
+    return hmac.digest(key, words, "sha256").hex()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonTools:
+    """The tools of one client. cwd: where it works, for sessions that it asks for."""
+
+    questions: Questions
+    clock: Clock
+    owner: str
+    cwd: Path
+
+    def tools(self) -> list[Tool]:
+        """All of them."""
+        return [
+            _tool("ask_human", _ASK, _ASK_FIELDS, self.ask_human),
+            _tool("request_approval", _APPROVAL, _PROMPT, self.request_approval),
+            _tool("request_interactive", _SESSION, _SESSION_FIELDS, self.request_interactive),
+            _tool("check_answer", _CHECK, {"id": _TEXT}, self.check_answer),
+        ]
+
+    async def ask_human(self, given: Object) -> dict[str, Json]:
+        """A question with options, or with any text for an answer."""
+        options = given.get("options")
+        type = "choice" if options else "input"
+        return await self._ask(given, type, options=options or None)
+
+    async def request_approval(self, given: Object) -> dict[str, Json]:
+        """Yes or no."""
+        return await self._ask(given, "approval")
+
+    async def request_interactive(self, given: Object) -> dict[str, Json]:
+        """A session of a person and an agent."""
+        outcome = given.get("outcome", "freeform")
+        if outcome not in FORMS:
+            raise Failed(f"outcome must be one of {', '.join(FORMS)}.")
+        schema = {"type": outcome, "options": given.get("options")}
+        schema |= {"jsonSchema": given.get("json_schema")}
+        config: dict[str, Json] = {
+            "outcomeSchema": {key: value for key, value in schema.items() if value is not None},
+            "cwd": str(self.cwd),
+        }
+        named = {"systemPrompt": "system_prompt", "context": "context", "model": "model"}
+        config |= {key: given[name] for key, name in named.items() if given.get(name) is not None}
+        if given.get("timeout_seconds") is not None:
+            config["timeout"] = _millis(given["timeout_seconds"], "timeout_seconds")
+        return await self._ask(given, "interactive_session", config=config)
+
+    async def check_answer(self, given: Object) -> dict[str, Json]:
+        """The answer to a question of this client's, waited for as long as it says."""
+        id = given.get("id")
+        if not isinstance(id, str):
+            raise Failed("id must be the id of a question that you asked.")
+        try:
+            found = await self.questions.get(id)
+        except InteractionNotFound:
+            found = None
+        # Whether there is such a question of somebody else is not told either.
+        if found is None or as_object(found.config).get(_OWNER) != self.owner:
+            raise Failed(f"You have asked no question with the id {id!r}.")
+        return await self._answer(found, _wait(given))
+
+    async def _ask(
+        self,
+        given: Object,
+        type: str,
+        *,
+        options: Json = None,
+        config: Object | None = None,
+    ) -> dict[str, Json]:
+        wait = _wait(given)
+        asked = await self.questions.ask(
+            type=type,
+            # The board checks both, and says what is wrong.
+            prompt=cast("str", given.get("prompt", "")),
+            options=cast("list[str] | None", options),
+            config={**(config or {}), _OWNER: self.owner},
+        )
+        return await self._answer(asked, wait)
+
+    async def _answer(self, asked: Interaction, wait: float) -> dict[str, Json]:
+        until = self.clock.monotonic() + wait
+        while asked.status == "pending" and (left := until - self.clock.monotonic()) > 0:
+            await self.clock.sleep(min(_LOOK_AGAIN, left))
+            asked = await self.questions.get(asked.id)
+        told: dict[str, Json] = {"id": asked.id, "status": asked.status, "response": asked.response}
+        if asked.status == "pending":
+            told["message"] = "No answer yet. Fetch it later: check_answer with this id."
+        return told
+
+
+def _wait(given: Object) -> float:
+    wait = _number(given.get("wait_seconds", 0), "wait_seconds")
+    return min(max(wait, 0), LONGEST_WAIT)
+
+
+def _number(value: Json, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise Failed(f"{name} must be a number.")
+    return value
+
+
+def _millis(value: Json, name: str) -> int:
+    seconds = _number(value, name)
+    if not 0 < seconds <= LONGEST_TIMEOUT_MS / 1000:
+        raise Failed(f"{name} must be more than 0, and at most a year.")
+    return max(1, round(seconds * 1000))
+
+
+# ---------------------------------------------------------------------- what the model reads
+
+_ASK: Final = "Ask the person a question: with options to choose from, or for an answer in words."
+_APPROVAL: Final = "Ask the person for a yes or no, before you do something that needs one."
+_SESSION: Final = (
+    "Ask the person to look into something together with an agent of their own, and to decide. "
+    "For decisions that need more than a yes or no. It takes minutes to hours."
+)
+_CHECK: Final = "Fetch the answer to a question that you asked, by its id."
+
+_TEXT: Final = {"type": "string", "minLength": 1}
+_OPTIONS: Final = {"type": "array", "items": _TEXT, "minItems": 1}
+_WAIT: Final = {
+    "type": "number",
+    "minimum": 0,
+    "maximum": LONGEST_WAIT,
+    "description": f"Seconds to wait for the answer, at most {LONGEST_WAIT}. Default: 0.",
+}
+_PROMPT: Final = {"prompt": {**_TEXT, "description": "The question, whole."}}
+_ASK_FIELDS: Final = {
+    **_PROMPT,
+    "options": {**_OPTIONS, "description": "What the person chooses from."},
+}
+_SESSION_FIELDS: Final = {
+    **_PROMPT,
+    "outcome": {"type": "string", "enum": list(FORMS), "description": "Default: freeform."},
+    "options": {**_OPTIONS, "description": "For a selection."},
+    "json_schema": {"type": "object", "description": "For a structured outcome."},
+    "context": {"type": "object", "description": "What the session should know."},
+    "system_prompt": _TEXT,
+    "model": _TEXT,
+    "timeout_seconds": {"type": "number", "exclusiveMinimum": 0},
+}
+
+
+def _tool(
+    name: str, about: str, fields: Object, call: Callable[[Object], Awaitable[dict[str, Json]]]
+) -> Tool:
+    """A tool that waits for an answer. fields: what else it takes; the first is required."""
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": {**fields, "wait_seconds": _WAIT},
+        "required": list(fields)[:1],
+        "additionalProperties": False,
+    }
+    return Tool(name, about, schema, lambda made: call(made.arguments))

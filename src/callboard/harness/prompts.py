@@ -1,0 +1,93 @@
+"""What the agent is told: the question, its context, and how the session is to end."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+
+from callboard.display.lines import one_line, visible
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object
+from callboard.harness.folders import Attempt
+from callboard.harness.outcomes import form_of, options_of
+from callboard.harness.request import Wanted
+from callboard.interactions.outcomes import Form
+
+HEADER: Final = "A decision is needed from the person at this terminal. Help them to make it."
+
+GOES_ON: Final = "This session was cut off, and goes on here: what was said above still holds."
+
+LARGEST_ARGUMENT: Final = 48_000
+"""Bytes. What is larger goes into a file: a system takes no argument over 128 KB."""
+
+_TOOL: Final = "submit_decision"
+_LAST_LINE: Final[Mapping[Form, str]] = {
+    "approval": "state it on a line of its own, APPROVED or REJECTED and nothing else",
+    "selection": "state the option on a line of its own",
+    "structured": 'end with it as one JSON block: ```json\\n{"decision": …}\\n```',
+    "freeform": "tell the person that it cannot be recorded from here",
+}
+
+
+def first_prompt(wanted: Wanted, attempt: Attempt, *, goes_on: bool = False) -> str:
+    """What the session begins with.
+
+    Nothing that others wrote comes first: a prompt that begins with a slash or a `!` would be
+    taken for a command of the client's.
+    """
+    begins = [GOES_ON] if goes_on else []
+    parts = [HEADER, *begins, f"## The question\n\n{_given(wanted.prompt, 'question.md', attempt)}"]
+    if wanted.context is not None:
+        parts.append(f"## Context\n\n{_context(wanted.context, attempt)}")
+    return "\n\n".join(parts)
+
+
+def system_prompt(wanted: Wanted) -> str:
+    """What is appended to the client's own system prompt."""
+    own = [] if wanted.system_prompt is None else [visible(wanted.system_prompt)]
+    return "\n\n".join([*own, _conclusion(wanted.config)])
+
+
+def title(prompt: str, longest: int = 60) -> str:
+    """A session's name."""
+    return "decision: " + one_line(prompt, longest)
+
+
+def _conclusion(config: Object) -> str:
+    form = form_of(config)
+    what = {
+        "approval": "`approved` or `rejected`",
+        "selection": "one of " + ", ".join(f"`{visible(one)}`" for one in options_of(config)),
+        "freeform": "a text in the person's own sense",
+        "structured": "an object that fits the tool's schema",
+    }[form]
+    return (
+        "## How this session ends\n\n"
+        f"The decision is the person's, never yours: {what}. Help them to look into the matter "
+        "as far as they like. When they have decided, and not before, call the tool "
+        f"{_TOOL} with it; the person sees the call and confirms it. A later call replaces an "
+        "earlier one. If the tool says that something does not fit, put that right and call it "
+        "again; if it says that the person has not confirmed it, call it again with the same "
+        "decision. After it has been accepted, tell the person that leaving (/exit) records it. "
+        f"If the tool is not there, {_LAST_LINE[form]}."
+    )
+
+
+def _given(text: str, name: str, attempt: Attempt) -> str:
+    shown = visible(text)
+    if len(shown.encode("utf-8", "replace")) <= LARGEST_ARGUMENT:
+        return shown
+    path = attempt.write(name, shown)
+    return f"It is long, and stands in the file {path}. Read it first.\n\n{shown[:2000]}…"
+
+
+def _context(context: Json, attempt: Attempt) -> str:
+    written = orjson.dumps(context, option=orjson.OPT_INDENT_2)
+    if len(written) <= LARGEST_ARGUMENT:
+        text = visible(written.decode())
+        longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}json\n{text}\n{fence}"
+    path = attempt.write("context.json", written)
+    return f"It is {len(written):,} bytes of JSON, in the file {path}. Read what you need of it."

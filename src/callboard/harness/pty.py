@@ -1,0 +1,199 @@
+"""An agent in a pseudo-terminal that passes everything through, both ways.
+
+A thread carries the bytes, so that neither a slow terminal nor a slow database holds up the other.
+The agent is in a session of its own (`job_control`): what is typed reaches it and nobody else,
+Ctrl-C too, it can be suspended, and when we die the kernel hangs up on it.
+"""
+
+import errno
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from callboard.display.lines import visible
+from callboard.harness.terminal import PersonsTerminal
+from callboard.harness.terminal_modes import TerminalOutput
+
+_PIECE: Final = 65_536
+_LOOK_AGAIN: Final = 0.1
+_LONGEST_END: Final = 2_000
+
+_OPENER: Final = Path(__file__).with_name("job_control.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How an agent ended. code: its exit code; below 0, the signal that ended it."""
+
+    code: int
+    end: str = ""
+    """The last that it wrote, as far as that is text."""
+
+
+class Passthrough:
+    """One agent in one terminal, from its start to its end."""
+
+    def __init__(self, terminal: PersonsTerminal) -> None:
+        self._terminal = terminal
+        self._output = TerminalOutput()
+        self._notice = ""
+        self._shown = ""
+        self._end = b""
+        self._typed = b""
+        self._is_lost = False
+        self._status: int | None = None
+        self._opener = 0
+        self.pid = 0
+
+    def start(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+        """Start it; an OSError when that cannot be done. words: the program by its path."""
+        self._master, slave = os.openpty()
+        told, tells = os.pipe()
+        try:
+            self._terminal.copy_size(self._master)
+            self._terminal.copy_manners(slave)
+            python = [os.path.realpath(sys.executable), "-I", "-S", str(_OPENER), str(tells)]
+            process = subprocess.Popen(
+                [*python, *words],
+                cwd=cwd,
+                env=dict(env),
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                start_new_session=True,
+                pass_fds=[tells],
+            )
+        except OSError:
+            os.close(self._master)
+            raise
+        finally:
+            os.close(slave)
+            os.close(tells)
+        self._opener = process.pid
+        process.returncode = 0  # We wait for it ourselves: it may also stop for a while.
+        with os.fdopen(told, "rb") as telling:
+            self.pid = int(telling.read() or process.pid)
+        os.set_blocking(self._master, False)
+
+    def run(self, on_lost: Callable[[], None]) -> Exit:
+        """Carry everything until it ends. Called in a thread."""
+        self._terminal.begin_raw()
+        try:
+            while self._status is None:
+                self._turn(on_lost)
+                self._look()
+            # What it wrote last; something it started may still hold the other end.
+            while data := _read(self._master):
+                self._pass(data)
+        finally:
+            if self._notice:
+                self._terminal.write(b"\x1b7\x1b[%d;1H\x1b[2K\x1b8" % self._terminal.size[0])
+            self._terminal.write(self._output.undoing())
+            self._terminal.end_raw()
+            os.close(self._master)
+        code = os.waitstatus_to_exitcode(self._status)
+        return Exit(code, self._end.decode("utf-8", "replace"))
+
+    def resize(self) -> None:
+        """The person's terminal has another size."""
+        with suppress(OSError):
+            self._terminal.copy_size(self._master)
+
+    def notify(self, text: str) -> None:
+        """Show a line at the bottom, over what the agent shows there; none when it is empty."""
+        self._notice = visible(text, keep="")  # It may name others, who chose their names.
+
+    def ring(self) -> None:
+        """Make the terminal call for attention."""
+        self._terminal.write(b"\a")
+
+    def send(self, number: signal.Signals, *, to_all: bool = False) -> None:
+        """Send the agent a signal; to all: to what it has started as well."""
+        if self._status is None:
+            with suppress(ProcessLookupError, PermissionError):
+                (os.killpg if to_all else os.kill)(self.pid, number)
+
+    def _turn(self, on_lost: Callable[[], None]) -> None:
+        reading = [self._master, *([] if self._is_lost else [self._terminal.input])]
+        writing = [self._master] if self._typed else []
+        ready, free, _ = select.select(reading, writing, [], _LOOK_AGAIN)
+        if self._terminal.input in ready:
+            self._take(on_lost)
+        if free:
+            self._give()
+        if self._master in ready:
+            self._pass(_read(self._master))
+        self._show_notice()
+
+    def _take(self, on_lost: Callable[[], None]) -> None:
+        typed = _read(self._terminal.input)
+        if typed:
+            self._typed += typed
+        else:
+            self._is_lost = True
+            on_lost()
+
+    def _give(self) -> None:
+        try:
+            self._typed = self._typed[os.write(self._master, self._typed) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._typed = b""
+
+    def _pass(self, data: bytes | None) -> None:
+        if not data:
+            return
+        self._output.feed(data)
+        self._shown = ""  # What the agent writes may be over it.
+        self._end = (self._end + data)[-_LONGEST_END:]
+        if not self._is_lost:
+            self._terminal.write(data)
+
+    def _look(self) -> None:
+        pid, status = os.waitpid(self._opener, os.WNOHANG | os.WUNTRACED)
+        if pid == 0:
+            return
+        if os.WIFSTOPPED(status):
+            self._rest()
+        else:
+            self._status = status
+
+    def _rest(self) -> None:
+        """The agent was suspended by its person: so are we, until somebody lets both go on."""
+        self._terminal.end_raw()
+        # Where no shell waits for us, nobody could let us go on, and the kernel does not stop us.
+        # To this thread: it must not go on before all of us are stopped.
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
+        self._terminal.begin_raw()
+        self.resize()
+        with suppress(ProcessLookupError):
+            os.kill(self._opener, signal.SIGCONT)
+
+    def _show_notice(self) -> None:
+        notice = self._notice
+        if notice != self._shown and not self._is_lost and self._output.can_be_broken:
+            self._shown = notice
+            rows, columns, *_ = self._terminal.size
+            line = notice[: columns - 2].encode()
+            self._terminal.write(b"\x1b7\x1b[%d;1H\x1b[2K\x1b[7m %b \x1b[0m\x1b8" % (rows, line))
+
+
+def _read(file: int) -> bytes | None:
+    """What there is; None when there is nothing, or nothing will come any more."""
+    try:
+        return os.read(file, _PIECE) or None
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.EIO, errno.EBADF):
+            return None
+        raise

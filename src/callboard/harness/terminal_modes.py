@@ -1,0 +1,111 @@
+"""What an agent's output does to a terminal, as far as we have to know it.
+
+Two things: whether something can be written between now and the next byte without tearing a
+sequence apart, and which modes are left on when the agent dies.
+"""
+
+import re
+from typing import Final
+
+_CONTROL: Final = re.compile(
+    rb"\x1b\[\?(?P<modes>[0-9;]+)(?P<set>[hl])"
+    rb"|\x1b\[(?P<keyboard>[><])[0-9;]*u"
+    rb"|\x1b\[>4(?:;(?P<keys>[0-9]+))?m"
+)
+_ESC, _BEL, _CAN, _SUB = 0x1B, 0x07, 0x18, 0x1A
+_CURSOR: Final = b"25"
+_TOGETHER: Final = b"2026"
+"""The mode in which a terminal shows nothing until all of a picture has come."""
+_LONGEST: Final = 64
+
+
+class TerminalOutput:
+    """The bytes that went to a terminal so far."""
+
+    def __init__(self) -> None:
+        self._state = "ground"
+        self._more = 0
+        self._tail = b""
+        self._on: set[bytes] = set()
+        self._hidden = False
+        self._keyboards = 0
+        self._keys = False
+
+    @property
+    def can_be_broken(self) -> bool:
+        """Whether other sequences may be put in here."""
+        return self._state == "ground" and self._more == 0 and _TOGETHER not in self._on
+
+    def feed(self, data: bytes) -> None:
+        """Take note of what is written."""
+        for byte in data:
+            self._step(byte)
+        # A sequence may lie across two pieces.
+        joined = self._tail + data
+        end = 0
+        for found in _CONTROL.finditer(joined):
+            self._note(found)
+            end = found.end()
+        self._tail = joined[max(end, len(joined) - _LONGEST) :]
+
+    def undoing(self) -> bytes:
+        """What puts the terminal back as it was, after an agent that left it as it is."""
+        undone = b"".join(b"\x1b[?%bl" % mode for mode in sorted(self._on))
+        if self._hidden:
+            undone += b"\x1b[?25h"
+        undone += b"\x1b[<u" * self._keyboards
+        if self._keys:
+            undone += b"\x1b[>4m"
+        return undone + (b"\x1b[0m" if undone else b"")
+
+    def _note(self, found: re.Match[bytes]) -> None:
+        if found["modes"] is not None:
+            for mode in found["modes"].split(b";"):
+                self._set(mode, found["set"] == b"h")
+        elif found["keyboard"] is not None:
+            change = 1 if found["keyboard"] == b">" else -1
+            self._keyboards = max(0, self._keyboards + change)
+        else:
+            self._keys = found["keys"] not in (None, b"0")
+
+    def _set(self, mode: bytes, on: bool) -> None:
+        if mode == _CURSOR:
+            self._hidden = not on
+        elif on:
+            self._on.add(mode)
+        else:
+            self._on.discard(mode)
+
+    def _step(self, byte: int) -> None:
+        if byte in (_CAN, _SUB):
+            self._state, self._more = "ground", 0
+        elif byte == _ESC:
+            self._state = "escape"
+        elif self._state == "ground":
+            self._more = _following(byte, self._more)
+        elif self._state == "escape":
+            self._state = _after_escape(byte)
+        elif (self._state == "sequence" and 0x40 <= byte <= 0x7E) or (
+            self._state == "string" and byte == _BEL
+        ):
+            self._state = "ground"
+
+
+def _after_escape(byte: int) -> str:
+    if byte == 0x5B:
+        return "sequence"
+    if byte in b"]PX^_":
+        return "string"
+    # ESC ( B and its like have a byte more; ESC \ ends a string.
+    return "escape" if 0x20 <= byte <= 0x2F else "ground"
+
+
+def _following(byte: int, more: int) -> int:
+    """How many bytes of a character are still to come."""
+    if more and 0x80 <= byte <= 0xBF:
+        return more - 1
+    if byte >= 0xF0:
+        return 3
+    if byte >= 0xE0:
+        return 2
+    return 1 if byte >= 0xC0 else 0

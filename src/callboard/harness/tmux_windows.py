@@ -1,0 +1,62 @@
+"""A window of tmux in which a session is held. It needs nobody: whoever opened it may leave."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from callboard.display.lines import visible
+from callboard.errors import NotFound
+
+_LOOK_AGAIN: Final = 0.3
+_PASSED_ON: Final = ("PATH", "HOME", "LANG", "CLAUDE_CONFIG_DIR", "CALLBOARD_DB")
+"""What a window does not have from tmux as we have it. Secrets are not: arguments can be seen."""
+
+
+def check_tmux() -> None:
+    """An error unless there is a tmux to open windows in."""
+    if shutil.which("tmux") is None:
+        raise NotFound("tmux is not installed. Install it, or leave --tmux out.")
+    if subprocess.run(["tmux", "list-sessions"], capture_output=True, check=False).returncode:
+        raise NotFound("No tmux is running. Start one, or leave --tmux out.")
+
+
+async def run_in_window(name: str, words: Sequence[str], cwd: Path) -> None:
+    """Run a command in a window until both have ended; an OSError when it cannot be opened."""
+    given = [f"-e{key}={os.environ[key]}" for key in _PASSED_ON if key in os.environ]
+    where = ["-n", _plain(visible(name, keep="")), "-c", _plain(str(cwd))]
+    # tmux's own token may be of another server. The one that is meant comes in a file.
+    without = [shutil.which("env") or "env", "-u", "CALLBOARD_TOKEN"]
+    told = _tmux("new-window", "-P", "-F", "#{pane_id}", *where, *given, "--", *without, *words)
+    pane = told.strip()
+    while _lives(pane):  # noqa: ASYNC110 - tmux tells nobody of it
+        await asyncio.sleep(_LOOK_AGAIN)
+    with suppress(OSError):
+        _tmux("kill-pane", "-t", pane)
+
+
+def _lives(pane: str) -> bool:
+    """Whether a command runs in it; of a pane that is gone tmux tells nothing."""
+    try:
+        told = _tmux("display-message", "-p", "-t", pane, "#{pane_dead},#{pane_id}")
+    except OSError:
+        return False
+    return told.strip() == f"0,{pane}"
+
+
+def _plain(text: str) -> str:
+    """Text where tmux takes a format, in which `#(…)` would be run by a shell."""
+    return text.replace("#", "##")
+
+
+def _tmux(*words: str) -> str:
+    # At the end of a word, a semicolon would be the end of tmux's own command.
+    whole = [word[:-1] + "\\;" if word.endswith(";") else word for word in words]
+    done = subprocess.run(["tmux", *whole], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise OSError(done.returncode, done.stderr.strip() or "tmux failed")
+    return done.stdout

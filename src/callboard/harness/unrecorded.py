@@ -1,0 +1,127 @@
+"""What harnesses that died have left: decisions that nobody recorded."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from pydantic import TypeAdapter
+
+from callboard.board.protocol import Questions
+from callboard.errors import CallboardError, NotFound
+from callboard.events.json_values import as_object
+from callboard.harness.checkpoints import forget
+from callboard.harness.claim_renewal import Harness
+from callboard.harness.confirmation import KeptDecision
+from callboard.harness.conversation import is_confirmed, said_in
+from callboard.harness.ending import Confirm, SessionEnding
+from callboard.harness.folders import Attempt, Folders
+from callboard.harness.prompts import title
+from callboard.harness.recording import EndRecord, recorded
+from callboard.harness.transcripts import kept
+from callboard.interactions.records import Interaction
+from callboard.systems.processes import is_alive
+from callboard.vendors.claude.extraction import Spoken
+
+
+async def record_leftovers(
+    desk: Questions, folders: Folders, tell: Callable[[str], None], confirm: Confirm | None
+) -> list[Interaction]:
+    """Record what was decided, and clear away the rest; gives what was recorded.
+
+    confirm: asks the person about a decision that they may not have confirmed. With nobody to ask,
+    such a one is kept.
+    """
+    found = [
+        await _settled(attempt, desk, tell, confirm)
+        for attempt in list(folders.all())
+        if not is_in_use(attempt)
+    ]
+    return [one for one in found if one is not None]
+
+
+async def _settled(
+    attempt: Attempt, desk: Questions, tell: Callable[[str], None], confirm: Confirm | None
+) -> Interaction | None:
+    """Record one try, and forget it; None when there was nothing, or not yet."""
+    asked = attempt.asked
+    if asked is None and attempt.decision is not None:
+        return tell(f"What was decided in {attempt.set_aside()} cannot be understood. Look at it.")
+    record = None if asked is None else _left(attempt, asked)
+    if record is None or asked is None:
+        return attempt.remove()
+    if not await _is_sure(record, attempt, desk):
+        if confirm is None:
+            return None
+        tell(f"A harness ended before it recorded this: {title(asked.prompt)}")
+        if not await confirm(SessionEnding("completed", record.response, unsure="unconfirmed")):
+            return attempt.remove()
+    try:
+        done = await recorded(desk, asked.id, record, tell)
+    except NotFound as error:
+        tell(f"{error.message} What was decided about it is forgotten.")
+        return attempt.remove()
+    except CallboardError as error:
+        return tell(error.message)  # It is kept, and tried again.
+    attempt.remove()
+    forget(attempt.folder.parent)
+    return done
+
+
+def is_in_use(attempt: Attempt) -> bool:
+    """Whether its harness or its agent lives: one may outlive the other for a moment."""
+    match attempt.read_json("harness.json"):
+        case {"pid": int(pid), "start": str(start), "host": str(host)}:
+            if not Harness(pid, start, host).is_dead:
+                return True
+        case _:
+            return False
+    match attempt.read_json("agent.json"):
+        case {"pid": int(pid), "start": str() | None as start}:
+            return is_alive(pid, start)
+        case _:
+            return False
+
+
+async def _is_sure(record: EndRecord, attempt: Attempt, desk: Questions) -> bool:
+    """Whether nothing is decided by it, or the person has confirmed just that decision."""
+    if record.outcome != "completed":
+        return True
+    session, kept = attempt.session, attempt.decision
+    if session is None or kept is None or attempt.proposal is not None:
+        return False
+    decision = KeptDecision(decision=record.response, call=kept["call"])
+    return await is_confirmed(desk, decision, session, attempt.seen, _said(attempt))
+
+
+def _said(attempt: Attempt) -> list[Spoken]:
+    agent = attempt.read_json("agent.json") or {}
+    session, before = agent.get("session"), agent.get("before", 0)
+    if not isinstance(session, str) or not isinstance(before, int):
+        return []
+    return said_in(session, before)
+
+
+def _left(attempt: Attempt, asked: Interaction) -> EndRecord | None:
+    ending, decision = attempt.read_json("ending.json"), attempt.decision
+    if ending is not None:
+        return TypeAdapter(EndRecord).validate_python(ending)
+    if decision is None:
+        return None
+    captures = as_object(asked.config).get("captureTranscript") is True
+    person = (attempt.read_json("harness.json") or {}).get("person")
+    return EndRecord(
+        "completed",
+        decision["decision"],
+        duration_ms=_duration_ms(attempt),
+        transcript=kept(_said(attempt)) if captures else None,
+        by=person if isinstance(person, str) else None,
+    )
+
+
+def _duration_ms(attempt: Attempt) -> int | None:
+    """From the beginning to the decision, by the files."""
+    with suppress(OSError):
+        begun, decided = (
+            (attempt.folder / f"{one}.json").stat() for one in ("harness", "decision")
+        )
+        return max(0, round((decided.st_mtime - begun.st_mtime) * 1000))
+    return None

@@ -1,0 +1,1 @@
+"""JSON Schemas that callers send: checked within limits, in bounded time."""

@@ -1,0 +1,116 @@
+"""Checks schemas and values in bounded time: at once when that is certainly quick, else in a
+process of its own, which is ended when it takes too long."""
+
+import asyncio
+import atexit
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO, Final, cast
+
+from callboard.errors import Overloaded, ValidationError
+from callboard.events.json_values import as_object
+from callboard.interactions.schema import worker as schema_worker
+from callboard.interactions.schema.schemas import SchemaCheck, check, check_sizes, is_quick
+from callboard.interactions.schema.worker import LIMIT
+
+_WAITING: Final = 8
+"""How many checks may wait for the process at once."""
+
+
+def verify(wanted: SchemaCheck) -> None:
+    """Raise ValidationError for what does not fit; may block for as long as a check may take."""
+    if not _is_checked_at_once(wanted):
+        _worker.check(wanted)
+
+
+async def verified(wanted: SchemaCheck | None) -> None:
+    """Raise ValidationError for what does not fit, without blocking the event loop.
+
+    Raises Overloaded when too many checks wait already.
+    """
+    if wanted is None or _is_checked_at_once(wanted):
+        return
+    if _worker.waiting >= _WAITING:
+        raise Overloaded(
+            f"{wanted.field} cannot be checked now: {_WAITING} slow checks are waiting already. "
+            "Try again in a few seconds.",
+            field=wanted.field,
+            retry_after=5,
+        )
+    _worker.waiting += 1
+    try:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(_worker.thread, _worker.check, wanted)
+    finally:
+        _worker.waiting -= 1
+
+
+def _is_checked_at_once(wanted: SchemaCheck) -> bool:
+    """Check what is certainly quick; whether it was."""
+    check_sizes(wanted)
+    if is_quick(wanted):
+        check(wanted)
+        return True
+    return False
+
+
+class _Worker:
+    """One process, started when it is first needed and replaced when a check has ended it."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self._one_at_a_time = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.thread = ThreadPoolExecutor(1, "callboard-schemas")
+        """Where those wait who must not block."""
+
+    def check(self, wanted: SchemaCheck) -> None:
+        """Have it checked, one after the other."""
+        with self._one_at_a_time:
+            process = self._process or self._start()
+            try:
+                asked = {"schema": wanted.schema, "field": wanted.field, "value": wanted.value}
+                schema_worker.write(cast("BinaryIO", process.stdin), asked)
+                found = schema_worker.read(cast("BinaryIO", process.stdout))
+            except (EOFError, OSError):
+                self.stop()
+                raise _unfinished(wanted) from None
+        if found:
+            raise ValidationError(str(found["message"]), **as_object(found["context"]))
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            atexit.register(self.stop)
+        # With -P a module of the folder in which we run is not taken for one of ours.
+        command = [sys.executable, "-P", "-m", schema_worker.__name__]
+        self._process = process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us, not for it.
+        )
+        schema_worker.read(cast("BinaryIO", process.stdout))
+        return process
+
+    def stop(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        atexit.unregister(self.stop)
+        if process is not None:
+            process.kill()
+            process.__exit__(None, None, None)
+
+
+_worker: Final = _Worker()
+
+
+def _unfinished(wanted: SchemaCheck) -> ValidationError:
+    what = "checking this value" if wanted.value else "checking this schema"
+    return ValidationError(
+        f"{wanted.field}: {what} took longer than {LIMIT:g} s or too much memory. Ask for less at "
+        "once, or use a simpler schema.",
+        field=wanted.field,
+    )

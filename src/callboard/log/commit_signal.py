@@ -1,0 +1,104 @@
+"""A ring from one process to the others: something was committed, look for yourselves.
+
+A datagram to a socket beside the database takes well under a millisecond. It carries nothing
+and may get lost: whoever listens also looks by itself from time to time.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from callboard.log.owners import Owners
+from callboard.systems.open_files import short_path
+
+_LONGEST_ADDRESS = 100
+"""The kernel takes 108 bytes on Linux and 104 on macOS."""
+
+_TICK_MS = 50
+"""A folder's modification time is only as fine as the kernel's tick; this is well above it."""
+
+
+class Doorbell:
+    """Rings at every other handle on the database, and hears when one of them rings here."""
+
+    def __init__(self, owners: Owners, now_ms: Callable[[], int]) -> None:
+        self._owners = owners
+        self._now_ms = now_ms
+        self._folder = os.open(owners.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._sender = _socket()
+        self._ear: socket.socket | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._peers: list[str] = []
+        self._listed_at = -1
+
+    def ring(self) -> None:
+        """Tell the others; those who are gone or already have news enough are passed over."""
+        self._look_for_peers()
+        for owner in tuple(self._peers):
+            try:
+                self._sender.sendto(b"!", self._address(self._owners.socket_of(owner)))
+            except BlockingIOError:
+                continue
+            except OSError:
+                # Nobody listens there: it has just left, or died and left its socket behind.
+                self._peers.remove(owner)
+                self._owners.alive(owner)
+
+    def _look_for_peers(self) -> None:
+        changed_at = os.fstat(self._folder).st_mtime_ns
+        if changed_at == self._listed_at:
+            return
+        listening = [file.stem for file in self._owners.folder.glob("*.sock")]
+        self._peers = [owner for owner in listening if owner != self._owners.owner]
+        # A socket that appears within the same tick would go unnoticed: list again till then.
+        settled = self._now_ms() - changed_at // 1_000_000 > _TICK_MS
+        self._listed_at = changed_at if settled else -1
+
+    def _address(self, path: Path) -> str:
+        if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
+            return str(path)
+        return short_path(self._folder, path.name)
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` in the running loop when somebody rings; without a socket, never."""
+        self.stop()
+        loop = asyncio.get_running_loop()
+        ear = _socket()
+        try:
+            ear.bind(self._address(self._owners.socket_of(self._owners.owner)))
+        except OSError:
+            ear.close()
+            return
+        self._ear, self._loop = ear, loop
+        loop.add_reader(ear, self._hear, ear, heard)
+
+    def _hear(self, ear: socket.socket, heard: Callable[[], None]) -> None:
+        with suppress(BlockingIOError):
+            while True:
+                ear.recv(16)
+        heard()
+
+    def stop(self) -> None:
+        """Listen no more."""
+        if self._ear is None or self._loop is None:
+            return
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._ear)
+        self._ear.close()
+        self._ear = None
+        self._owners.socket_of(self._owners.owner).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of sockets and folder."""
+        self.stop()
+        self._sender.close()
+        os.close(self._folder)
+
+
+def _socket() -> socket.socket:
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    made.setblocking(False)
+    return made

@@ -1,0 +1,324 @@
+"""One transaction for the appends of one turn.
+
+Everything that can refuse an append is decided in Python before the first row is written, so
+that a refusal costs the others nothing and no savepoints are needed.
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from callboard.clock import Clock
+from callboard.events.envelope import NewEvent, place
+from callboard.events.rows import Projection, RowChange
+from callboard.log.admission import Claimant, StreamState, admit, admit_fork, admit_gone
+from callboard.log.protocol import Appended, Base, Writing
+from callboard.log.records import StoredId, stored_id
+from callboard.log.sqlite.errors import is_done
+from callboard.log.sqlite.file import PAGE_SIZE
+from callboard.log.sqlite.views import Statement, statements
+
+_INSERT_EVENT = (
+    "INSERT INTO events (stream, position, id, name, version, at, caused_by, payload) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_STREAM = (
+    "INSERT INTO streams (id, base, base_position, "
+    "head, updated_at, owner, epoch, settled, unsettled, key) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# Two ways to say that a stream has grown: the short one leaves the index of the unsettled alone.
+_MOVE_STREAM = "UPDATE streams SET head = ?, updated_at = ? WHERE key = ?"
+_UPDATE_STREAM = (
+    "UPDATE streams SET head = ?, updated_at = ?, owner = ?, epoch = ?, settled = ?, "
+    "unsettled = ? WHERE key = ?"
+)
+_SELECT_STREAM = (
+    "SELECT id, key, base, base_position, updated_at, head, owner, epoch, settled, "
+    "hidden FROM streams "
+)
+_OWNER = """
+WITH RECURSIVE part (key, base, start, position) AS (
+    SELECT key, base, base_position, ?2 FROM streams WHERE key = ?1
+    UNION ALL
+    SELECT streams.key, streams.base, streams.base_position, position
+    FROM part JOIN streams ON streams.key = part.base WHERE position <= part.start
+)
+SELECT key FROM part WHERE base IS NULL OR position > start
+"""
+
+_REMEMBERED = 10_000
+"""How many streams are kept in mind; 100,000 waiting sessions must not cost memory."""
+
+# An event beside its payload: its other columns, and its entry in the index.
+_ROW_SIZE = 100
+
+EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
+
+
+class AppendRequest(NamedTuple):
+    """One append, its payloads already written as bytes, and who waits for it."""
+
+    stream: str
+    events: Sequence[NewEvent]
+    payloads: Sequence[bytes]
+    writing: Writing
+    future: asyncio.Future[Appended]
+    is_large: bool = False
+    """Writing it, and the rows that it changes, takes long."""
+
+
+Outcome = Appended | Exception
+
+
+@dataclass(slots=True, eq=False)
+class KnownStream:
+    """A stream as it stands in the transaction at hand."""
+
+    id: str
+    key: int
+    base: int | None
+    base_position: int
+    updated_at: int
+    standing: StreamState
+    hidden: bool = False
+
+
+@dataclass(slots=True)
+class _Batch:
+    events: list[EventRow] = field(default_factory=list[EventRow])
+    views: list[Statement] = field(default_factory=list[Statement])
+    created: dict[int, KnownStream] = field(default_factory=dict[int, KnownStream])
+    leased: dict[int, KnownStream] = field(default_factory=dict[int, KnownStream])
+    moved: dict[int, KnownStream] = field(default_factory=dict[int, KnownStream])
+    size: int = 0
+
+
+class Committer:
+    """Writes groups of appends through one connection; used by one thread at a time."""
+
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        claimant: Claimant,
+        project: Projection,
+        clock: Clock,
+        wrote: Callable[[int], None],
+        check: Callable[[], None],
+    ) -> None:
+        self.held: set[str] = set()
+        self.commit_seconds = 0.0
+        self._database = database
+        self._claimant = claimant
+        self._project = project
+        self._clock = clock
+        self._wrote = wrote
+        self._check = check
+        self._streams: dict[str, KnownStream] = {}
+        self._version = -1
+        self._next_key = 0
+
+    def begin(self) -> bool:
+        """Begin a transaction; False when another program holds the file."""
+        return is_done(lambda: self._database.execute("BEGIN IMMEDIATE"))
+
+    def commit(self, group: Sequence[AppendRequest]) -> tuple[list[Outcome], dict[str, int]]:
+        """Do what the group asks in the transaction that has begun.
+
+        Returns what became of each request, and how long the streams are now that changed.
+        """
+        try:
+            self._forget_if_others_wrote()
+            batch = _Batch()
+            outcomes = [self._outcome(request, batch) for request in group]
+            changed = [*batch.created.values(), *batch.leased.values(), *batch.moved.values()]
+            if changed:
+                self._write(batch)
+                self._check()
+            started = time.perf_counter()
+            self._database.execute("COMMIT" if changed else "ROLLBACK")
+            self.commit_seconds = time.perf_counter() - started
+        except BaseException:
+            self.roll_back()
+            raise
+        self._remember(changed)
+        self._wrote(_pages(batch))
+        return outcomes, {known.id: known.standing.head for known in changed}
+
+    def roll_back(self) -> None:
+        """Undo the transaction, and what was thought of the streams in it."""
+        self._streams.clear()
+        self._version = -1
+        if self._database.in_transaction:
+            self._database.execute("ROLLBACK")
+
+    def forget(self, stream: str) -> None:
+        """Think nothing any more of a stream that was changed otherwise."""
+        self._streams.pop(stream, None)
+        self.held.discard(stream)
+
+    def release(self) -> None:
+        """Give back every lease, in the transaction that has begun, and commit it."""
+        self._database.executemany(
+            "UPDATE streams SET owner = NULL WHERE id = ? AND owner = ?",
+            [(stream, self._claimant.owner) for stream in self.held],
+        )
+        self._database.execute("COMMIT")
+        self.held.clear()
+
+    def _forget_if_others_wrote(self) -> None:
+        (version,) = self._database.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._streams.clear()
+            self._version = version
+            last = self._database.execute("SELECT coalesce(max(key), 0) FROM streams").fetchone()
+            self._next_key = last[0] + 1
+
+    def _outcome(self, request: AppendRequest, batch: _Batch) -> Outcome:
+        try:
+            return self._append(request, batch)
+        except sqlite3.Error:
+            raise
+        except Exception as error:
+            return error
+
+    def _append(self, request: AppendRequest, batch: _Batch) -> Appended:
+        stream, events, payloads, writing, *_ = request
+        found = self._find(stream)
+        if found is not None and found.hidden:
+            admit_gone(stream, writing, len(events), self._claimant)
+            return Appended(0, 0, 0)
+        known = self._fork(stream, found, writing.base, batch) if writing.base else found
+        standing = known.standing if known else None
+        after = admit(stream, standing, writing, len(events), self._claimant)
+        if known is None:
+            if not events:
+                return Appended(0, 0, 0)
+            known = KnownStream(stream, self._next_key, None, 0, 0, StreamState(0))
+        rows, views = self._entries(request, known)
+        # From here on nothing can fail: what follows is what the others will see.
+        if found is None:
+            self._create(known, batch)
+        elif _moves_lease(known.standing, after):
+            batch.leased[known.key] = known
+        elif events:
+            batch.moved[known.key] = known
+        known.standing = after
+        if events:
+            known.updated_at = events[-1].at_ms
+        batch.events += rows
+        batch.views += views
+        size = sum(map(len, payloads))
+        batch.size += size
+        return Appended(after.head, after.epoch, size)
+
+    def _entries(
+        self, request: AppendRequest, known: KnownStream
+    ) -> tuple[list[EventRow], list[Statement]]:
+        """What the append writes: one pass, because it is the hot one."""
+        stream, events, payloads, *_ = request
+        key, position, project = known.key, known.standing.head, self._project
+        rows: list[EventRow] = []
+        changes: list[RowChange] = []
+        last: str | None = None
+        stored: StoredId | None = None
+        for new, payload in zip(events, payloads, strict=True):
+            position += 1
+            id, name, _, at_ms, version, caused_by, _ = new
+            changes += project(place(new, stream, position))
+            # Most often the cause is the event before.
+            cause = stored if caused_by == last else caused_by and stored_id(caused_by)
+            last, stored = id, stored_id(id)
+            rows.append((key, position, stored, name, version, at_ms, cause, payload))
+        return rows, statements(changes) if changes else []
+
+    def _create(self, known: KnownStream, batch: _Batch) -> None:
+        known.updated_at = self._clock.now_ms()
+        self._next_key += 1
+        self._streams[known.id] = known
+        batch.created[known.key] = known
+
+    def _fork(
+        self, stream: str, found: KnownStream | None, base: Base, batch: _Batch
+    ) -> KnownStream:
+        parent = self._find(base.stream)
+        parent = None if parent is None or parent.hidden else parent
+        start = admit_fork(stream, found and found.standing, base, parent and parent.standing)
+        assert parent is not None
+        key = self._owner(parent, base.position, batch)
+        return KnownStream(stream, self._next_key, key, base.position, 0, start)
+
+    def _owner(self, stream: KnownStream, position: int, batch: _Batch) -> int:
+        """The key of the stream that a position was appended to: this one, or an ancestor."""
+        while stream.base is not None and position <= stream.base_position:
+            unwritten = batch.created.get(stream.base)
+            if unwritten is None:
+                return self._database.execute(_OWNER, (stream.base, position)).fetchone()[0]
+            stream = unwritten
+        return stream.key
+
+    def _find(self, stream: str) -> KnownStream | None:
+        if known := self._streams.get(stream):
+            return known
+        row = self._database.execute(_SELECT_STREAM + "WHERE id = ?", (stream,)).fetchone()
+        if row is None:
+            return None
+        id, key, base, base_position, updated_at, *now, hidden = row
+        known = KnownStream(
+            id, key, base, base_position, updated_at, StreamState(*now), bool(hidden)
+        )
+        self._streams[stream] = known
+        return known
+
+    def _write(self, batch: _Batch) -> None:
+        database = self._database
+        if batch.created:
+            rows = [_stream_row(known) for known in batch.created.values()]
+            database.executemany(_INSERT_STREAM, rows)
+        leased = [known for key, known in batch.leased.items() if key not in batch.created]
+        if leased:
+            database.executemany(_UPDATE_STREAM, [_stream_row(known)[3:] for known in leased])
+        more = batch.moved.keys() - batch.created.keys() - batch.leased.keys()
+        if more:
+            rows = [
+                (batch.moved[key].standing.head, batch.moved[key].updated_at, key) for key in more
+            ]
+            database.executemany(_MOVE_STREAM, rows)
+        if batch.events:
+            database.executemany(_INSERT_EVENT, batch.events)
+        for sql, values in batch.views:
+            database.execute(sql, values)
+
+    def _remember(self, changed: Sequence[KnownStream]) -> None:
+        for known in changed:
+            if known.standing.owner == self._claimant.owner:
+                self.held.add(known.id)
+            else:
+                self.held.discard(known.id)
+        if len(self._streams) > _REMEMBERED:
+            for stream in list(islice(self._streams, _REMEMBERED // 2)):
+                del self._streams[stream]
+
+
+def _pages(batch: _Batch) -> int:
+    """About how many pages a transaction wrote: a few anyhow, and one for each row of a view."""
+    return 4 + len(batch.views) + (batch.size + _ROW_SIZE * len(batch.events)) // PAGE_SIZE
+
+
+def _stream_row(known: KnownStream) -> tuple[object, ...]:
+    head, owner, epoch, settled = known.standing
+    forked = (known.id, known.base, known.base_position)
+    return (*forked, head, known.updated_at, owner, epoch, settled, head > settled, known.key)
+
+
+def _moves_lease(before: StreamState, after: StreamState) -> bool:
+    return (
+        before.owner != after.owner
+        or before.epoch != after.epoch
+        or before.settled != after.settled
+        or (before.head > before.settled) is not (after.head > after.settled)
+    )

@@ -1,0 +1,93 @@
+"""Opening the database file: created private, recognised as ours, set up for safe writing."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from callboard.disk.private import make_private_folder, open_private
+from callboard.errors import StoreError, StoreForeign
+
+APPLICATION_ID = 0x43414C4C
+"""CALL, in the header of every database of ours."""
+
+PAGE_SIZE = 8192
+
+NET = 4000
+"""A commit empties the write-ahead log only when it has grown to so many pages: the net for
+handles too short-lived to do it beside the loop (`checkpoint.py`)."""
+
+# Statements differ by which columns an event's rows change; a few dozen shapes are in use.
+_STATEMENTS = 512
+
+
+def create_private(path: Path) -> None:
+    """Make the file before SQLite would, so that nobody else may ever read it.
+
+    An existing file is never opened here: closing it would drop the locks that another
+    connection of this process holds on it.
+    """
+    try:
+        make_private_folder(path.parent)
+        if not path.exists():
+            os.close(open_private(path, os.O_EXCL))
+    except FileExistsError:
+        # Another process was a moment quicker, or the path leads through a file.
+        if not path.parent.is_dir():
+            raise StoreError(f"Cannot create {path}: {path.parent} is a file.") from None
+    except OSError as error:
+        raise StoreError(f"Cannot create {path}: {error.strerror}.", path=str(path)) from error
+
+
+def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
+    """Open a connection that begins and ends its transactions explicitly.
+
+    `patience` is how long SQLite itself may block when the file is locked. A file that is gone is
+    not made again: whoever made it was to be the only one who could read it.
+    """
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS,
+    )
+
+
+def recognise(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database that belongs to some other program."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    if application == APPLICATION_ID:
+        return
+    (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    # Another process may have made the file ours in between: it marks it before it fills it.
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID and (application or tables):
+        raise StoreForeign(
+            f"{path} is a database, but not one of Callboard's; it was left as it is. "
+            "Choose another path.",
+            path=str(path),
+        )
+
+
+def is_prepared(database: sqlite3.Connection) -> bool:
+    """Whether the file is set up already, by whoever opened it before."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    (mode,) = database.execute("PRAGMA journal_mode").fetchone()
+    return application == APPLICATION_ID and mode == "wal"
+
+
+def prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Set the file up: write-ahead log, and every commit on the disk before it returns."""
+    database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+    (mode,) = database.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode != "wal":
+        raise StoreError(
+            f"{path} is on a disk that cannot hold a write-ahead log (a network drive?). "
+            "Choose a path on a local disk.",
+            path=str(path),
+        )
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute(f"PRAGMA wal_autocheckpoint = {NET}")
+    if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")

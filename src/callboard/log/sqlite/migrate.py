@@ -1,0 +1,197 @@
+"""Brings a database to this version's schema, one transaction a step, and rebuilds its views."""
+
+import glob
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.errors import StoreError, StoreTooNew
+from callboard.events.envelope import Event
+from callboard.events.rows import KEYS, SHARED, Projection
+from callboard.log.sqlite.backup import back_up
+from callboard.log.sqlite.deletion import needed
+from callboard.log.sqlite.reader import Reader
+from callboard.log.sqlite.views import statements
+from callboard.log.tables import migrations
+
+_COPY = ".before-migration-from-"
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    checksum   TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step: `0001_initial.sql` is version 1."""
+
+    name: str
+    sql: str
+
+    @property
+    def version(self) -> int:
+        """The number that the file's name begins with."""
+        return int(self.name.split("_")[0])
+
+    @property
+    def checksum(self) -> str:
+        """Tells whether the step was edited after it had been applied."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def known_migrations() -> list[Migration]:
+    """The steps that come with this version of Callboard, oldest first."""
+    return [Migration(name, sql) for name, sql in migrations()]
+
+
+def migrate(
+    database: sqlite3.Connection,
+    path: Path,
+    now_ms: int,
+    steps: Sequence[Migration] | None = None,
+) -> None:
+    """Apply the steps that the database does not have yet; the caller holds the write lock."""
+    steps = known_migrations() if steps is None else steps
+    missing = missing_steps(database, path, steps)
+    if missing and (applied := _applied(database)):
+        _back_up(database, path, max(applied))
+    for step in missing:
+        _apply(database, step, now_ms)
+
+
+def missing_steps(
+    database: sqlite3.Connection, path: Path, steps: Sequence[Migration]
+) -> list[Migration]:
+    """The steps that the database does not have yet; an error where it is not one of ours."""
+    applied = _applied(database)
+    _check_not_newer(path, applied, steps)
+    _check_unedited(path, applied, steps)
+    return [step for step in steps if step.version not in applied]
+
+
+def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
+    """Copy the database beside itself before it is changed. A copy has its name once it is whole.
+
+    Whoever was killed while it copied left half of one, which nobody else needs: we have the lock.
+    """
+    start = f"{path.name}{_COPY}"
+    for half in path.parent.glob(f".{glob.escape(start)}*.part*"):
+        half.unlink(missing_ok=True)
+    copy = path.with_name(f"{start}{version}")
+    number = 1
+    while os.path.lexists(copy):
+        number += 1
+        copy = path.with_name(f"{start}{version}-{number}")
+    back_up(database, copy, lambda _done, _total: None)
+
+
+def _applied(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
+    exists = "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
+    if database.execute(exists).fetchone() is None:
+        return {}
+    rows = database.execute("SELECT version, name, checksum FROM migrations").fetchall()
+    return {version: (name, checksum) for version, name, checksum in rows}
+
+
+def _check_not_newer(
+    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
+) -> None:
+    newest = max((step.version for step in steps), default=0)
+    if applied and max(applied) > newest:
+        raise StoreTooNew(
+            f"{path} has schema version {max(applied)}, and this Callboard knows {newest}; nothing "
+            "was changed. Install the newer Callboard that wrote it, or choose another path.",
+            path=str(path),
+            found=max(applied),
+            known=newest,
+        )
+
+
+def _check_unedited(
+    path: Path, applied: dict[int, tuple[str, str]], steps: Sequence[Migration]
+) -> None:
+    for step in steps:
+        if step.version in applied and applied[step.version] != (step.name, step.checksum):
+            raise StoreError(
+                f"{path} was made with another migration {step.version} than {step.name} as it is "
+                "now: a step that was applied must never be edited. Restore the file, and put the "
+                "change into a new step.",
+                path=str(path),
+                version=step.version,
+            )
+
+
+def _apply(database: sqlite3.Connection, step: Migration, now_ms: int) -> None:
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        database.execute(_TABLE)
+        for statement in _statements(step.sql):
+            database.execute(statement)
+        database.execute(
+            "INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
+            (step.version, step.name, step.checksum, now_ms),
+        )
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:  # a full disk has undone it already
+            database.execute("ROLLBACK")
+        raise
+
+
+def _statements(sql: str) -> list[str]:
+    """Split a script; `executescript` would commit first and so break the transaction."""
+    found: list[str] = []
+    rest = ""
+    for line in sql.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            found.append(rest)
+            rest = ""
+    if rest.strip():
+        found.append(rest)
+    return found
+
+
+def rebuild(database: sqlite3.Connection, project: Projection) -> int:
+    """Empty the views and fill them anew, in the transaction that has begun, and commit it.
+
+    Runs in the writer thread; others read the old views until the end.
+    """
+    reader = Reader(database, lambda: database)
+    for view in KEYS:
+        database.execute(f"DELETE FROM {view}")
+    count = last = 0
+    while found := reader.all_after(last):
+        _write(database, [event for _, event in found], project)
+        count += len(found)
+        last = found[-1][0]
+    hidden = database.execute("SELECT key, id FROM streams WHERE hidden").fetchall()
+    for key, stream in hidden:
+        kept = reader.kept_for_forks(stream, key, needed(database, key) or 0)
+        _write(database, kept, project, only=SHARED)
+        count += len(kept)
+    database.execute("COMMIT")
+    return count
+
+
+def _write(
+    database: sqlite3.Connection,
+    events: Sequence[Event],
+    project: Projection,
+    only: str | None = None,
+) -> None:
+    changes = [change for event in events for change in project(event)]
+    wanted = [change for change in changes if only is None or change.table == only]
+    for sql, values in statements(wanted):
+        database.execute(sql, values)
+    # Lets the event loop have the interpreter between two slices.
+    time.sleep(0)

@@ -1,0 +1,216 @@
+"""Reading: in the event loop, in slices short enough that nobody notices."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Collection
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from callboard.events.envelope import Event
+from callboard.events.rows import Query, Row
+from callboard.log.protocol import Limit
+from callboard.log.quota import Quota
+from callboard.log.records import StoredEvent, restore
+from callboard.log.sqlite.ancestry import Ancestry, Segment
+from callboard.log.sqlite.views import as_rows, select, some_rows
+
+_COLUMNS = "position, id, name, version, at, caused_by, payload"
+_LONGEST = 0.004
+_ROWS = 1000
+_SLICE = 512
+_FAR = 2**62
+_WINDOW = 8192
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is read: which stream, how much, without which names, and when to give way."""
+
+    stream: str
+    quota: Quota
+    skip: Collection[str]
+    until: float
+    events: list[Event] = field(default_factory=list[Event])
+
+
+class Reader:
+    """Answers questions about streams and views through one connection."""
+
+    def __init__(
+        self, database: sqlite3.Connection, another: Callable[[], sqlite3.Connection]
+    ) -> None:
+        self._database = database
+        self._another = another
+        self.ancestry = Ancestry(database)
+
+    async def read(
+        self, stream: str, after: int, upto: int | None, limit: Limit, skip: Collection[str]
+    ) -> list[Event]:
+        """Events of a stream, those of the streams that it forked included."""
+        after = max(after, 0)
+        last = self.head(stream) if upto is None else min(upto, self.head(stream))
+        quota = Quota(limit)
+        if not skip:
+            last = min(last, after + quota.events)
+        reading = _Reading(stream, quota, skip, time.perf_counter() + _LONGEST)
+        for segment in self.ancestry.segments(stream, after, last):
+            await self._read_segment(reading, segment)
+            if quota.is_spent:
+                break
+        await _give_way(reading.until)
+        return reading.events
+
+    async def _read_segment(self, reading: _Reading, segment: Segment) -> None:
+        after = segment.first - 1
+        while after < segment.last and not reading.quota.is_spent:
+            if await _give_way(reading.until):
+                reading.until = time.perf_counter() + _LONGEST
+            after = self._slice(reading, segment.key, after, segment.last)
+
+    def _slice(self, reading: _Reading, key: int, after: int, last: int) -> int:
+        """Add events to those found, and tell up to which position that was done."""
+        # Names that are left out cost time too, and SQLite cannot be interrupted by a turn.
+        last = min(last, after + _WINDOW) if reading.skip else last
+        # A cursor left open would hold this connection at one moment in the past.
+        with closing(self._records(Segment(key, after + 1, last), reading.skip)) as cursor:
+            for row in cursor:
+                stored = StoredEvent(*row)
+                reading.events.append(self._restored(stored, reading.stream, reading.quota))
+                reading.quota.events -= 1
+                if reading.quota.is_spent or time.perf_counter() > reading.until:
+                    return stored.position
+        return last
+
+    def _records(self, segment: Segment, skip: Collection[str]) -> sqlite3.Cursor:
+        names = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
+        return self._database.execute(
+            f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{names} "
+            "ORDER BY position",
+            (*segment, *skip),
+        )
+
+    def _restored(self, stored: StoredEvent, stream: str, quota: Quota | None = None) -> Event:
+        def payload_at(position: int) -> bytes:
+            key = self.ancestry.owner(stream, position)
+            sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
+            return self._database.execute(sql, (key, position)).fetchone()[0]
+
+        return restore(stored, stream, payload_at, quota)
+
+    async def read_all(self, after: int, upto: int | None, limit: Limit) -> list[tuple[int, Event]]:
+        """Events of all streams within a range of the global sequence."""
+        last = self.last_sequence() if upto is None else upto
+        quota = Quota(limit)
+        found: list[tuple[int, Event]] = []
+        while not quota.is_spent:
+            more = self.all_after(after, last, quota)
+            if not more:
+                break
+            found += more
+            after = more[-1][0]
+            await asyncio.sleep(0)
+        return found
+
+    def kept_for_forks(self, stream: str, key: int, upto: int) -> list[Event]:
+        """What a deleted stream itself still holds because forks read it."""
+        with closing(self._records(Segment(key, 1, upto), ())) as cursor:
+            return [self._restored(StoredEvent(*row), stream) for row in cursor]
+
+    def all_after(
+        self, sequence: int, last: int = _FAR, quota: Quota | None = None
+    ) -> list[tuple[int, Event]]:
+        """The next events of all streams, each with its place in the global sequence."""
+        quota = quota or Quota(None)
+        cursor = self._database.execute(
+            f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
+            "FROM events JOIN streams ON streams.key = events.stream "
+            "WHERE seq > ? AND seq <= ? AND NOT hidden ORDER BY seq LIMIT ?",
+            (sequence, last, min(quota.events, _SLICE)),
+        )
+        found: list[tuple[int, Event]] = []
+        until = time.perf_counter() + _LONGEST
+        with closing(cursor):
+            for place, stream, *columns in cursor:
+                event = self._restored(StoredEvent(*columns), stream, quota)
+                found.append((place, event))
+                quota.events -= 1
+                if quota.is_spent or time.perf_counter() > until:
+                    break
+        return found
+
+    def last_sequence(self) -> int:
+        """The place of the newest event in the global sequence."""
+        row = self._database.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+        return row[0]
+
+    def changed_after(self, sequence: int) -> tuple[list[str], int]:
+        """The streams that have grown after this place in the global sequence, and its end."""
+        rows = self._database.execute(
+            "SELECT streams.id, max(seq) FROM events JOIN streams ON streams.key = events.stream "
+            "WHERE seq > ? GROUP BY stream",
+            (sequence,),
+        ).fetchall()
+        return [stream for stream, _ in rows], max((last for _, last in rows), default=sequence)
+
+    def data_version(self) -> int:
+        """A number that changes with every commit of another connection."""
+        return self._database.execute("PRAGMA data_version").fetchone()[0]
+
+    def head(self, stream: str) -> int:
+        """The position of the last event; 0 for a stream that does not exist."""
+        sql = "SELECT head FROM streams WHERE id = ? AND NOT hidden"
+        row = self._database.execute(sql, (stream,)).fetchone()
+        return row[0] if row else 0
+
+    def lease(self, stream: str) -> tuple[str | None, int, int] | None:
+        """Owner, epoch and settled position of a stream."""
+        sql = "SELECT owner, epoch, settled FROM streams WHERE id = ? AND NOT hidden"
+        return self._database.execute(sql, (stream,)).fetchone()
+
+    def unsettled(self, limit: int) -> list[str]:
+        """Streams that have grown since they were settled, oldest change first."""
+        sql = "SELECT id FROM streams WHERE unsettled ORDER BY updated_at, key LIMIT ?"
+        return [stream for (stream,) in self._database.execute(sql, (limit,))]
+
+    async def rows(self, query: Query) -> list[Row]:
+        """Rows of a view, all as of one moment."""
+        if query.text is not None:
+            # No index helps: whoever searches must not hold the others up.
+            return await asyncio.to_thread(self._searched, query)
+        until = time.perf_counter() + _LONGEST
+        sql, values = select(query)
+        with closing(self._database.execute(sql, values)) as cursor:
+            size = query.size
+            rows = as_rows(cursor, _ROWS) if size is None else some_rows(cursor, size)
+        if size is None and len(rows) == _ROWS:
+            return await self._many_rows(query)
+        await _give_way(until)
+        return rows
+
+    def _searched(self, query: Query) -> list[Row]:
+        with closing(self._another()) as database:
+            cursor = database.execute(*select(query))
+            return [row for page in iter(lambda: as_rows(cursor, _ROWS), []) for row in page]
+
+    async def _many_rows(self, query: Query) -> list[Row]:
+        """A long answer, from a connection of its own.
+
+        An open answer holds its connection at one moment in the past; the others who read
+        meanwhile must see the present.
+        """
+        with closing(self._another()) as database:
+            cursor = database.execute(*select(query))
+            rows: list[Row] = []
+            while more := as_rows(cursor, _ROWS):
+                rows += more
+                await asyncio.sleep(0)
+            return rows
+
+
+async def _give_way(until: float) -> bool:
+    """Let others have their turn if it is time for that, and tell whether it was."""
+    if time.perf_counter() <= until:
+        return False
+    await asyncio.sleep(0)
+    return True

@@ -1,0 +1,184 @@
+"""Changes and queries of views as SQL. Names are checked against the schema, values are bound."""
+
+import functools
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+
+from callboard.events.rows import (
+    KEYS,
+    SESSION_COLUMN,
+    Cell,
+    Drop,
+    Put,
+    Query,
+    Row,
+    RowChange,
+    sized,
+)
+from callboard.log.coalescing import coalesce
+from callboard.log.records import id_text
+from callboard.log.tables import FROM_STREAM, small, table_of
+
+Statement = tuple[str, Sequence[Cell]]
+_LAST = "stream_last"
+
+
+def statements(changes: Sequence[RowChange]) -> list[Statement]:
+    """The statements that carry the changes out."""
+    joined = coalesce(changes) if len(changes) > 1 else changes
+    return [_statement(change) for change in joined]
+
+
+def _statement(change: RowChange) -> Statement:
+    if isinstance(change, Put):
+        return _put(change.table, tuple(change.row)), list(change.row.values())
+    if isinstance(change, Drop):
+        return _drop(change.table, tuple(change.where)), list(change.where.values())
+    sql = _change(change.table, tuple(change.set), tuple(change.add), tuple(change.where))
+    return sql, [*change.set.values(), *change.add.values(), *change.where.values()]
+
+
+# The shapes of changes are few and come again with every event, so each text is made once.
+
+
+@functools.cache
+def _put(table: str, columns: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check(columns)
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+
+
+@functools.cache
+def _drop(table: str, where: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check(where)
+    return f"DELETE FROM {table}{_where(where)}"
+
+
+@functools.cache
+def _change(table: str, new: tuple[str, ...], add: tuple[str, ...], where: tuple[str, ...]) -> str:
+    table_of(Put(table, {})).check((*new, *add, *where))
+    sets = [f"{column} = ?" for column in new] + [f"{column} = {column} + ?" for column in add]
+    # A change that changes nothing is still valid; SQL wants at least one assignment.
+    sets = sets or [f"{KEYS[table][0]} = {KEYS[table][0]}"]
+    return f"UPDATE {table} SET {', '.join(sets)}{_where(where)}"
+
+
+def _where(columns: tuple[str, ...]) -> str:
+    return " WHERE " + " AND ".join(f"{column} IS ?" for column in columns) if columns else ""
+
+
+def select(query: Query) -> Statement:
+    """The statement that answers a query."""
+    table = table_of(query)
+    table.check_query(query)
+    where, values = _conditions(query)
+    if query.count:
+        # The join, which finds one row for each, would cost more than the counting.
+        source = _source(query) if "streams." in where else f"{query.table} AS view"
+        return f"SELECT count(*) AS count FROM {source}{where}", values
+    values.append(-1 if query.limit is None else query.limit)
+    columns = f"SELECT {_columns(query)} FROM {_source(query)}"
+    return f"{columns}{where}{_order(query)} LIMIT ?", values
+
+
+def _conditions(query: Query) -> tuple[str, list[Cell]]:
+    parts = [
+        *(_equality(query.table, column, value) for column, value in query.where.items()),
+        *_bounds(query),
+        *_choices(query),
+    ]
+    where = " AND ".join(condition for condition, _ in parts)
+    return f" WHERE {where}" if where else "", [value for _, bound in parts for value in bound]
+
+
+def _bounds(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
+    if query.at_most is not None:
+        column, most = query.at_most
+        yield f"{_named(query.table, column)} <= ?", [most]
+    if query.beyond is not None:
+        columns = ", ".join(_named(query.table, column) for column in query.ordered_by)
+        marks = ", ".join("?" * len(query.beyond))
+        yield f"({columns}) {'<' if query.descending else '>'} ({marks})", query.beyond
+
+
+def _choices(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
+    if query.one_of is not None:
+        column, values = query.one_of
+        yield f"{_named(query.table, column)} IN ({', '.join('?' * len(values))})", values
+    if query.text is not None:
+        columns, wanted = query.text
+        # Not LIKE, which takes some characters for patterns and stops at others.
+        found = [f"instr(lower({_named(query.table, column)}), ?) > 0" for column in columns]
+        yield f"({' OR '.join(found) or '0'})", [small(wanted)] * len(columns)
+
+
+def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
+    name = _named(table, column)
+    if value is None:
+        return f"{name} IS NULL", []
+    if column == "status" and isinstance(value, str) and value.isalpha():
+        # Written out, because a partial index cannot be chosen for a bound value.
+        return f"{name} = '{value}'", []
+    return f"{name} = ?", [value]
+
+
+def _order(query: Query) -> str:
+    # A column that is the same in every row found would only keep an index from being used.
+    columns = [column for column in query.ordered_by if column not in query.where]
+    direction = " DESC" if query.descending else ""
+    order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
+    return f" ORDER BY {order}" if order else ""
+
+
+def _columns(query: Query) -> str:
+    columns = ["view.*"]
+    if query.table == "sessions":
+        columns += [f"{_named(query.table, name)} AS {name}" for name in FROM_STREAM]
+    if query.with_stream:
+        columns += [f"streams.{name} AS stream_{name}" for name in ("head", "owner", "settled")]
+        columns.append(f"last.id AS {_LAST}")
+    return ", ".join(columns)
+
+
+def _source(query: Query) -> str:
+    source = f"{query.table} AS view"
+    if query.table == "sessions" or query.with_stream:
+        column = SESSION_COLUMN[query.table]
+        source += f" LEFT JOIN streams ON streams.id = view.{column} AND NOT streams.hidden"
+    if query.with_stream:
+        source += (
+            " LEFT JOIN events AS last"
+            " ON last.stream = streams.key AND last.position = streams.head"
+        )
+    return source
+
+
+def _named(table: str, column: str) -> str:
+    if table == "sessions" and column in FROM_STREAM:
+        return f"streams.{'head' if column == 'position' else column}"
+    return f"view.{column}"
+
+
+def as_rows(cursor: sqlite3.Cursor, count: int) -> list[Row]:
+    """Up to `count` further rows of an answer, by column name."""
+    make = _row_maker(cursor)
+    return [make(values) for values in cursor.fetchmany(count)]
+
+
+def some_rows(cursor: sqlite3.Cursor, size: int) -> list[Row]:
+    """The first rows of an answer, up to so many characters; those behind are never read."""
+    return sized(map(_row_maker(cursor), cursor), size)
+
+
+def _row_maker(cursor: sqlite3.Cursor) -> Callable[[Sequence[Cell]], Row]:
+    names = [column[0] for column in cursor.description]
+    if names[-1] != _LAST:
+        return lambda values: dict(zip(names, values, strict=True))
+
+    def with_id(values: Sequence[Cell]) -> Row:
+        row: Row = dict(zip(names, values, strict=True))
+        if row[_LAST] is not None:
+            row[_LAST] = id_text(row[_LAST])
+        return row
+
+    return with_id

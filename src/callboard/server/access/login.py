@@ -1,0 +1,85 @@
+"""The one-time link, and the cookie that a browser gets for it."""
+
+import hmac
+import re
+import secrets
+from datetime import timedelta
+from functools import cache
+from getpass import getuser
+from hashlib import sha256
+from typing import Final
+
+from callboard.clock import Clock
+from callboard.server.access.scopes import SCOPES, Scope
+
+LIVES: Final = timedelta(days=30)
+
+_FORM = re.compile(r"v1\.([a-z]+)\.([0-9]{1,16})\.([0-9a-f]{64})")
+MOST: Final = 64
+"""How many unused codes there may be; the oldest gives way."""
+
+
+@cache
+def person() -> str:
+    """Whose browser it is: only who runs the server can have read the link."""
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return "admin"
+
+
+def _signature(admin: str, text: str) -> str:
+    key = hmac.digest(admin.encode(), b"callboard cookie", sha256)
+    return hmac.new(key, text.encode(), sha256).hexdigest()
+
+
+class Links:
+    """The codes that were given out and not used yet, and the cookies that they become."""
+
+    def __init__(self, clock: Clock, lives: float) -> None:
+        self._clock = clock
+        self._lives_ms = round(lives * 1000)
+        self._open: dict[bytes, tuple[Scope, int]] = {}
+
+    def create(self, scope: Scope = "operate") -> tuple[str, int]:
+        """Make a code; gives it, and the moment in milliseconds until which it can be used."""
+        self._forget_old()
+        while len(self._open) >= MOST:
+            del self._open[next(iter(self._open))]
+        code = secrets.token_urlsafe(32)
+        until = self._clock.now_ms() + self._lives_ms
+        self._open[_hash(code)] = (scope, until)
+        return code, until
+
+    def use(self, code: str) -> Scope | None:
+        """What the code allows, and never again; None when it is wrong, used or too old."""
+        self._forget_old()
+        # Looked up by its hash: how long that takes says nothing of codes that are near.
+        found = self._open.pop(_hash(code), None)
+        return None if found is None else found[0]
+
+    def cookie(self, admin: str, scope: Scope) -> str:
+        """The cookie that a used code becomes; `admin` is the token that its key comes from."""
+        until = self._clock.now_ms() + round(LIVES.total_seconds() * 1000)
+        text = f"v1.{scope}.{until}"
+        return f"{text}.{_signature(admin, text)}"
+
+    def identify(self, admin: str, cookie: str) -> tuple[str, Scope] | None:
+        """Whose cookie this is and what it allows; None for a forged or an expired one."""
+        form = _FORM.fullmatch(cookie)
+        if form is None:
+            return None
+        scope, until, signature = form.groups()
+        if not hmac.compare_digest(signature, _signature(admin, f"v1.{scope}.{until}")):
+            return None
+        if scope not in SCOPES or self._clock.now_ms() >= int(until):
+            return None
+        return person(), scope
+
+    def _forget_old(self) -> None:
+        now = self._clock.now_ms()
+        self._open = {code: one for code, one in self._open.items() if now < one[1]}
+
+
+def _hash(code: str) -> bytes:
+    return sha256(code.encode(errors="surrogatepass")).digest()

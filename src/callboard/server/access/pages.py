@@ -1,0 +1,54 @@
+"""What a page under development may do without a token, on a server with `--dev`.
+
+Only pages of the origins that were named, and only what is listed here: the sessions and questions
+of workflows. All else stays closed, also what is added to the server later.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from callboard.errors import Forbidden, ValidationError
+from callboard.server.access.head import Head
+from callboard.server.access.origins import ORIGIN
+from callboard.server.access.scopes import Identity
+
+DEFAULT_ORIGIN: Final = "http://localhost:5173"
+"""Where Vite serves a page while it is written."""
+
+_NAME: Final = "dev"
+_READS: Final = re.compile(
+    r"/(health|workflows|stream|sessions(/[^/]+(/events|/state)?)?|interactions(/[^/]+)?)"
+)
+_WRITES: Final = re.compile(
+    r"/(sessions/[^/]+/input|interactions/[^/]+/(claim|release|answer|complete|cancel))"
+)
+
+
+def page_identity(head: Head, via: str) -> Identity:
+    """The caller that a named page is taken for; Forbidden where a page may do nothing."""
+    allowed = {"GET": _READS, "HEAD": _READS, "POST": _WRITES}.get(head.method)
+    if allowed is None or allowed.fullmatch(head.path) is None:
+        raise Forbidden(
+            f"{head.method} {head.path} needs a token, also with --dev. Without one, pages may "
+            "read workflows' sessions and questions, and answer the questions.",
+            field="authorization",
+        )
+    return Identity(_NAME, "answer", via, is_page=True)
+
+
+def check_development(origins: Collection[str], allowed_hosts: Collection[str]) -> None:
+    """Refuse pages that are not named exactly, and names under which others reach the server."""
+    if allowed_hosts:
+        raise ValidationError(
+            "--dev needs no token of pages, so nothing may make the server known under another "
+            "name. Leave --allowed-host out, or --dev.",
+            field="allowedHosts",
+        )
+    for origin in origins:
+        if ORIGIN.fullmatch(origin) is None:
+            raise ValidationError(
+                f"--cors-origin {origin}: with --dev, name each origin exactly, like "
+                f"{DEFAULT_ORIGIN}.",
+                field="corsOrigins",
+            )

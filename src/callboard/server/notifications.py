@@ -1,0 +1,259 @@
+"""When a person starts to be needed, somebody is told: once, shortly, and not at once.
+
+Whoever sits at the terminal answers within seconds; a message about that would only disturb.
+"""
+
+import asyncio
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from callboard.board.plate import Pending, Plate
+from callboard.board.plates import Plates
+from callboard.board.transition import ASKS
+from callboard.clock import Clock
+from callboard.display.lines import one_line
+from callboard.errors import CallboardError, PlateNotFound
+from callboard.events import names
+from callboard.events import plates as plate_events
+from callboard.events.envelope import Event
+from callboard.events.json_values import as_object
+from callboard.events.rows import Query, Row
+from callboard.interactions.configs import addressees, channel_of
+from callboard.interactions.kinds import manner_of
+from callboard.interactions.records import interaction
+from callboard.log.protocol import EventLog
+from callboard.server.notifier import AppriseNotifier, Notifier
+from callboard.systems.sounds import most_pressing
+
+_log = logging.getLogger(__name__)
+
+PATIENCE: Final = 10.0
+"""Seconds that somebody has to be needed before anyone is told."""
+_TRY_AGAIN: Final = 5.0
+_REMEMBERED: Final = 10_000
+_LONGEST: Final = 200
+_MOST_LINES: Final = 8
+_TELLING: Final = frozenset({"status", "pending", "unseen", "dismissed"})
+"""What changes of a plate when it starts to need a person."""
+_SECRET: Final = re.compile(
+    r"(?i)\b(?:bearer|basic|password|passwd|pwd|secret|token|api[-_ ]?key)\b\s*[=: ]\s*\S+"
+    r"|\b[\w-]*(?:sk|pk|ghp|gho|xox[abp]|cb|AKIA)[-_]?[A-Za-z0-9_-]{16,}"
+    r"|\b(?=[A-Za-z_-]*\d)[A-Za-z0-9+/_-]{32,}={0,2}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is to be told: who, and what about. `occasion`: once for each.
+
+    state: what it sounds like. channel: by which of the receivers; None for all.
+    """
+
+    occasion: str
+    who: str
+    what: str
+    state: str
+    channel: str | None = None
+
+
+@asynccontextmanager
+async def telling(
+    urls: Sequence[str], log: EventLog, plates: Plates, clock: Clock
+) -> AsyncGenerator["Notifications"]:
+    """Tell the receivers at these addresses for as long as this lasts; nobody if there are none."""
+    notifier = AppriseNotifier(urls)
+    notices = Notifications(log, plates, notifier, clock)
+    try:
+        async with watching(notices) if urls else nullcontext():
+            yield notices
+    finally:
+        notifier.close()
+
+
+@asynccontextmanager
+async def watching(notices: "Notifications") -> AsyncGenerator[None]:
+    """Watch the log from its end on."""
+    task = asyncio.create_task(notices.watch(await notices.log.last_sequence()))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("notifications had ended", exc_info=task.exception())
+
+
+class Notifications:
+    """Watches a log, and tells. It writes nothing, and whatever fails in it stops nobody else."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        plates: Plates,
+        notifier: Notifier,
+        clock: Clock,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.link: str | None = None
+        """Where a person can answer, once that is known."""
+        self.log = log
+        self._plates = plates
+        self._notifier = notifier
+        self._clock = clock
+        self._patience = patience
+        self._place = 0
+        self._due: dict[str, float] = {}
+        self._told: OrderedDict[str, None] = OrderedDict()
+        self._more = asyncio.Event()
+
+    async def watch(self, after: int) -> None:
+        """Follow the log from a place on, until cancelled; a log that fails is tried again."""
+        self._place = after
+        while True:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._read())
+                    group.create_task(self._tell())
+            except* CallboardError as errors:
+                _log.warning("notifications wait for the log: %s", errors.exceptions[0])
+            await self._clock.sleep(_TRY_AGAIN)
+
+    # ------------------------------------------------------------------ what may be news
+
+    async def _read(self) -> None:
+        async for place, event in self.log.tail_all(self._place):
+            self._place = place
+            subject = _subject(event)
+            if subject is not None and subject not in self._due:
+                self._due[subject] = self._clock.monotonic() + self._patience
+                self._more.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._more.wait()
+            while self._due:
+                await self._clock.sleep(max(0.0, min(self._due.values()) - self._clock.monotonic()))
+                await self._tell_due()
+            self._more.clear()
+
+    async def _tell_due(self) -> None:
+        now = self._clock.monotonic()
+        due = [subject for subject, at in self._due.items() if at <= now]
+        found: list[Notice] = []
+        for subject in due:
+            del self._due[subject]
+            notice = await self._still_needed(subject)
+            if notice is not None and notice.occasion not in self._told:
+                self._remember(notice.occasion)
+                found.append(notice)
+        for channel in dict.fromkeys(notice.channel for notice in found):
+            # Nobody waits for it: the next may be due while a slow receiver takes this one.
+            together = [notice for notice in found if notice.channel == channel]
+            sending = asyncio.create_task(self._send(together, channel))
+            sending.add_done_callback(_log_failure)
+
+    def _remember(self, occasion: str) -> None:
+        self._told[occasion] = None
+        while len(self._told) > _REMEMBERED:
+            self._told.popitem(last=False)
+
+    async def _send(self, found: list[Notice], channel: str | None) -> None:
+        if len(found) == 1:
+            title, body = f"{found[0].who} needs you", found[0].what
+        else:
+            title = f"{len(found)} need you"
+            shown = [f"{one.who}: {one.what}" for one in found[:_MOST_LINES]]
+            more = len(found) - len(shown)
+            body = "\n".join([*shown, f"and {more} more"] if more else shown)
+        state = most_pressing(one.state for one in found)
+        await self._notifier.needs(title, body, self.link, channel, state)
+
+    # ------------------------------------------------------------------ whether it still is
+
+    async def _still_needed(self, subject: str) -> Notice | None:
+        """What to tell now; None when it was answered, seen or ended meanwhile."""
+        kind, _, id = subject.partition(" ")
+        try:
+            if kind == "plate":
+                return _of_plate(await self._plates.get(id))
+            where = {"id": id, "status": "pending"}
+            rows = await self.log.rows(Query("human_interactions", where))
+            return await self._of_question(rows[0]) if rows else None
+        except PlateNotFound:
+            return None
+        except CallboardError as error:
+            _log.warning("a notification could not be made: %s", error.code)
+            return None
+
+    async def _of_question(self, row: Row) -> Notice:
+        sessions = await self.log.rows(Query("sessions", {"id": row["execution_id"] or ""}))
+        who = sessions[0]["workflow"] if sessions else "Callboard"
+        config = interaction(row, self._clock.now_ms()).config
+        named = addressees(config)
+        called = f"{', '.join(named)}: " if named else ""
+        what = shortened(called + row["prompt"])
+        verdict = manner_of(row["type"]) in ("verdict", "ruling")
+        state = "awaiting_approval" if verdict else "awaiting_input"
+        return Notice(row["id"], shortened(who), what, state, channel_of(config))
+
+
+def _subject(event: Event) -> str | None:
+    """What has to be looked at after an event; None for nearly all events."""
+    if event.name in plate_events.ALL:
+        changed = as_object(event.payload.get("plate"))
+        return f"plate {event.session_id}" if _TELLING & changed.keys() else None
+    if event.name == names.REQUESTED:
+        config = event.payload.get("config")
+        asks_for_plate = isinstance(config, Mapping) and "plateId" in config
+        return None if asks_for_plate else f"question {event.payload['id']}"
+    return None
+
+
+def _of_plate(plate: Plate) -> Notice | None:
+    """What a plate needs; None when it needs nothing. What would be run is not told: it may hold
+    secrets, and receivers are other people's machines."""
+    if not plate.attention or plate.dismissed:
+        return None
+    project = PurePath(plate.project_path).name
+    who = f"{plate.agent} in {project}" + (f" ({plate.name})" if plate.name else "")
+    if plate.pending:
+        first = plate.pending[0]
+        occasion = f"{plate.plate_id} {first.id or first.call}"
+        state = "awaiting_input" if first.tool == ASKS else "awaiting_approval"
+        return Notice(occasion, shortened(who), _asked(first), state)
+    occasion = f"{plate.plate_id} {plate.status} {plate.status_at}"
+    if plate.status == "error":
+        why = shortened(f"failed: {plate.error or 'unknown'}")
+        return Notice(occasion, shortened(who), why, plate.status)
+    if plate.status == "idle" and plate.background:
+        return None  # It wakes by itself.
+    return Notice(occasion, shortened(who), _WORDS.get(plate.status, "is done"), plate.status)
+
+
+_WORDS: Final = {"awaiting_input": "asks a question", "awaiting_approval": "wants an approval"}
+
+
+def _asked(pending: Pending) -> str:
+    match pending.tool:
+        case "AskUserQuestion":
+            return shortened(pending.asks)
+        case "ExitPlanMode":
+            return "has a plan to approve"
+        case tool:
+            return shortened(f"wants to use {tool}" if tool else "wants an approval")
+
+
+def shortened(text: str) -> str:
+    """Text on one line, nothing hidden in it, nothing in it that looks like a secret."""
+    return one_line(_SECRET.sub("[hidden]", one_line(text)), _LONGEST)
+
+
+def _log_failure(sending: "asyncio.Task[None]") -> None:
+    if not sending.cancelled() and sending.exception() is not None:
+        _log.warning("a notification failed: %s", type(sending.exception()).__name__)

@@ -1,0 +1,145 @@
+"""Shapes and payloads as pydantic models, by which FastAPI describes them in its document."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, reduce
+from inspect import getdoc
+from types import UnionType
+from typing import (
+    Annotated,
+    Final,
+    ForwardRef,
+    Literal,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
+
+from callboard.board.replies import PlateList, Recorded
+from callboard.engine.inbox import InteractionPage
+from callboard.engine.offers import EdgeInfo, PhaseInfo, WorkflowInfo
+from callboard.engine.operations import Forked
+from callboard.engine.sessions import SessionInfo, SessionPage
+from callboard.events.envelope import Event
+from callboard.events.failures import ErrorDescription
+from callboard.events.payloads.plates import BackgroundWork
+from callboard.events.payloads.workflow import PatchOperation
+from callboard.events.shapes import Shape, ShapeMember, is_moment, members, unmarked
+
+NAMES: Final[Mapping[type, str]] = {
+    BackgroundWork: "Background",
+    EdgeInfo: "Edge",
+    ErrorDescription: "Problem",
+    Event: "EventEnvelope",
+    Forked: "ForkResult",
+    InteractionPage: "InteractionsPage",
+    PatchOperation: "Patch",
+    PhaseInfo: "Phase",
+    PlateList: "Plates",
+    Recorded: "Heard",
+    SessionInfo: "Session",
+    SessionPage: "SessionsPage",
+    WorkflowInfo: "Workflow",
+}
+"""What classes are called in the document, and so in TypeScript, where that is not their name."""
+
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+_Field = tuple[str, tuple[object, object]]
+_UNFINISHED: Final[set[type]] = set()
+"""Those whose models are being made: where they contain themselves, they are named only."""
+
+
+class _Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+@cache
+def model_of(kind: type) -> type[BaseModel]:
+    """The model of a shape, or of a `TypedDict`, which may have further keys."""
+    if is_typeddict(kind):
+        _UNFINISHED.add(kind)
+        model = _model(kind, _keys(kind), base=_Open)
+        _UNFINISHED.remove(kind)
+        model.model_rebuild(_types_namespace={model.__name__: model})
+        return model
+    told = members(cast("type[Shape]", kind))
+    narrowed = [one.narrowed for one in told if one.narrowed]
+    if not narrowed:
+        return _model(kind, [_field(one, one.type) for one in told])
+    by, types = narrowed[0].by, narrowed[0].types
+    variants: dict[object, tuple[str, ...]] = {}
+    for value, type in types.items():
+        variants[type] = (*variants.get(type, ()), value)
+    models = [_variant(kind, told, by, values) for values in variants.values()]
+    root = cast("type[BaseModel]", RootModel[Annotated[_any_of(models), Field(discriminator=by)]])
+    return _model(kind, [], base=root)
+
+
+def _variant(
+    kind: type, told: Iterable[ShapeMember], by: str, values: tuple[str, ...]
+) -> type[BaseModel]:
+    """The model of a shape where the field `by` has one of these values."""
+    words = "".join(word.capitalize() for word in values[0].split("_"))
+    return _model(kind, [_field(one, _narrowed(one, by, values)) for one in told], words)
+
+
+def _narrowed(member: ShapeMember, by: str, values: tuple[str, ...]) -> object:
+    if member.narrowed:
+        return _any_of([member.narrowed.types[values[0]], None])
+    return Literal[values] if member.name == by else member.type
+
+
+def _model(
+    kind: type, told: Iterable[_Field], prefix: str = "", base: type[BaseModel] = BaseModel
+) -> type[BaseModel]:
+    make = cast("Callable[..., type[BaseModel]]", create_model)
+    name = prefix + NAMES.get(kind, kind.__name__)
+    return make(name, __base__=base, __doc__=getdoc(kind), **dict(told))
+
+
+def _field(member: ShapeMember, type: object) -> _Field:
+    default = None if member.can_miss else ...
+    field = Field(default, alias=member.key, description=member.about)
+    return member.name, (documented(type), field)
+
+
+def _keys(kind: type) -> Iterator[_Field]:
+    """The keys of a `TypedDict`. Some are words that no attribute can have as its name."""
+    required = cast("frozenset[str]", kind.__required_keys__)
+    for key, hint in get_type_hints(kind).items():
+        field = Field(... if key in required else None, alias=key)
+        yield f"key_{key}", (documented(hint), field)
+
+
+def documented(hint: object) -> object:
+    """A type as pydantic can describe it."""
+    kind, _ = unmarked(hint)
+    if is_moment(hint):
+        return Moment
+    if isinstance(kind, type) and kind in _UNFINISHED:
+        return ForwardRef(NAMES.get(kind, kind.__name__))
+    if isinstance(kind, type) and (is_typeddict(kind) or issubclass(kind, Shape)):
+        return model_of(kind)
+    origin, inner = get_origin(kind), [documented(one) for one in get_args(kind)]
+    if origin in (Union, UnionType):
+        return object if object in inner else _any_of(inner)
+    if origin in (list, tuple, Sequence):
+        return list[inner[0]]
+    if origin in (dict, Mapping):
+        return dict[str, inner[1]]
+    return cast("object", kind)
+
+
+def _any_of(kinds: Iterable[object]) -> object:
+    first, *others = cast("Iterable[type]", kinds)
+    return reduce(lambda union, one: union | one, others, cast("UnionType", first))
+
+
+Failure = create_model(
+    "Failure", __doc__="The envelope of every error.", error=(model_of(ErrorDescription), ...)
+)

@@ -1,0 +1,44 @@
+"""What the server says about itself: its health and its metrics."""
+
+import logging
+
+from fastapi import Response
+
+from callboard.board.replies import Health
+from callboard.errors import StoreError
+from callboard.events.rows import Query
+from callboard.server import routing
+from callboard.server.access.requirement import Reads
+from callboard.server.metrics import CONTENT_TYPE
+from callboard.server.openapi import Failure
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, failures, gives
+
+router = routing.router("operation")
+_log = logging.getLogger(__name__)
+_UNREADABLE = {503: {"model": Failure, "description": "The database cannot be read."}}
+_TEXT = {
+    200: {
+        "description": "The text format of Prometheus.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("/health", responses=gives(Health, description="It lives.") | _UNREADABLE)
+async def show_health(serving: Serving) -> Response:
+    """Say that the server lives and can read its database."""
+    try:
+        await serving.board.log.rows(Query("sessions", limit=1))
+    except StoreError as error:
+        # What exactly is wrong names a path, which only the log may know.
+        _log.error("health: %s", error.message)
+        message = "The database cannot be read; the server's log says why."
+        raise StoreError(message) from error
+    return reply(Health())
+
+
+@router.get("/metrics", responses={**_TEXT, **failures()}, response_class=Response)
+async def show_metrics(serving: Serving, _: Reads) -> Response:
+    """Sessions by status, questions that wait, requests and how long they take."""
+    return Response(await serving.metrics.text(), media_type=CONTENT_TYPE)

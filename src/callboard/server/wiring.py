@@ -1,0 +1,77 @@
+"""Puts a server together: the application, the guard around it, the driver beside it."""
+
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from callboard.app import Callboard
+from callboard.board.arrivals import Arrivals
+from callboard.board.held_hooks import HeldHooks, Leavings
+from callboard.board.hook_folders import Counting, hooks_folder
+from callboard.board.intake import Listener
+from callboard.board.spool.drain import SpoolDrain
+from callboard.board.spool.files import Spool
+from callboard.board.watchdog import Rounds
+from callboard.drivers.watching import WatchingDriver
+from callboard.server import logs
+from callboard.server.access.audit import Audit
+from callboard.server.access.credentials import Failures
+from callboard.server.access.guard import Guard
+from callboard.server.access.login import Links
+from callboard.server.access.tokens import Tokens
+from callboard.server.application import build
+from callboard.server.dashboard import Dashboard
+from callboard.server.memory import MemoryBudget
+from callboard.server.metrics import Metrics
+from callboard.server.pacing import Paced
+from callboard.server.request_metrics import Measured, Routed
+from callboard.server.service import Service
+from callboard.server.settings import ServerSettings
+from callboard.server.streams import Streams
+
+
+def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple[ASGIApp, Service]:
+    """Make everything: the application as it is served, and what its routes work on.
+
+    Beside the database lie the tokens and the record of commands.
+    """
+    tokens = Tokens(database, board.clock)
+    links = Links(board.clock, settings.link_lives)
+    watching = WatchingDriver(board.driver, board.log, board.clock, settings.concurrency)
+    memory = MemoryBudget(settings.memory)
+    streams = Streams(board.log, settings, memory)
+    metrics = Metrics(board.log, board.clock, watching, streams, memory)
+    plates = board.plates
+    listener = Listener(plates, board.clock.now_ms)
+    folder = hooks_folder(database)
+    spool = SpoolDrain(Spool(folder, board.clock), listener, board.clock)
+    counting = Counting(folder, spool.counted)
+    metrics.watch_hooks(spool.counted)
+    holding = HeldHooks(board.log, board.people, folder)
+    service = Service(
+        board=board,
+        settings=settings,
+        streams=streams,
+        links=links,
+        tokens=tokens,
+        driver=watching,
+        metrics=metrics,
+        memory=memory,
+        dashboard=Dashboard(settings.ui),
+        plates=plates,
+        arrivals=Arrivals(listener, spool),
+        holding=holding,
+        leavings=Leavings(plates, holding, board.clock),
+        spool=spool,
+        rounds=Rounds(plates, holding, board.clock, spool.keep_up, counting),
+    )
+    guard = Guard(
+        Routed(build(service)),
+        settings=settings,
+        tokens=tokens,
+        links=links,
+        failures=Failures(board.clock, settings.wrong_tokens),
+        audit=Audit(database),
+    )
+    paced = Paced(guard, settings.patience)
+    return Measured(paced, board.clock, [metrics.served, logs.served]), service

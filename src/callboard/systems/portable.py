@@ -1,0 +1,110 @@
+"""What psutil tells on every system. No system but Linux shows who is at the other end of a socket.
+
+The interface is that of `linux.py`.
+"""
+
+import socket
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import psutil
+
+from callboard.systems.sockets import Ends, Socket
+
+SHOWS_CLIENTS: Final = False
+"""Whether the client of a connection can be found."""
+
+
+class PortableProcess:
+    """A process; `start` tells it from another that had its number before."""
+
+    __slots__ = ("parent", "pid", "start")
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.start, self.parent = pid, "", 0
+        try:
+            found = psutil.Process(pid)
+            if found.status() != psutil.STATUS_ZOMBIE:
+                self.start, self.parent = repr(found.create_time()), found.ppid()
+        except (psutil.Error, ValueError):
+            return
+
+    @property
+    def lives(self) -> bool:
+        """Whether it is still there."""
+        if self.start:
+            return PortableProcess(self.pid).start == self.start
+        return psutil.pid_exists(self.pid)
+
+
+Process = PortableProcess
+
+
+def pids() -> list[int]:
+    """The numbers of all processes that can be seen."""
+    return psutil.pids()
+
+
+def boot_id() -> str:
+    """Nothing: a process's start is a time here, which no process of an earlier run has. The time
+    of the boot would not do, because it moves when the clock is set."""
+    return ""
+
+
+def user_of(pid: int) -> int | None:
+    """The effective user of a process; None if it has ended."""
+    try:
+        return psutil.Process(pid).uids().effective
+    except psutil.Error:
+        return None
+
+
+def environment(pid: int) -> list[bytes]:
+    """The variables a process was started with, as `NAME=value`; none if they cannot be seen."""
+    try:
+        told = psutil.Process(pid).environ()
+    except (psutil.Error, OSError):
+        return []
+    return [f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in told.items()]
+
+
+def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
+    """Kill a process if it is the one that is meant, and no other that gets its number."""
+    try:
+        found = psutil.Process(pid)
+        if not is_meant():
+            return False
+        found.kill()
+    except psutil.Error:
+        return False
+    return True
+
+
+def find_socket(ends: Ends) -> Socket | None:
+    """The client's socket: not found."""
+    return None
+
+
+def find_in_tables(ends: Ends) -> Socket | None:
+    """The same."""
+    return None
+
+
+def holders_of(inode: int) -> tuple[Mapping[int, str], list[int]]:
+    """The processes that have a socket open: none is found."""
+    return {}, []
+
+
+def is_open(file: str, inode: int) -> bool:
+    """Whether an open file is still this socket."""
+    return False
+
+
+def arrived_by_loopback(ours: socket.socket) -> bool:
+    """Whether a connection from a loopback address came by the loopback device: not known."""
+    return True
+
+
+def listener_of(port: int) -> int | None:
+    """The user who listens on a TCP port: not known."""
+    return None

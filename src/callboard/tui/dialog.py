@@ -1,0 +1,153 @@
+"""Dialogs of the board: what they share, and the one that names a plate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from callboard.interactions.records import Interaction
+from callboard.tui.key_bar import KeyBar
+from callboard.tui.text import StyledLine, laid_out
+
+_HIGHEST: Final = 0.92
+"""Of the screen, as `board.tcss` has it for every dialog."""
+_BORDER: Final = 2
+_LEAST: Final = 3
+_PIECES: Final = 4
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """No answer to a question, and why; sent: only once the person has confirmed it."""
+
+    message: str | None = None
+    sent: bool = False
+
+
+class AnswerDialog(ModalScreen[object]):
+    """A dialog about one question; gives the value to answer with, or None.
+
+    It is about this question and no other, whatever happens on the board meanwhile.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", priority=True, show=False),
+    ]
+
+    def __init__(self, question: Interaction) -> None:
+        super().__init__()
+        self.question = question
+        self._text: Sequence[StyledLine] = ()
+
+    def compose(self) -> ComposeResult:
+        """A title, the question, a place to write, and the keys."""
+        with Vertical(id="dialog"):
+            yield Static(id="dialog-title")
+            with VerticalScroll(id="dialog-body", can_focus=True):
+                yield Static(id="dialog-text")
+            yield Input(id="dialog-input")
+            yield KeyBar(compact=True, show_command_palette=False)
+
+    def say(self, title: Content, text: Sequence[StyledLine]) -> None:
+        """Fill title and text."""
+        self.query_one("#dialog-title", Static).update(title)
+        self._text = text
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Break the lines anew."""
+        self._draw()
+
+    def _draw(self) -> None:
+        width = self.query_one("#dialog-body").scrollable_content_region.width
+        if width:
+            self.query_one("#dialog-text", Static).update(laid_out(self._text, width))
+            self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Leave the text as much room as title, field and keys do not need.
+
+        With more, its last lines would be below the dialog, where nobody can scroll to.
+        """
+        if len(self.query("#dialog-title, #dialog-body, #dialog-input, KeyBar")) < _PIECES:
+            return  # It was closed meanwhile.
+        others = [self.query_one("#dialog-title"), self.query_one(KeyBar)]
+        others += [self.field] if self.field.display else []
+        taken = sum(one.outer_size.height for one in others) + _BORDER
+        room = max(_LEAST, int(self.size.height * _HIGHEST) - taken)
+        self.query_one("#dialog-body").styles.max_height = room
+        self.call_after_refresh(self.drawn)
+
+    def drawn(self) -> None:
+        """The text is on the screen, at its size."""
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last line of the text is in view."""
+        body, keys = self.query_one("#dialog-body"), self.query_one(KeyBar)
+        in_sight = bool(body.size.height) and body.region.bottom <= keys.region.y
+        return in_sight and body.scroll_offset.y >= body.max_scroll_y
+
+    def ask_for_text(self, placeholder: str) -> None:
+        """Open the place to write, and put the cursor there."""
+        field = self.field
+        field.placeholder = placeholder
+        field.display = True
+        field.focus()
+        self.call_after_refresh(self._fit)
+
+    def no_text(self) -> None:
+        """Take the place to write away."""
+        self.field.display = False
+        self.query_one("#dialog-body").focus()
+        self.call_after_refresh(self._fit)
+
+    @property
+    def field(self) -> Input:
+        """The place to write."""
+        return self.query_one("#dialog-input", Input)
+
+    @property
+    def writes(self) -> bool:
+        """Whether keys are text just now."""
+        return self.field.display and self.field.has_focus
+
+    def action_leave(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)
+
+
+class NameDialog(ModalScreen[str | None]):
+    """Gives the name; an empty one takes the name away, None leaves all as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Back", priority=True),
+        Binding("enter", "take", "Name it"),
+    ]
+
+    def __init__(self, whose: str, known: str) -> None:
+        super().__init__()
+        self._whose = whose
+        self._known = known
+
+    def compose(self) -> ComposeResult:
+        """One line to write in."""
+        with Vertical(id="dialog"):
+            yield Static(f"Name for {self._whose}", id="dialog-title", markup=False)
+            yield Input(self._known, max_length=_LONGEST, id="dialog-input")
+            yield KeyBar(compact=True, show_command_palette=False)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take it."""
+        self.dismiss(event.value.strip())
+
+    def action_take(self) -> None:
+        """Take it."""
+        self.dismiss(self.query_one(Input).value.strip())

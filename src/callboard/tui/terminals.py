@@ -1,0 +1,81 @@
+"""Going to where a session runs, and taking up one that was closed."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from callboard.board.plate import Plate
+from callboard.errors import CallboardError, NotFound
+from callboard.tui.text import home_path, one_line
+from callboard.vendors.agents import VENDORS
+
+_TARGET: Final = re.compile(r"[%@$A-Za-z0-9_][\w.:%@$-]*")
+_PATIENCE: Final = 5.0
+
+
+def go_to(target: str) -> None:
+    """Show the pane in this terminal; an error says what to type where that cannot be."""
+    if not _TARGET.fullmatch(target):
+        raise NotFound("This is no name of a tmux pane.", target=target)
+    if not os.environ.get("TMUX"):
+        raise CallboardError(
+            f"This terminal is not in tmux. Go there with: tmux attach -t {shlex.quote(target)}"
+        )
+    for command in ("select-window", "select-pane", "switch-client"):
+        _tmux(command, target)
+
+
+def _tmux(command: str, target: str) -> None:
+    try:
+        done = subprocess.run(
+            ["tmux", command, "-t", target],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CallboardError("tmux does not answer.") from error
+    if done.returncode:
+        raise NotFound(f"tmux cannot go to {target}: {done.stderr.strip()}", target=target)
+
+
+def resume_command(plate: Plate) -> list[str]:
+    """The command that resumes a plate's session; an error says why there is none."""
+    agent = plate.agent
+    command = VENDORS[agent].resume(plate.session_id) if agent in VENDORS else []
+    if not command:
+        raise CallboardError(f"Nobody here knows how to resume this session of {one_line(agent)}.")
+    if shutil.which(command[0]) is None:
+        raise NotFound(f"There is no command {command[0]} on this machine.", command=command[0])
+    return command
+
+
+def folder_of(plate: Plate) -> Path:
+    """Where to resume it."""
+    folder = Path(plate.project_path)
+    if not folder.is_absolute() or not folder.is_dir():
+        raise NotFound(
+            f"Its folder {home_path(str(folder))} is not on this machine.", path=str(folder)
+        )
+    return folder
+
+
+def run_here(command: list[str], folder: Path) -> int:
+    """Run it in this terminal, to its end; Ctrl-C is for the client and not for us."""
+    before = signal.signal(signal.SIGINT, _nothing)
+    try:
+        return subprocess.run(command, cwd=folder, env=dict(os.environ), check=False).returncode
+    except OSError as error:
+        raise CallboardError(f"Cannot start {command[0]}: {error.strerror}.") from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _nothing(*_: object) -> None:
+    """A handler, because what is ignored here would be ignored in the client too."""

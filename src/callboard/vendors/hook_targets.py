@@ -1,0 +1,64 @@
+"""The coding agents that hooks can be installed into: all that the board knows."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from callboard.vendors.agents import VENDORS
+from callboard.vendors.claude import settings as claude
+from callboard.vendors.codex import settings as codex
+from callboard.vendors.gemini import settings as gemini
+from callboard.vendors.opencode import settings as opencode
+from callboard.vendors.settings.installing import AgentSettings, Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Installable:
+    """An agent whose hooks we can install.
+
+    home: where it keeps what is the person's. transports: how its hooks can reach a server.
+    obstacles: what in its settings keeps hooks from running. remark: what a person has to do
+    besides.
+    """
+
+    settings: AgentSettings
+    home: Callable[[], Path]
+    transports: tuple[Transport, ...]
+    obstacles: Callable[[str], Iterator[str]] = lambda text: iter(())
+    remark: str | None = None
+
+    @property
+    def name(self) -> str:
+        """How it is called on the command line, and its own command."""
+        return self.settings.agent
+
+    @property
+    def title(self) -> str:
+        """How people call it."""
+        return VENDORS[self.name].title
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is installed on this machine, or was used here."""
+        return shutil.which(self.name) is not None or self.home().is_dir()
+
+
+INSTALLABLE: Final[Mapping[str, Installable]] = {
+    one.name: one
+    for one in (
+        Installable(
+            claude.ClaudeSettings(), claude.home, ("spool", "command", "http"), claude.obstacles
+        ),
+        Installable(
+            codex.CodexSettings(),
+            codex.home,
+            ("spool", "command"),
+            codex.obstacles,
+            codex.TRUST,
+        ),
+        Installable(gemini.GeminiSettings(), gemini.home, ("spool", "command"), gemini.obstacles),
+        Installable(opencode.OpencodeSettings(), opencode.home, ("spool",)),
+    )
+}

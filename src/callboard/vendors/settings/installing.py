@@ -1,0 +1,176 @@
+"""Installs our hooks into the settings of a coding agent, and takes them out again.
+
+A settings file is somebody else's. It is read, edited as text, checked, and replaced as a whole;
+whatever goes wrong, it stays as it was.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from callboard.errors import SettingsUnusable
+from callboard.vendors.settings import files
+from callboard.vendors.settings.files import SettingsFile
+from callboard.vendors.settings.records import InstallRecord, Records, mark
+
+Scope = Literal["user", "project"]
+Transport = Literal["http", "command", "spool"]
+
+_PRIVATE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """What is to be installed.
+
+    folder: the hooks folder. answers: whether the hook of a permission is held for an answer;
+    None leaves it to the agent. token: for HTTP hooks. status_files: whether hooks keep up the
+    status files of delegated work too.
+    """
+
+    folder: Path
+    database: Path
+    transport: Transport = "spool"
+    answers: bool | None = None
+    port: int = 2255
+    token: str | None = None
+    status_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InstallState:
+    """What of ours is in a settings file. port, token: those of HTTP hooks."""
+
+    transport: Transport
+    answers: bool
+    folder: Path | None
+    port: int | None = None
+    token: str | None = None
+
+
+class AgentSettings(ABC):
+    """The settings of one coding agent. Texts come whole, with whatever mark they begin with."""
+
+    agent: ClassVar[str]
+
+    @abstractmethod
+    def place(self, scope: Scope, project: Path) -> Path:
+        """The file."""
+
+    @abstractmethod
+    def installed(self, text: str | None, plan: InstallPlan) -> str:
+        """The text with ours in it."""
+
+    @abstractmethod
+    def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
+        """The text without ours; None when there was no file before us and nothing is left.
+
+        folder: the hooks folder, whose rules are ours too.
+        """
+
+    def standing(self, text: str) -> InstallState | None:
+        """What of ours is in it that reaches a server; None for nothing."""
+        return None
+
+    @abstractmethod
+    def is_current(self, text: str, plan: InstallPlan) -> bool:
+        """Whether ours is in it just as it would be installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallResult:
+    """What became of a settings file."""
+
+    file: SettingsFile
+    changed: bool
+    backup: Path | None = None
+
+
+def install(settings: AgentSettings, path: Path, plan: InstallPlan) -> InstallResult:
+    """Put our hooks into the file; what is there of ours already gives way."""
+    records = Records(plan.folder)
+    with records.alone(), _named(path):
+        file = files.read(path)
+        if file.text is not None and settings.is_current(file.text, plan):
+            # A file with a token in it is for nobody else, also when it was opened up since.
+            if plan.token and file.mode & 0o077:
+                file.target.chmod(_PRIVATE)
+            return InstallResult(file, changed=False)
+        old = records.get(path)
+        before = _without_ours(settings, file, old, plan.folder)
+        after = settings.installed(before, plan)
+        new = InstallRecord(
+            agent=settings.agent,
+            path=str(path),
+            before=before,
+            after=mark(after),
+            mode=old.mode if old else file.mode,
+            made=old.made if old else [],
+        )
+        _check(settings, new, after, plan)
+        backup = files.back_up(file)
+        made = files.write(file, after, _PRIVATE if plan.token else file.mode)
+        records.put(replace(new, made=[*new.made, *map(str, made)]))
+        return InstallResult(file, changed=True, backup=backup)
+
+
+def uninstall(settings: AgentSettings, path: Path, folder: Path) -> InstallResult:
+    """Take our hooks out; if nothing else was changed since, every byte is as it was."""
+    records = Records(folder)
+    with records.alone(make=False), _named(path):
+        file = files.read(path)
+        record = records.get(path)
+        left = _without_ours(settings, file, record, folder)
+        changed = left != file.text
+        if changed and left is None:
+            files.remove(file, [Path(one) for one in record.made] if record else [])
+        elif changed and left is not None:
+            files.write(file, left, record.mode if record else file.mode)
+        for backup in files.backups(file.target):
+            backup.unlink(missing_ok=True)
+        records.forget(path)
+        return InstallResult(file, changed=changed)
+
+
+@contextmanager
+def _named(path: Path) -> Generator[None]:
+    """What is wrong in a text is told with the file that it is in."""
+    try:
+        yield
+    except SettingsUnusable as error:
+        if "path" in error.context:
+            raise
+        raise SettingsUnusable(
+            f"{path}: {error.message}. Correct that and try again; nothing was changed.",
+            path=str(path),
+            **error.context,
+        ) from error
+
+
+def _without_ours(
+    settings: AgentSettings, file: SettingsFile, record: InstallRecord | None, folder: Path
+) -> str | None:
+    if file.text is None:
+        return None
+    if record is not None and mark(file.text) == record.after:
+        return record.before
+    return settings.uninstalled(file.text, record, folder)
+
+
+def _check(settings: AgentSettings, record: InstallRecord, after: str, plan: InstallPlan) -> None:
+    """An edit that would lose anything of somebody else's is not made."""
+    without = settings.uninstalled(after, record, plan.folder)
+    if settings.is_current(after, plan) and _squeezed(without) == _squeezed(record.before):
+        return
+    raise SettingsUnusable(
+        f"{record.path} is written in a way that our edit would not leave as it is, so nothing "
+        "was changed. Please report it, with the file if you can.",
+        path=record.path,
+    )
+
+
+def _squeezed(text: str | None) -> str:
+    return "".join((text or "").split())

@@ -1,0 +1,45 @@
+"""The end of a client's transcript: its last lines, its records, and the end of a turn."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from callboard.disk.files import read_end
+from callboard.events.codec import load_json
+from callboard.events.envelope import Json
+from callboard.events.json_values import Object, as_object
+from callboard.events.moments import from_iso, to_ms
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """The end of a turn that nothing has followed. interrupted: a person pressed Esc."""
+
+    at_ms: int
+    interrupted: bool
+
+
+def last_lines(path: str | Path, most: int) -> list[bytes]:
+    """The lines within the last bytes of a file; none where it cannot be read.
+
+    The first may be cut off, and the last half written: neither is JSON then.
+    """
+    try:
+        return read_end(path, most).split(b"\n")
+    except (OSError, ValueError):
+        return []
+
+
+def record_in(line: bytes) -> Object:
+    """The record that a line holds; an empty one where it holds none."""
+    try:
+        return as_object(load_json(line))
+    except ValueError:
+        return {}
+
+
+def millis(moment: Json) -> int | None:
+    """A moment as a record tells it, in milliseconds."""
+    try:
+        return to_ms(from_iso(moment)) if isinstance(moment, str) else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,23 @@
+"""Wait for whichever of several things happens first."""
+
+import asyncio
+from collections.abc import Awaitable
+
+
+async def wait_any(*awaited: Awaitable[object], timeout: float | None = None) -> int | None:
+    """The index of the first that is done, the lowest if there are several; None after `timeout`.
+
+    A coroutine belongs to this call: it is cancelled when something else is first, and its error
+    is raised here. A future or task belongs to the caller: it keeps running.
+    """
+    futures = [asyncio.ensure_future(one) for one in awaited]
+    started = [future for future, one in zip(futures, awaited, strict=True) if future is not one]
+    try:
+        await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        for future in started:
+            if future.done():
+                future.result()
+        return next((index for index, future in enumerate(futures) if future.done()), None)
+    finally:
+        for future in started:
+            future.cancel()

@@ -1,0 +1,290 @@
+"""What `why` says, in each situation that a session can be in."""
+
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from tests.interactions import interaction
+from tests.unit.cli.scenes import BOOM, NOON, RUN, Story
+
+from callboard.cli.diagnosis import Situation, reason, ways_to_answer
+from callboard.cli.targets import Database
+from callboard.events import names
+from callboard.events.moments import to_ms
+
+pytestmark = pytest.mark.usefixtures("utc")
+
+OWNER = "4711-abcdefgh"
+
+
+def said(now: Situation) -> tuple[str, str]:
+    why = reason(now)
+    lines = [why.text]
+    for way in why.ways:
+        lines += [f"  {way.purpose}", *(f"    {command}" for command in way.commands)]
+    return why.kind, "\n".join(lines)
+
+
+def golden(text: str) -> str:
+    return dedent(text).strip("\n")
+
+
+def test_waiting_for_a_person():
+    choice: dict[str, Any] = {"type": "choice", "options": ["By train", "--fly", "a\nb"]}
+    story = Story().enter().ask().ask("q2", prompt="How?", other=True, inline=False, **choice)
+    assert said(story.situation()) == (
+        "waiting",
+        golden("""
+            It waits for a person: 2 questions to answer.
+              Go?
+                callboard answer q1 yes --db t.db
+                callboard answer q1 no --db t.db
+              How?
+                callboard answer q2 'By train' --db t.db
+                callboard answer q2 --db t.db -- --fly
+                callboard answer q2 3 --db t.db
+                callboard answer q2 'YOUR ANSWER' --db t.db
+              Then let it go on (in a terminal, this asks there)
+                callboard resume s1 --db t.db
+        """),
+    )
+
+
+def test_waiting_while_a_process_waits_too():
+    kind, text = said(Story().enter().ask().situation(owner=OWNER, alive=True))
+    assert kind == "waiting"
+    assert "Process 4711 goes on as soon as it is answered." in text
+    assert "resume" not in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "then"),
+    [
+        ({"action": "answer", "value": "no", "approved": False}, ", then no is taken"),
+        ({"action": "fail"}, ", then the workflow fails"),
+        ({"action": "escalate", "to": ["ann", "bob"]}, ", then ann, bob are asked too"),
+        ({"action": "wait"}, ""),
+    ],
+)
+def test_a_deadline_is_told_with_what_comes_after_it(policy: dict[str, Any], then: str):
+    deadline = to_ms(NOON) + 90_000
+    story = Story().enter().ask(deadline=deadline, onTimeout=policy)
+    assert f"  Go? (until 12:01:30{then})\n" in said(story.situation())[1]
+
+
+def test_a_question_whose_time_ran_out_cannot_be_answered():
+    rule = {"action": "answer", "value": "no", "approved": False}
+    story = Story().enter().ask(deadline=to_ms(NOON) + 30_000, onTimeout=rule)
+    assert said(story.situation()) == (
+        "idle",
+        golden("""
+            Nobody answered in time: Go? (until 12:00:30, then no is taken). No process drives it.
+              Let it go on
+                callboard resume s1 --db t.db
+        """),
+    )
+    kind, text = said(story.ask("q2", prompt="Sure?").situation(owner=OWNER, alive=True))
+    assert (kind, "answer q1" in text, "answer q2" in text) == ("waiting", False, True)
+
+
+def test_of_many_questions_the_first_ones_are_shown():
+    story = Story().enter()
+    for number in range(12):
+        story.ask(f"q{number}", prompt=f"Is {number} fine?")
+    kind, text = said(story.situation(owner=OWNER, alive=True))
+    assert (kind, "12 questions to answer" in text) == ("waiting", True)
+    assert ("answer q9 yes" in text, "answer q10 yes" in text) == (True, False)
+    assert "  See all 12 questions\n    callboard inbox --session s1 --db t.db" in text
+
+
+def test_paused():
+    story = Story().enter().ask().then(0, names.PAUSING)
+    story.then(0, names.PAUSED, by="ann", reason="lunch")
+    assert said(story.situation()) == (
+        "paused",
+        golden("""
+            It is paused by ann, 1 min ago (12:00:00): lunch. 1 question can be answered meanwhile; it acts on answers when it is resumed.
+              Let it go on
+                callboard resume s1 --db t.db
+              Go?
+                callboard answer q1 yes --db t.db
+                callboard answer q1 no --db t.db
+        """),  # noqa: E501 - a paragraph is one line until a terminal breaks it
+    )
+
+
+def test_pausing():
+    story = Story().enter().start().then(0, names.PAUSING)
+    assert said(story.situation(owner=OWNER, alive=True)) == (
+        "pausing",
+        golden("""
+            A pause was asked for. It is paused as soon as 'planner' has finished.
+              Go on after all
+                callboard resume s1 --db t.db
+        """),
+    )
+    assert said(story.situation(owner=OWNER))[1].startswith(
+        "A pause was asked for, and no process drives it.\n"
+    )
+
+
+def test_running_elsewhere():
+    now = Story().enter().start().situation(owner=OWNER, alive=True)
+    assert said(now) == (
+        "driven",
+        "It is running: Agent 'planner' works in phase 'plan'. Process 4711 drives it.",
+    )
+
+
+def test_its_process_died():
+    assert said(Story().enter().start().situation(owner=OWNER)) == (
+        "orphaned",
+        golden("""
+            Process 4711 drove it and has died. Agent 'planner' was at work in phase 'plan'.
+              Let it go on
+                callboard resume s1 --db t.db
+        """),
+    )
+
+
+def test_nobody_drives_it():
+    assert said(Story().situation())[1] == golden("""
+        It could go on, but no process drives it. It has not begun yet.
+          Let it go on
+            callboard resume s1 --db t.db
+    """)
+    assert said(Story().enter().situation()) == (
+        "idle",
+        golden("""
+            It could go on, but no process drives it. It is in phase 'plan'.
+              Let it go on
+                callboard resume s1 --db t.db
+        """),
+    )
+
+
+def test_held():
+    story = Story().enter().then(0, names.HELD, reason="Workflow 'trip' no longer has it.")
+    assert said(story.situation()) == (
+        "held",
+        golden("""
+            It is held: Workflow 'trip' no longer has it.
+              Let it go on
+                callboard resume s1 --db t.db
+              Or begin a new session at another phase
+                callboard fork s1 --phase NAME --db t.db
+        """),
+    )
+
+
+def test_waiting_to_try_again():
+    story = Story().enter().start()
+    story.then(0, names.PHASE_FAILED, **RUN, error=BOOM, retryInMs=90_000)
+    assert said(story.situation(owner=OWNER, alive=True)) == (
+        "retrying",
+        "Agent 'planner' in phase 'plan' failed 1 time: ValueError: boom. "
+        "It is tried again at 12:01:30, in 30 s.",
+    )
+    assert said(story.situation())[1].endswith("\n    callboard resume s1 --db t.db")
+
+
+def test_waiting_because_the_agent_cannot_work_yet():
+    story = Story().enter().start()
+    limit = {"code": "RETRY_AFTER", "message": "Too many requests.", "type": "RetryAfter"}
+    said_so = {"reason": "postponed", "error": limit, "retryInMs": 90_000}
+    story.then(0, names.AGENT_INTERRUPTED, **RUN, **said_so)
+    assert said(story.situation(owner=OWNER, alive=True)) == (
+        "retrying",
+        "Agent 'planner' in phase 'plan' cannot work yet: Too many requests. "
+        "It is tried again at 12:01:30, in 30 s.",
+    )
+
+
+def test_waiting_for_tasks():
+    story = Story().enter("plan").leave("plan", reason="terminal")
+    story.then(0, names.TASK_STARTED, taskId="t1", kind="x", title="Look at it")
+    assert said(story.situation()) == (
+        "tasks",
+        "It completes when its open tasks are done: 'Look at it'.",
+    )
+
+
+def test_failed():
+    story = Story().enter().start().then(0, names.FAILED, error={**BOOM, "phase": "plan"})
+    assert said(story.situation()) == (
+        "failed",
+        golden("""
+            It failed 1 min ago (12:00:00) in phase 'plan': ValueError: boom
+              Try again
+                callboard retry s1 --db t.db
+        """),
+    )
+
+
+def test_cancelled():
+    assert said(Story().enter().then(0, names.CANCELLED, by="ann", reason="no").situation()) == (
+        "cancelled",
+        golden("""
+            It was cancelled 1 min ago (12:00:00) and cannot go on.
+              Go on from there in a new session
+                callboard fork s1 --phase plan --db t.db
+        """),
+    )
+
+
+def test_completed():
+    now = Story().enter().then(0, names.COMPLETED, exitPhase="plan").situation()
+    assert said(now) == (
+        "completed",
+        "It completed 1 min ago (12:00:00). There is nothing to wait for.",
+    )
+    assert reason(now).to_wire("s1", "completed")["ways"] == []
+
+
+def test_the_default_database_need_not_be_named():
+    assert ways_to_answer(interaction(), Database().command) == [
+        "callboard answer q1 yes",
+        "callboard answer q1 no",
+    ]
+
+
+def test_an_interactive_session_is_attended_to():
+    asked = replace(interaction(), type="interactive_session", options=None)
+    declining = "callboard answer q1 no --message WHY"
+    attending = "callboard attend --session s1"
+    deciding = "callboard answer q1 --outcome completed --response DECISION"
+    assert ways_to_answer(asked, Database().command) == [attending, deciding, declining]
+    alone = replace(asked, session_id=None)
+    assert ways_to_answer(alone, Database().command) == ["callboard attend", deciding, declining]
+
+
+def test_several_questions_are_answered_by_an_object():
+    questions = [{"question": "Which?"}, {"question": "With?", "multiSelect": True}]
+    asked = replace(interaction(), type="question", options=None, config={"questions": questions})
+    assert ways_to_answer(asked, Database().command) == [
+        """callboard answer q1 '{"Which?":"A","With?":["A"]}'""",
+        "callboard answer q1 no --message WHY",
+    ]
+
+
+def test_on_a_server_a_session_goes_on_by_itself():
+    waiting = Story().enter().ask().situation(watched=True)
+    kind, text = said(waiting)
+    assert kind == "waiting"
+    assert "The server goes on as soon as it is answered." in text
+    assert "resume" not in text
+
+    running = Story().enter().start().situation(owner="server", alive=True, watched=True)
+    assert said(running) == (
+        "driven",
+        "It is running: Agent 'planner' works in phase 'plan'. The server drives it.",
+    )
+    assert said(Story().enter().situation(watched=True)) == (
+        "idle",
+        golden("""
+            It can go on, and the server has not taken it up yet. It is in phase 'plan'.
+              Let it go on, and watch it
+                callboard resume s1 --db t.db
+        """),
+    )

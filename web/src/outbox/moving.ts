@@ -1,0 +1,36 @@
+const SETTLES_MS = 600
+const answered = new Set<string>()
+let moved = Number.NEGATIVE_INFINITY
+let isFocusWanted = false
+
+/** Note that somebody answered here, and so expects the focus to go on from there. */
+export function noteAnswered(id: string): void {
+  answered.add(id)
+}
+
+/** Whether a question was answered on this page. */
+export function wasAnsweredHere(id: string): boolean {
+  return answered.has(id)
+}
+
+/** Note that the next question comes into view. */
+export function noteMoved(): void {
+  moved = performance.now()
+}
+
+/** Give the focus to the question that is shown next. */
+export function wantFocus(): void {
+  isFocusWanted = true
+}
+
+/** Whether the focus is to go to what is shown now; asked once. */
+export function takesFocus(): boolean {
+  const wanted = isFocusWanted
+  isFocusWanted = false
+  return wanted
+}
+
+/** Whether a key or a click may still be meant for the question before. */
+export function isSettling(): boolean {
+  return performance.now() - moved < SETTLES_MS
+}

@@ -1,0 +1,104 @@
+import { useSyncExternalStore } from 'react'
+
+/** What is sent for a question. */
+export interface Given {
+  readonly value?: unknown
+  readonly approved?: boolean
+}
+
+/** An answer that can still be taken back, or is on its way. */
+export interface Outgoing {
+  /** The question. */
+  readonly id: string
+  readonly title: string
+  readonly given: Given
+  readonly isSending: boolean
+}
+
+interface Entry extends Outgoing {
+  readonly send: () => Promise<unknown>
+  readonly timer: number
+}
+
+/** How long an answer can be taken back. */
+export const UNDO_MS = 5_000
+
+/** A page that is left can send no more than 64 KiB. */
+const LARGEST_LAST = 60_000
+
+let entries: ReadonlyArray<Entry> = []
+const listeners = new Set<() => void>()
+
+function set(changed: ReadonlyArray<Entry>): void {
+  entries = changed
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The answers that are not with the server yet, oldest first. */
+export function useOutbox(): ReadonlyArray<Outgoing> {
+  return useSyncExternalStore(subscribe, () => entries)
+}
+
+/** Whether an answer to this question is not with the server yet. */
+export function isHeld(id: string): boolean {
+  return entries.some((entry) => entry.id === id)
+}
+
+/** Whether an answer may wait: before its deadline, and small enough to be sent by a page that is left. */
+export function canWait(given: Given, deadline: string | null): boolean {
+  const left = deadline === null ? Number.POSITIVE_INFINITY : Date.parse(deadline) - Date.now()
+  return left > 2 * UNDO_MS && new Blob([JSON.stringify(given)]).size <= LARGEST_LAST
+}
+
+type Held = Pick<Entry, 'id' | 'title' | 'given' | 'send'>
+
+/** Send an answer in a few seconds, unless it is taken back before. */
+export function hold(held: Held): void {
+  const timer = window.setTimeout(() => void release(held.id), UNDO_MS)
+  set([...entries.filter(({ id }) => id !== held.id), { ...held, timer, isSending: false }])
+}
+
+async function release(id: string): Promise<void> {
+  const entry = entries.find((one) => one.id === id)
+  if (!entry) return
+  set(entries.map((one) => (one.id === id ? { ...one, isSending: true } : one)))
+  try {
+    await entry.send()
+  } finally {
+    set(entries.filter((one) => one.id !== id))
+  }
+}
+
+/** Take an answer back. */
+export function undo(id: string): void {
+  const entry = entries.find((one) => one.id === id && !one.isSending)
+  if (!entry) return
+  window.clearTimeout(entry.timer)
+  set(entries.filter((one) => one !== entry))
+}
+
+/** Send all of it at once: the page is being left. An answer that arrives twice counts once. */
+function flush(): void {
+  for (const { id, given, timer } of entries) {
+    window.clearTimeout(timer)
+    void fetch(`/interactions/${encodeURIComponent(id)}/answer`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(given),
+      credentials: 'same-origin',
+      keepalive: true,
+    })
+  }
+  set([])
+}
+
+/** Send what is held when the page is left. */
+export function listenForLeaving(): () => void {
+  window.addEventListener('pagehide', flush)
+  return () => window.removeEventListener('pagehide', flush)
+}
