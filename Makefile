@@ -116,13 +116,14 @@ run: ## Start a server with demo data and open the dashboard; CALLBOARD_NO_BROWS
 	@[ -e $(DEMO) ] || $(BIN)/python tools/demo_data.py $(DEMO)
 	@exec $(BIN)/callboard serve $(DEMO_WORKFLOWS) --db $(DEMO) --open
 
-check: check-python check-web ## Format, lint, types and layers, changing nothing
+check: check-python check-web ## Format, lint, types, layers and words, changing nothing
 
 check-python: python
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/avoided_words.py
 
 check-web: python $(UI)
 	npm run --silent check

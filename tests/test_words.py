@@ -1,0 +1,63 @@
+"""Words that we avoid are found wherever people read them, and only there."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import avoided_words
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_what_people_read_has_none_of_them():
+    check = [sys.executable, ROOT / "tools" / "avoided_words.py"]
+    found = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("folder", avoided_words.TO_DO)
+def test_what_is_still_to_be_reworded_has_some(folder: str):
+    names = {path: path.relative_to(ROOT).as_posix() for path in avoided_words.checked()}
+    assert any(
+        avoided_words.findings(name, path.read_text(encoding="utf-8"))
+        for path, name in names.items()
+        if name.startswith(folder)
+    ), f"{folder} is clean: strike it from TO_DO"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Whoever answers first wins.", "Whoever"),
+        ("Nobody has answered yet.", "Nobody"),
+        ("attend needs a terminal, and this is none.", "is none"),
+        ("Porto is no city.", "is no "),
+        ("Remove it for good.", "for good"),
+        ("dana sees to this", "sees to"),
+        ("Let a session go on, here.", "go on"),
+        ("The session begins.", "begins"),
+        ("What a plate tells of its agent", "tells of"),
+    ],
+)
+def test_an_avoided_word_is_found_in_every_kind_of_text(text: str, found: str):
+    for name, content in {
+        "help.py": f'"""Say.\n\n{text}\n"""\n',
+        "errors.py": f'name = "x"\nraise ValueError(f"{{name}}: {text}")\n',
+        "comments.py": f"x = 1  # {text}\n",
+        "page.md": f"# Page\n\n{text}\n",
+        "text.ts": f"export const text = {{ note: '{text}' }} as const\n",
+    }.items():
+        assert [one.found for one in avoided_words.findings(name, content)] == [found], name
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("code.py", "if begin is None or nobody(whoever):\n    tells = 1\n"),
+        ("table.sql.md", "`BEGIN IMMEDIATE` and `is None`"),
+        ("page.md", "There is no server. It is no longer open, for good reason. See also."),
+    ],
+)
+def test_code_and_ordinary_sentences_are_left_alone(name: str, content: str):
+    assert avoided_words.findings(name, content) == []
