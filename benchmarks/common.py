@@ -71,7 +71,7 @@ def folder_bytes(folder: Path) -> int:
 
 
 def stolen() -> float:
-    """Seconds of processor time that the host has given to others, since the machine began; 0
+    """Seconds of processor time that the host has given to others, since the machine started; 0
     where there is no host, or it does not tell.
     """
     with suppress(OSError, IndexError):

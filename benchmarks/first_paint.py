@@ -45,7 +45,7 @@ def fill(ask: Caller) -> None:
 
 
 def paints(browser: Browser, ask: Caller, address: str, path: str) -> dict[str, float]:
-    """Open a page in a fresh profile, as somebody who is let in."""
+    """Open a page in a fresh profile, as someone who is let in."""
     code = ask("POST", "/login")["code"]
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     try:

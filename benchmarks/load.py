@@ -2,7 +2,7 @@
 
 For 10 minutes (a quick run: one), 20 sessions start every second. Each runs an agent and waits for
 a person, who answers after about two seconds; one in five is forked first, and the fork is answered
-too. 50 readers follow sessions from their beginning to their end, one after the other, and five
+too. 50 readers follow sessions from their start to their end, one after the other, and five
 more follow everything. The server's RSS is sampled every second and drawn over time in memory.png,
 with the latency of the commands.
 
@@ -70,7 +70,7 @@ class Wire:
         return int(found.split(" ", 2)[1]), json.loads(text) if text else None
 
     async def _connection(self) -> Any:
-        """The one that was used last: the server drops those that nobody has used for long."""
+        """The one that was used last: the server drops those that no one has used for long."""
         if self._kept:
             used, kept = self._kept.pop()
             if time.monotonic() - used < KEPT_FOR:
@@ -87,7 +87,7 @@ class Wire:
         place = 0
         try:
             while line := await reading.readline():
-                # Lengths of chunks and comments stand between; they begin with neither.
+                # Lengths of chunks and comments stand between; they start with neither.
                 if line.startswith(b"id: "):
                     place = int(line[4:])
                 elif line.startswith(b"data: "):
@@ -99,7 +99,7 @@ class Wire:
 
 
 class Load:
-    """Everything that goes on, and what was seen of it."""
+    """Everything that continues, and what was seen of it."""
 
     def __init__(self, server: Process, seed: int) -> None:
         self.wire = Wire(server.url)

@@ -6,7 +6,7 @@ that the engine itself writes for it; only their commits are merged, 5,000 event
 because a million events one step at a time would take the better part of an hour.
 
 Cold means: the database's pages dropped from the operating system's cache, the database opened
-anew, one position asked for. What the disk's own controller or host has cached cannot be dropped.
+again, one position asked for. What the disk's own controller or host has cached cannot be dropped.
 LangGraph's `get_state` and `update_state` at a checkpoint stand beside it, in a shorter history.
 """
 

@@ -141,7 +141,7 @@ class Reader(asyncio.Protocol):
             self.tally.all_ended.set()
 
     async def _stay(self) -> None:
-        """Until the stream ends, or it is time to leave; nobody leaves before all have come."""
+        """Until the stream ends, or it is time to leave; no one leaves before all have come."""
         staying = asyncio.ensure_future(self.lost.wait())
         coming = asyncio.ensure_future(self.tally.all_connected.wait())
         await asyncio.wait({staying, coming}, return_when=asyncio.FIRST_COMPLETED)

@@ -46,7 +46,7 @@ FEWER = (500, 250, 125, 60, 30)
 
 
 def start(side: str, folder: Path, count: int) -> tuple[Process, str]:
-    """A server and the address of its stream; the events begin when the gate file appears."""
+    """A server and the address of its stream; the events start when the gate file appears."""
     gate, every = folder / "gate", 1 / PER_SECOND
     if side == "peer":
         command = [str(peers_python()), str(PEERS / "sse_starlette_streams.py")]

@@ -1,6 +1,6 @@
 """A person is asked only in doubt: when the classifier's confidence is below 0.8.
 
-`human` is a function of the state and of what the agent returned; None means that nobody has
+`human` is a function of the state and of what the agent returned; None means that no one has
 to be asked.
 
     callboard run examples/conditional_approval.py --input "I want my money back"
@@ -71,7 +71,7 @@ conditional_approval = Workflow(
             agent=classifier,
             update=keep_label,
             human=verify,
-            # Nobody was asked: approved is None, and the guess stands.
+            # No one was asked: approved is None, and the guess stands.
             next=lambda s: "by-hand" if s.approved is False else "sort",
         ),
         Phase("sort", agent=sorter, terminal=True),

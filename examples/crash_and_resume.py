@@ -1,4 +1,4 @@
-"""A process dies while a person is being asked, and another one goes on.
+"""A process dies while a person is being asked, and another one continues.
 
 The first process packs an order, writes its question down, and is killed. The second opens the
 same database, answers the question, and carries the order to its end. Nothing is packed twice.

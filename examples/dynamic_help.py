@@ -1,7 +1,7 @@
-"""Help that nobody planned: the reviewer finds out by itself that it needs a person.
+"""Help that no one planned: the reviewer finds out by itself that it needs a person.
 
 What the reviewer returns decides whether a question is asked, which one, and where the work
-goes on. A small task goes through without anybody; one that touches the login does not.
+continues. A small task goes through without anybody; one that touches the login does not.
 
     callboard run examples/dynamic_help.py --input "rename a button"
     callboard run examples/dynamic_help.py --input "change the login"

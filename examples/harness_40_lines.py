@@ -20,7 +20,7 @@ def decide(asked):  # Shown as JSON, which no terminal obeys.
 
 async def attend(people, asked):
     try:
-        await people.claim(asked.id, by=ME, ttl_ms=3_600_000)  # Nobody else gets it for an hour.
+        await people.claim(asked.id, by=ME, ttl_ms=3_600_000)  # No one else gets it for an hour.
         decision = await asyncio.to_thread(decide, asked)
         outcome = "cancelled" if decision is None else "completed"
         print((await people.complete(asked.id, outcome, response=decision, by=ME)).status)

@@ -1,9 +1,9 @@
 """Wait for a decision that a person makes together with an agent.
 
-The program asks for a review, gets it as a pydantic model, and goes on. The record outlives the
+The program asks for a review, gets it as a pydantic model, and continues. The record outlives the
 program: run it twice with the same file, and the second run finds what was decided.
 
-    python examples/interactive_awaited.py              somebody answers here, in the program
+    python examples/interactive_awaited.py              someone answers here, in the program
     python examples/interactive_awaited.py review.db    you answer: callboard attend --db review.db
 """
 

@@ -1,6 +1,6 @@
 """A phase that is decided in a session with an agent, and an agent that calls for another one.
 
-Only a decision decides: leaving the session, a timeout or a crash lead to "refuse". Here somebody
+Only a decision decides: leaving the session, a timeout or a crash lead to "refuse". Here someone
 answers in the program. In earnest, serve the workflow, and decide with: callboard attend
 
     python examples/interactive_phase.py

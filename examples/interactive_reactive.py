@@ -1,4 +1,4 @@
-"""Ask for a decision and go on; look at what became of it whenever that suits you.
+"""Ask for a decision and continue; look at what became of it whenever that suits you.
 
 An agent asks for a review and does not wait. The workflow's work is done before the review is,
 but it does not complete before it: the review is a task of the session.
@@ -50,7 +50,7 @@ async def main() -> list[str]:
         info = await board.session(session)
         screen.lines.append(f"The work is done, and the session is {info.status}.")
 
-        # Somebody decides, in place of `callboard attend`.
+        # Someone decides, in place of `callboard attend`.
         await board.human.complete_interactive(asked, "completed", "approved", by="Ada")
         await screen.until(review, "success")
         info = await board.drive(session)

@@ -1,7 +1,7 @@
 """One agent on several items at once, two at a time, and a question from inside it.
 
 Every file is reviewed by a run of its own. A reviewer that is in doubt asks, gives its slot to
-the next one, and goes on when the answer comes.
+the next one, and continues when the answer comes.
 
     callboard run examples/parallel_reviews.py --input "api.py login.py README.md"
 """

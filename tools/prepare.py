@@ -70,7 +70,7 @@ class Progress:
             print(f"{self._erased()}{line[:WIDTH]}", end="", flush=True)
 
     def elapsed(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return time.monotonic() - self._began
 
     def _erased(self) -> str:

@@ -1,6 +1,6 @@
 """DBOS on SQLite: workflows of three steps, killed while all run, and launched again.
 
-`dbos_recovery.py FOLDER COUNT start` begins COUNT workflows, each held in one of its steps until
+`dbos_recovery.py FOLDER COUNT start` starts COUNT workflows, each held in one of its steps until
 the file `gate` appears; `… again` launches on the same database, and DBOS takes up by itself what
 was running. Every step notes its key in `runs`, every workflow a byte in `finished`. The file is in
 WAL, which is quicker than what DBOS sets up by itself. Logging is at ERROR, tracing is off.

@@ -2,8 +2,8 @@
 state of 10 KB.
 
 The state is a table of 100 texts of about 100 bytes; every step replaces one of them, as on our
-side. Each sample is taken cold: caches of the operating system dropped, the database opened anew,
-the graph compiled anew.
+side. Each sample is taken cold: caches of the operating system dropped, the database opened again,
+the graph compiled again.
 """
 
 import argparse

@@ -122,7 +122,7 @@ class Callboard:
         by: By = None,
         status_files: Folder = None,
     ) -> str:
-        """Begin a session and leave it to whoever drives; returns its id.
+        """Start a session and leave it to whoever drives; returns its id.
 
         The name may be left out when only one workflow is known here.
         """
@@ -179,7 +179,7 @@ class Callboard:
         return events
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then events as they come, also of a session that begins later; ends with it."""
+        """History, then events as they come, also of a session that starts later; ends with it."""
         async for event in self.log.tail(session_id, after):
             if event.name not in TERMINAL or await self._is_parents(session_id, event):
                 yield event
@@ -248,15 +248,15 @@ class Callboard:
         return await self.operations.pause(session_id, interrupt=interrupt, by=by, reason=reason)
 
     async def resume(self, session_id: str, *, by: By = None) -> bool:
-        """Let a paused session go on; `drive` it, unless a driver watches."""
+        """Let a paused session continue; `drive` it, unless a driver watches."""
         return await self.operations.resume(session_id, by=by)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
-        """End a session for good; whether it had not ended already."""
+        """End a session permanently; whether it had not ended already."""
         return await self.operations.cancel(session_id, by=by, reason=reason)
 
     async def delete(self, session_id: str, *, by: By = None) -> None:
-        """Remove a session for good, cancelled first if it has not ended. Its forks stay whole."""
+        """Permanently delete a session; cancel it first if it is still open. Forks are kept."""
         await self.operations.delete(session_id, by=by)
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
@@ -389,7 +389,7 @@ def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Runtime:
 
 
 async def _keep_open() -> None:
-    """Leave a log open that belongs to somebody else."""
+    """Leave a log open that belongs to someone else."""
 
 
 def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLog:

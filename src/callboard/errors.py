@@ -11,7 +11,7 @@
     │   ├── WorkflowNotFound
     │   ├── InteractionNotFound
     │   └── PlateNotFound
-    ├── ConflictError              somebody else was first
+    ├── ConflictError              someone else was first
     │   ├── AlreadyAnswered · InteractionClosed · Claimed
     │   ├── InteractivePending     one interactive session at a time
     │   ├── NoExecution            nothing runs that a question could belong to
@@ -129,7 +129,7 @@ class InteractionClosed(ConflictError, code="INTERACTION_CLOSED"):
 
 
 class Claimed(ConflictError, code="CLAIMED"):
-    """Somebody else sees to this question just now."""
+    """Someone else sees to this question just now."""
 
 
 class InteractivePending(ConflictError, code="INTERACTIVE_PENDING"):
@@ -141,7 +141,7 @@ class NoExecution(ConflictError, code="NO_EXECUTION"):
 
 
 class NotResumable(ConflictError, code="NOT_RESUMABLE"):
-    """This session has ended and cannot go on."""
+    """This session has ended and cannot continue."""
 
 
 class SessionExists(ConflictError, code="SESSION_EXISTS"):
@@ -185,7 +185,7 @@ class AgentTimedOut(AgentError, code="AGENT_TIMED_OUT"):
 
 
 class AgentUncertain(AgentError, code="AGENT_UNCERTAIN"):
-    """The process died while the agent ran, and nobody knows what it had done."""
+    """The process died while the agent ran, and no one knows what it had done."""
 
 
 class RateLimited(AgentError, code="RATE_LIMITED"):
@@ -211,7 +211,7 @@ class PhaseError(CallboardError, code="PHASE_ERROR"):
 
 
 class QuestionTimedOut(CallboardError, code="QUESTION_TIMED_OUT"):
-    """Nobody answered the question in time."""
+    """No one answered the question in time."""
 
 
 class InteractiveFailed(CallboardError, code="INTERACTIVE_FAILED"):

@@ -1,7 +1,7 @@
 """A hook of a coding agent: `python -I -S hookclient.py FOLDER AGENT [--hold]`.
 
 It reads the payload on standard input, and takes it to the server or into the spool. With --hold
-it waits until somebody decides, and prints what was decided. Without it prints what the server has
+it waits until someone decides, and prints what was decided. Without it prints what the server has
 for the agent to read, such as a plan that was lost with its context. It prints nothing else, and
 its exit code is 0: what goes wrong here is nothing that the agent's session should show.
 """

@@ -23,7 +23,7 @@ def short_id(length: int = 12) -> str:
 
 
 def keyed_id(*parts: str) -> str:
-    """The id that a key of somebody's own choosing stands for: always the same."""
+    """The id that a key of someone's own choosing stands for: always the same."""
     named = "\0".join(parts).encode(errors="surrogatepass")
     bits = int.from_bytes(hashlib.sha256(named).digest()[:8])
     return "".join(_ALPHABET[(bits >> (5 * i)) & 31] for i in range(12))

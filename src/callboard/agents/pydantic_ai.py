@@ -47,7 +47,7 @@ class PydanticAgent:
 
     The phase's output is of the agent's own `output_type`. When the model fails, the phase's
     `retry` applies. A tool can ask a person: give it the context through `deps`, and let it call
-    `await ctx.deps.ask(...)`. If nobody answers in time, the agent is run again from its prompt
+    `await ctx.deps.ask(...)`. If no one answers in time, the agent is run again from its prompt
     on the answer, and the recorded answer is what the tool then gets; a `key` makes sure of that
     where the model words the question.
 

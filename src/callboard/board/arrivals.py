@@ -1,5 +1,5 @@
 """Hooks that come directly. Those that were spooled before them are recorded first, so that a plate
-hears everything in order, but nobody waits long for that."""
+hears everything in order, but no one waits long for that."""
 
 import logging
 from typing import Final

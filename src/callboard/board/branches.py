@@ -35,7 +35,7 @@ class Branches:
         self._known: dict[str, _Head] = {}
 
     def of(self, folder: str) -> str | None:
-        """The branch, or the beginning of a commit; None where there is no repository."""
+        """The branch, or the start of a commit; None where there is no repository."""
         known = self._known.get(folder)
         if known is None or known.looks >= _SEARCH_AGAIN or _version(known.file) != known.version:
             known = self._known[folder] = _read(folder)
@@ -43,7 +43,7 @@ class Branches:
         return known.branch
 
     def keep_only(self, folders: Collection[str]) -> None:
-        """Forget the others: nobody works there any more."""
+        """Forget the others: no one works there any more."""
         for folder in self._known.keys() - folders:
             del self._known[folder]
 

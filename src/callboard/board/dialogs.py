@@ -80,7 +80,7 @@ def is_late(moment: Moment, than: int) -> bool:
 
 
 def no_subagent_is_left(signal: Entry) -> bool:
-    """Whether a client that lists what goes on after its turn lists no subagent.
+    """Whether a client that lists what continues after its turn lists no subagent.
 
     One that was interrupted ends without a word.
     """
@@ -248,7 +248,7 @@ def _nearest(over: list[Pending], signal: Entry) -> list[Pending]:
 def _is_meant(pending: Pending, signal: Entry) -> bool:
     """Whether the dialog is the one for this call: not every client tells the call's id.
 
-    Who names no tool means all of them. A dialog that names no call is for whichever goes on.
+    Who names no tool means all of them. A dialog that names no call is for whichever continues.
     """
     details = plates.details(signal)
     if "call" in details:

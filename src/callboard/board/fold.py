@@ -3,7 +3,7 @@
 The table in `transition` decides the status. Around it stand the rules that real clients need:
 what is closed stays closed until a session starts; what comes late, or from a session that the
 plate has left behind, tells something but moves nothing; and while a dialog is open, the plate
-waits, whatever else goes on beside it.
+waits, whatever else continues beside it.
 """
 
 from dataclasses import replace
@@ -159,7 +159,7 @@ def _facts(plate: Plate, signal: Entry) -> dict[str, object]:
 
 
 def _with_subagents(plate: Plate, signal: Entry) -> Plate:
-    """What goes on beside the session: its subagents, and its work in the background."""
+    """What continues beside the session: its subagents, and its work in the background."""
     details = plates.details(signal)
     id = details.get("subagent")
     if "background" in details:

@@ -35,7 +35,7 @@ class HeldHooks:
         self._closing = asyncio.Event()
 
     def holds(self, interaction_id: str) -> bool:
-        """Whether somebody waits for this question, here or in another server."""
+        """Whether someone waits for this question, here or in another server."""
         if self._held[interaction_id] > 0:
             return True
         try:

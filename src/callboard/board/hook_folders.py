@@ -1,7 +1,7 @@
 """Where the hooks of coding agents leave things: a folder beside the database, for us alone.
 
 What is in it: `connection`, two lines that tell hooks where the server is and with which token they
-may report; `spool/`, payloads that nobody has read yet, of which those that end in `.json` are
+may report; `spool/`, payloads that no one has read yet, of which those that end in `.json` are
 whole; `spool/.full`, while it is there hooks write nothing; `received.json`, what came in, counted.
 """
 
@@ -35,7 +35,7 @@ def connection_file(folder: Path) -> Path:
 
 
 def spool_folder(folder: Path) -> Path:
-    """Payloads that nobody has read yet."""
+    """Payloads that no one has read yet."""
     return folder / "spool"
 
 
@@ -70,7 +70,7 @@ def write_connection(folder: Path, address: str, token: str) -> None:
 
 
 def read_counters(folder: Path) -> Object:
-    """The counters; none when nobody has counted yet, or when they cannot be read."""
+    """The counters; none when no one has counted yet, or when they cannot be read."""
     try:
         return as_object(orjson.loads(counters_file(folder).read_bytes()))
     except (OSError, ValueError):
@@ -103,7 +103,7 @@ class Counting:
 def _replace(path: Path, content: bytes) -> None:
     """Put a file in the place of the old one, whole, with mode 0600.
 
-    It is not forced to the disk: after a crash of the machine the next server writes it anew.
+    It is not forced to the disk: after a crash of the machine the next server writes it again.
     """
     try:
         replace(path, content, lasting=False)

@@ -32,7 +32,7 @@ class Host:
     boot_id: str = ""
 
     def runs(self, pid: int, start: str | None, boot_id: str) -> bool:
-        """Whether a process of this host lives, and began in this run of its system."""
+        """Whether a process of this host lives, and started in this run of its system."""
         if boot_id and self.boot_id and boot_id != self.boot_id:
             return False
         return is_alive(pid, start)

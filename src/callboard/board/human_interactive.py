@@ -124,7 +124,7 @@ class HumanInteractive(Generic[T]):
         return self._do(self._withdraw(self._request))
 
     def reset(self) -> Awaitable[None]:
-        """Begin anew. What is still pending is taken back: nobody waits for it any more."""
+        """Start over. What is still pending is taken back: no one waits for it any more."""
         request, self._request = self._request, None
         self._show("idle", None)
         return self._do(self._withdraw(request))

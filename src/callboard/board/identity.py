@@ -35,13 +35,13 @@ class PlateReader:
         ids = [row["plate"] for row in rows]
         found = await self.all(Query("plates", one_of=("id", ids))) if ids else []
         meant = [plate for plate in found if host in (None, plate.host)]
-        # It may have gone on in another process: on the plate that has it now, or had it last.
+        # It may have continued in another process: on the plate that has it now, or had it last.
         return max(meant, key=lambda one: _currency(one, session_id), default=None)
 
     async def of(self, report: Report) -> Plate | None:
         """The plate of the client that reports: by its process, else by its session.
 
-        A session that goes on in another process keeps its plate when the process before is over.
+        A session that continues in another process keeps its plate when the process before is over.
         In a client that tells no process, the session after `/clear` is found by its directory.
         """
         if report.pid is not None:
@@ -70,7 +70,7 @@ class PlateReader:
         if report.continues and report.pid is None:
             cleared = [one for one in same if one.status == "closed" and one.ended == "clear"]
             return max(cleared, key=lambda one: one.updated_at, default=None)
-        # A plate may wait for a client of which nobody knew the process.
+        # A plate may wait for a client of which no one knew the process.
         announced = [one for one in same if one.status == "starting" and one.pid is None]
         return min(announced, key=lambda one: one.created_at, default=None)
 
@@ -142,7 +142,7 @@ def reattached(plate: Plate, report: Report) -> Report:
 
 
 def _is_same_boot(plate: Plate, report: Report) -> bool:
-    """Whether the processes of both ran at the same time; so it is where nobody says."""
+    """Whether the processes of both ran at the same time; so it is where no one says."""
     return not plate.boot_id or not report.boot_id or plate.boot_id == report.boot_id
 
 

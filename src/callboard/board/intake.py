@@ -46,7 +46,7 @@ class LateHook:
 
 @dataclass(slots=True)
 class Received:
-    """How much was heard since the server began, for those who look after it."""
+    """How much was heard since the server started, for those who look after it."""
 
     heard: int = 0
     garbage: int = 0
@@ -85,7 +85,7 @@ class Listener:
         return await self._tell(replace(report, hold=_hold(report)))
 
     async def overhear(self, hooks: Sequence[LateHook]) -> None:
-        """Record what hooks left in the spool: it happened then, and nobody waits."""
+        """Record what hooks left in the spool: it happened then, and no one waits."""
         batch: list[Report] = []
         for report in await self._late(hooks):
             self._count(report)
@@ -150,7 +150,7 @@ class Listener:
 def _hold(report: Report) -> str | None:
     """The id of a hook that waits: its own, or one for a client that knows none of ours.
 
-    Our own client that gives none does not wait, and nobody could answer it.
+    Our own client that gives none does not wait, and no one could answer it.
     """
     if report.request is None or "callboard" in as_object(report.raw):
         return report.hold
@@ -168,7 +168,7 @@ def _beginning(agent: str, body: bytes) -> Report | None:
 
 
 def _whole(digits: str) -> int | str:
-    """A number; one that nobody means is kept as its digits, because to read it takes long."""
+    """A number; one that no one means is kept as its digits, because to read it takes long."""
     return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 

@@ -79,7 +79,7 @@ class Plate(Shape):
     host: the id of the machine that it runs on; host_name: what people call that.
     pid, proc_start, boot_id: the process that runs the session, and in which run of the system.
     client_pid, client_start: the terminal's process, where sessions run in a daemon.
-    background: what goes on by itself: [{id, kind, description}].
+    background: what continues by itself: [{id, kind, description}].
     ended: how its last session ended, while it is closed.
     """
 

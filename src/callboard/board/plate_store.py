@@ -31,7 +31,7 @@ class Heard:
     plate: Plate
     interaction_id: str | None = None
     continues: bool = False
-    """Its client has cleared the context, and goes on with another session."""
+    """Its client has cleared the context, and continues with another session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class Plates:
     async def of_processes(self, pids: Collection[int]) -> list[Plate]:
         """Every plate whose client has one of these numbers, closed and dismissed ones too.
 
-        On any host: nobody is taken for a person because a file with the host's id was changed.
+        On any host: no one is taken for a person because a file with the host's id was changed.
         """
         return await self._reader.all(Query("plates", one_of=("pid", sorted(pids))))
 
@@ -118,7 +118,7 @@ class Plates:
                 asked = await who_asked(self._log, report.hold)
                 if asked is not None and asked.is_session(report.session_id):
                     return Heard(await self.get(asked.stream), report.hold)
-                if asked is not None:  # The id of somebody else's question.
+                if asked is not None:  # The id of someone else's question.
                     report = replace(report, hold=None, request=None)
             if await self._was_decided(report):
                 report = replace(report, hold=None, request=None, signals=_AFTERWARDS)
@@ -149,7 +149,7 @@ class Plates:
                 return None
             others = [one for one in plate.pending if one.id not in (None, interaction_id)]
             if pending.subagent is not None or others:
-                # The turn goes on: the other dialogs have hooks of their own.
+                # The turn continues: the other dialogs have hooks of their own.
                 return plates.PERMISSION_RESOLVED({"request": interaction_id, "outcome": "unknown"})
             return plates.TURN_IDLE({"interrupted": True})
 
@@ -246,7 +246,7 @@ class Plates:
         """A client's process has ended; how many plates that closed.
 
         Who knows neither process nor session can only mean the clients of that directory whose
-        process nobody knows: there may be others, and they live.
+        process no one knows: there may be others, and they live.
         """
 
         def is_meant(plate: Plate) -> bool:

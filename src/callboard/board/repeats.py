@@ -21,9 +21,9 @@ KEPT: Final = 8 * 1024
 _REMEMBERED: Final = 500
 """How many of a plate's last events are searched."""
 _BOUNDARIES: Final = frozenset({plates.SESSION_START, plates.PROMPT_SUBMIT, plates.STOP})
-"""No call goes on beyond these."""
+"""No call continues beyond these."""
 _GOES_ON: Final = frozenset({plates.TOOL_START, plates.PROMPT_SUBMIT, plates.SESSION_START})
-"""After one of these the agent has gone on with the plan, or with something else."""
+"""After one of these the agent has continued with the plan, or with something else."""
 
 
 def kept(raw: Json) -> Json:

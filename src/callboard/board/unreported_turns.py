@@ -1,4 +1,4 @@
-"""Turns that ended without a hook: somebody pressed Esc, or the hook that reports it was lost.
+"""Turns that ended without a hook: someone pressed Esc, or the hook that reports it was lost.
 
 The client's registry and its transcript show it. Of a client that has neither, only a long silence
 tells.

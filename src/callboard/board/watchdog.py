@@ -1,6 +1,6 @@
 """Finds out what no hook reports: who died, who was interrupted, which plate is stuck.
 
-It looks at processes, at what clients say of themselves, at transcripts that went on without a
+It looks at processes, at what clients say of themselves, at transcripts that continued without a
 hook, and at the branch of each project.
 """
 
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = 0.25
 LOOK_SOON: Final = 0.05
-"""While somebody waits to learn what became of an answer."""
+"""While someone waits to learn what became of an answer."""
 PROCESSES_EVERY: Final = 1.0
 STARTS_WITHIN_MS: Final = 10 * 60_000
 """A client that was announced and is not heard of for so long was not started."""
@@ -55,7 +55,7 @@ def is_stale(transcript_mtime_secs: float, last_event_secs: float) -> bool:
 class Checks:
     """When to check: every ten seconds, and not in the grace period after sleep.
 
-    looks_every: how often somebody asks. The last time that is early enough counts, so that a
+    looks_every: how often someone asks. The last time that is early enough counts, so that a
     check is never late by the time in between.
     """
 
@@ -65,7 +65,7 @@ class Checks:
         self._quiet_until = 0.0
 
     def due(self, now: float) -> bool:
-        """Whether to check now, in seconds of a wall clock: it goes on while we sleep."""
+        """Whether to check now, in seconds of a wall clock: it continues while we sleep."""
         passed = None if self._last is None else round(now - self._last, 3)
         if passed is not None:
             is_last_look = passed + self._looks_every > HEALTH_CHECK_INTERVAL_SECS
@@ -165,7 +165,7 @@ class Rounds:
 
     async def _has_died(self, plate: Plate) -> bool:
         if plate.pid is None:
-            # Somebody wanted to start a client, and nothing was heard of it.
+            # Someone wanted to start a client, and nothing was heard of it.
             waited_for = self._clock.now_ms() - plate.created_at
             has_died = plate.status == "starting" and waited_for > STARTS_WITHIN_MS
         else:
@@ -178,7 +178,7 @@ class Rounds:
     def _is_gone(self, plate: Plate, pid: int) -> bool:
         """Whether its process has ended, or the terminal of a session that runs in a daemon.
 
-        What such a session is doing goes on without a terminal, and its person can come back.
+        What such a session is doing continues without a terminal, and its person can come back.
         """
         host = self._plates.host()
         if not host.runs(pid, plate.proc_start, plate.boot_id):
@@ -234,7 +234,7 @@ class Rounds:
     # ------------------------------------------------------------------ hooks that are gone
 
     async def _miss(self, living: Sequence[Plate], now: float) -> None:
-        """Let go of hooks that were held before the server began and that have not come back."""
+        """Let go of hooks that were held before the server started and that have not come back."""
         asked = {one.id for plate in living for one in plate.pending if one.id is not None}
         missing = {id for id in asked if not self._holding.holds(id)}
         self._unheld = {id: self._unheld.get(id, now) for id in missing}

@@ -25,7 +25,7 @@ _PROMPT = 90
 _MOST_LINES = 30
 _LONGEST = 200
 _MUCH = 2_000
-"""Characters of a text that are looked at when its beginning is shown."""
+"""Characters of a text that are looked at when its start is shown."""
 SOON: Final = 1.0
 SELDOM: Final = 5.0
 """Seconds. All that waits is loaded each time, with whatever was asked along with it."""
@@ -116,7 +116,7 @@ class AttendScreen:
         self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
 
     def unsure(self, ending: SessionEnding) -> None:
-        """What may have been decided, all of it: nobody has seen it in the agent's dialog."""
+        """What may have been decided, all of it: no one has seen it in the agent's dialog."""
         self.line()
         why = {
             "read": "No decision was submitted. The conversation reads as: ",

@@ -52,7 +52,7 @@ class Situation:
     now_ms: int
     command: CommandLine
     watched: bool = False
-    """Whether a server looks after it, so that it goes on by itself when it can."""
+    """Whether a server looks after it, so that it continues by itself when it can."""
     left_open: Sequence[Interaction] = ()
     """The interactive sessions that outlive it, once it has ended."""
 
@@ -225,7 +225,7 @@ def _doing(now: Situation) -> str:
 
 
 def _driver(now: Situation) -> str:
-    """Who drives the session: an owner's id begins with its process's, if it has one."""
+    """Who drives the session: an owner's id starts with its process's, if it has one."""
     if now.watched:
         return "The server"
     pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")

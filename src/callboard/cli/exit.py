@@ -40,7 +40,7 @@ def leave_threads_behind(code: int) -> None:
 
 
 def leave_now(code: int = INTERRUPTED) -> NoReturn:
-    """End the process here; the database needs nobody to say goodbye to it."""
+    """End the process here; the database needs no one to say goodbye to it."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -79,7 +79,7 @@ class Foreground:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A session that is to go on, and where its workflow is if not where it was begun from."""
+    """A session that is to continue, and where its workflow is if not where it was started from."""
 
     info: SessionInfo
     stage: Foreground
@@ -101,12 +101,12 @@ class Continuation:
         return cls(info, Foreground(place, as_json, auto_approve), by, file)
 
     def workflows(self) -> list[Workflow]:
-        """What has to be known here for it to go on."""
+        """What has to be known here for it to continue."""
         return self.stage.place.needed(self.info, self.file)
 
 
 Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[object]]]]
-"""Begins or takes up a session; gives its id and what drives it."""
+"""Starts or takes up a session; gives its id and what drives it."""
 
 
 def start(
@@ -115,7 +115,7 @@ def start(
     source: Mapping[str, str] | None,
     tell: Callable[[str], object] = str,
 ) -> Begin:
-    """Begin a new session; `tell` hears its id."""
+    """Start a new session; `tell` hears its id."""
 
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:
         people, hear = audience.people, audience.tell

@@ -1,4 +1,4 @@
-"""Where a harness keeps things, and how a window of tmux goes on where a harness leaves off."""
+"""Where a harness keeps things, and how a window of tmux continues where a harness leaves off."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ _TOKEN: Final = "CALLBOARD_TOKEN"
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What a window has to know to go on where this harness leaves off."""
+    """What a window has to know to continue where this harness leaves off."""
 
     place: Target
     folders: Folders
@@ -36,7 +36,7 @@ class Handover:
     async def give(self, question: str, mark: str) -> None:
         """Open a window for a question that is claimed here, and wait for the window's end.
 
-        The window takes the claim over and records the end, also when nobody waits here. mark: of
+        The window takes the claim over and records the end, also when no one waits here. mark: of
         what the person has agreed to; for anything else the window asks again.
         """
         token = self._kept_token()

@@ -75,7 +75,7 @@ class Stay:
 
     @property
     def entered(self) -> datetime:
-        """When it began."""
+        """When it started."""
         return from_ms(self.visit.start_ms)
 
     @property
@@ -169,7 +169,7 @@ def history(events: Iterable[Event]) -> History:
         for one in change.began:
             if one.kind == "phase":
                 if event.name == names.FORKED:
-                    visits.pop()  # What was open in the parent begins again here.
+                    visits.pop()  # What was open in the parent starts again here.
                 visits.append(one)
         if event.name in names.TERMINAL:
             ended = event.timestamp

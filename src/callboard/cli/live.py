@@ -93,7 +93,7 @@ class Live:
             self.expect(as_text(event.payload["id"]))
 
     def introduce(self, workflow: str, session_id: str, begun: datetime) -> None:
-        """Say which session it is; for one that does not begin here."""
+        """Say which session it is; for one that does not start here."""
         self._begun = begun
         self._screen.line(*heading(workflow, session_id))
 
@@ -144,7 +144,7 @@ class Live:
             agents.clear()
 
     def _say(self, event: Event) -> None:
-        """Add to what an agent says; a new speaker begins a new line."""
+        """Add to what an agent says; a new speaker starts a new line."""
         speaker = (as_text(event.payload.get("run")), event.name)
         if self._speaking != speaker:
             self._finish_line()
@@ -156,7 +156,7 @@ class Live:
             said += [(line, style)] if self._in_line else [margin, (line, style)]
             self._in_line = not line.endswith("\n")
         if self._in_line:
-            # It would stand where the line goes on.
+            # It would stand where the line continues.
             self._spinner.hide()
         self._screen.add(*said)
 

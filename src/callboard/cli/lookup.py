@@ -1,4 +1,4 @@
-"""Which session or question is meant: by its id, or by the beginning of one."""
+"""Which session or question is meant: by its id, or by the start of one."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +12,12 @@ from callboard.errors import InteractionNotFound, SessionNotFound, ValidationErr
 from callboard.interactions.records import Interaction
 
 SHORTEST = 4
-"""A shorter beginning of an id would be a guess."""
+"""A shorter start of an id would be a guess."""
 _PAGE = 1000
 
 
 async def find_session(board: Board, place: Target, given: str) -> SessionInfo:
-    """The session with this id, or the only one whose id begins so."""
+    """The session with this id, or the only one whose id starts so."""
     with suppress(SessionNotFound):
         return await board.session(given)
     found = await _sessions_beginning(board, given)

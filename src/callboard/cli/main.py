@@ -20,52 +20,52 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Run": {
-        "run": "Run a workflow of a Python file here.",
-        "resume": "Let a session go on, here.",
-        "retry": "Try a failed session again, from the failed phase on.",
-        "fork": "Begin a new session from a point of an old one.",
+        "run": "Run a workflow from a Python file.",
+        "resume": "Resume a session in this process.",
+        "retry": "Retry a failed session from the failed phase.",
+        "fork": "Start a new session from any point of another one.",
     },
     "Serve": {
-        "serve": "Run workflows for other programs, over HTTP.",
-        "open": "Open the dashboard in your browser, logged in.",
-        "token": "Make, list and revoke the tokens of a server.",
-        "service": "Keep a server running, as a service of yours.",
-        "notify": "Send a message by way of trial, as a server would.",
+        "serve": "Start a server for workflows, the board and the inbox.",
+        "open": "Open the dashboard in your browser, signed in.",
+        "token": "Create, list and revoke the tokens of a server.",
+        "service": "Run the server in the background as a user service.",
+        "notify": "Send a test notification.",
     },
     "Agents": {
-        "hooks": "Let coding agents tell the board what they do, and be answered from there.",
-        "watch": "Start a coding agent, and tell the board at once when it ends.",
-        "hook": "Report one hook of a coding agent, whose payload comes on standard input.",
-        "delegate": "Have a task done by coding agents, phase by phase.",
-        "task": "Keep the status of delegated work in files that agents and people read.",
-        "demo": "Show what Callboard does, without anything of your own.",
-        "mcp": "Give agents tools to ask you, and to fetch your answers.",
+        "hooks": "Connect coding agents to the board, to follow and answer them there.",
+        "watch": "Start a coding agent and report its end to the board at once.",
+        "hook": "Report one hook of a coding agent; the payload is read from standard input.",
+        "delegate": "Have coding agents do a task, phase by phase.",
+        "task": "Track delegated work in status files that agents and people can read.",
+        "demo": "Try Callboard without any setup.",
+        "mcp": "Run an MCP server with tools that let agents ask you questions.",
     },
     "Look": {
-        "board": "Show every session in the terminal, who needs you first; answer there.",
-        "plates": "List the sessions of coding agents.",
-        "sessions": "List the sessions, newest first.",
-        "show": "Show a session: its path, its timings, its questions.",
-        "plan": "Print a session's questions, open and closed, as XML that agents read.",
-        "why": "Say what a session waits for, and what unblocks it.",
-        "events": "List what happened in a session.",
+        "board": "Show every agent and question in the terminal, and answer there.",
+        "plates": "List coding agents, those that need you first.",
+        "sessions": "List sessions, newest first.",
+        "show": "Show a session: its path, timings and questions.",
+        "plan": "Print a session's questions, open and closed, as XML for agents.",
+        "why": "Explain what a session is waiting for, and how to unblock it.",
+        "events": "List the events of a session.",
         "state": "Print a session's state, now or at any position.",
         "diff": "Print what changed in the state between two positions.",
     },
     "Decide": {
-        "inbox": "List the questions that wait for a person, or show one.",
+        "inbox": "List open questions, or show one.",
         "answer": "Answer a question.",
-        "attend": "Decide with an agent what waits for you, one session after the other.",
-        "transcript": "Print what was said in an interactive session, where that was kept.",
+        "attend": "Work through interactive sessions with a coding agent, one at a time.",
+        "transcript": "Print the transcript of an interactive session, if one was kept.",
         "pause": "Pause a session, wherever it runs.",
-        "cancel": "End a session for good.",
+        "cancel": "Cancel a session. It cannot be resumed.",
     },
     "Maintain": {
-        "doctor": "Check the installation, the database and the port, and say what to do.",
+        "doctor": "Check the installation, the database and the port, and suggest fixes.",
         "backup": "Copy the database while it is in use.",
-        "prune": "Remove sessions and plates for good that ended long ago.",
-        "rebuild": "Make the tables that people query again from the log.",
-        "completion": "Complete commands and options with Tab, in bash, zsh or fish.",
+        "prune": "Permanently delete old sessions and plates.",
+        "rebuild": "Rebuild the query tables from the log.",
+        "completion": "Set up Tab completion for bash, zsh or fish.",
     },
 }
 """The commands and what each is for, without importing any of them."""
@@ -139,19 +139,19 @@ class LazyGroup(click.Group):
     metavar="PATH",
     envvar="CALLBOARD_DB",
     help="The database: a path or sqlite:///path. Also CALLBOARD_DB. "
-    "Default: that of the only server that is running, else in your user data directory.",
+    "Default: that of the only running server, else one in your user data directory.",
 )
 @click.option(
     "--server",
     metavar="URL",
     envvar="CALLBOARD_SERVER",
-    help="A server instead of a database: http://host:port. Also CALLBOARD_SERVER. "
-    "Its token: CALLBOARD_TOKEN, or on this machine the file beside its database.",
+    help="Use a server instead of a database: http://host:port. Also CALLBOARD_SERVER. "
+    "Its token: CALLBOARD_TOKEN, or on this machine the file next to its database.",
 )
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.option("--debug", is_flag=True, help="Show a traceback for errors.")
 @click.pass_context
 def group(ctx: click.Context, db: str | None, server: str | None, debug: bool) -> None:
-    """Run agent workflows that can be paused, rewound and forked, with people in them."""
+    """Run agent workflows with people in charge, and answer coding agents in one place."""
     typed = click.core.ParameterSource.COMMANDLINE
     ctx.obj = Invocation(
         db or None,

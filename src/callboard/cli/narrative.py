@@ -25,7 +25,7 @@ class Telling:
 
     `asks_here`: a person at this terminal is asked by a prompt, which shows the question.
     `spins`: agents at work are shown by a spinner.
-    `begun`: when the session began.
+    `started`: when the session started.
     """
 
     event: Event

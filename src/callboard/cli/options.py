@@ -111,17 +111,17 @@ _SERVER = click.option(
     "place",
     metavar="URL",
     callback=_place,
-    help="A server instead: http://host:port. Its token: CALLBOARD_TOKEN.",
+    help="Use a server instead: http://host:port. Its token: CALLBOARD_TOKEN.",
 )
 _DEBUG = click.option(
-    "--debug", is_flag=True, expose_value=False, help="Show where an error comes from."
+    "--debug", is_flag=True, expose_value=False, help="Show a traceback for errors."
 )
 _JSON = click.option(
     "--json",
     "as_json",
     is_flag=True,
     is_eager=True,  # So that it is known when the place is chosen.
-    help="Print JSON for programs.",
+    help="Print JSON.",
 )
 
 
@@ -177,13 +177,15 @@ def plain(function: Command) -> Command:
 
 
 driving = click.option(
-    "--auto-approve", is_flag=True, help="Approve everything, take every first option."
+    "--auto-approve",
+    is_flag=True,
+    help="Approve every question and take the first option of every choice.",
 )
 """What every command takes that drives a session here."""
 workflow_file = click.option(
     "--file",
     metavar="FILE[:NAME]",
-    help="Where the workflow is, if it is not where the session was begun from.",
+    help="The workflow's file, if it has moved since the session started.",
 )
 """For a session whose workflow is no longer where it was."""
 
@@ -196,5 +198,7 @@ def user_name() -> str | None:
         return None
 
 
-by = click.option("--by", metavar="NAME", default=user_name, help="Who does this.")
+by = click.option(
+    "--by", metavar="NAME", default=user_name, help="Your name, recorded with the action."
+)
 """Whose name is recorded."""

@@ -78,12 +78,12 @@ class Audience:
             self.on_gone()
 
     def introduce(self, info: SessionInfo) -> None:
-        """Say which session it is, and since when; for one that does not begin here."""
+        """Say which session it is, and since when; for one that does not start here."""
         if self._live is not None:
             self._live.introduce(info.workflow, info.session_id, info.created_at)
 
     async def take_up(self, board: Board, session_id: str, position: int) -> None:
-        """Begin in the middle: tell what came after a position, expect what is open."""
+        """Start in the middle: tell what came after a position, expect what is open."""
         self._position = position
         for event in await board.events(session_id, after=position):
             self.tell(event)

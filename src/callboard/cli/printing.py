@@ -57,7 +57,7 @@ def _padded(cell: Cell, width: int) -> Cell:
 
 @contextmanager
 def bar(screen: Screen, what: str) -> Generator[Report]:
-    """Show a bar while the work goes on; without a terminal nothing is shown."""
+    """Show a bar while the work continues; without a terminal nothing is shown."""
     if not screen.is_terminal:
         yield lambda done, total: None
         return

@@ -103,7 +103,7 @@ async def _agents(board: Board) -> list[AgentProcess]:
 def confirm_yes(place: Target, asked: Interaction, *, always: bool) -> None:
     """Show all that a yes would allow, where `inbox` shows only part of it, and ask again.
 
-    So nobody allows what they have not seen to its end. What makes no sense is left to be refused
+    So no one allows what they have not seen to its end. What makes no sense is left to be refused
     with the answer.
     """
     if manner_of(asked.type) != "ruling":

@@ -11,7 +11,7 @@ from rich.text import Text
 from callboard.cli.format import ASCII, Signs
 from callboard.display.lines import visible
 
-# Nobody sees where a line ends that goes into a file or a pipe.
+# No one sees where a line ends that goes into a file or a pipe.
 _ENDLESS = 10_000
 
 

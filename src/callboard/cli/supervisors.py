@@ -59,7 +59,7 @@ class Systemd:
         return int(found[1]) if found and unit.startswith(_OURS) else None
 
     def start(self) -> None:
-        """Enable both units, and start them anew."""
+        """Enable both units, and start them again."""
         self._tell("daemon-reload")
         self._tell("enable", SOCKET, SERVICE)
         self._tell("restart", SOCKET)

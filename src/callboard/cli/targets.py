@@ -89,13 +89,13 @@ class _Place(ABC, Generic[B_co]):
 class Database(_Place[Callboard]):
     """A database by what the person typed for it; None is the default one.
 
-    A file drives nothing: whoever wants a session to go on drives it.
+    A file drives nothing: whoever wants a session to continue drives it.
     """
 
     given: str | None = None
     lock_timeout: float = 30.0
     watched: ClassVar = False
-    """Whether something there drives sessions by itself, so that nobody here has to."""
+    """Whether something there drives sessions by itself, so that no one here has to."""
 
     @property
     def path(self) -> Path:
@@ -133,7 +133,7 @@ class Database(_Place[Callboard]):
         return Callboard.open(self.path, workflows, lock_timeout=self.lock_timeout)
 
     def look(self, work: Callable[[Callboard], Awaitable[T]]) -> T:
-        """Read it. A program that has locked the whole file keeps nobody waiting."""
+        """Read it. A program that has locked the whole file keeps no one waiting."""
         return replace(self, lock_timeout=_LOOK_PATIENCE).ask(work)
 
     def running(self, given: str) -> "Target":
@@ -180,7 +180,7 @@ class ServerTarget(_Place["Client"]):
         return ServerAccess(self.url, token_for(self.url))
 
     def drives(self, workflow: str) -> bool:
-        """It refused to begin what it cannot drive; our own workflows are their commands'."""
+        """It refused to start what it cannot drive; our own workflows are their commands'."""
         return workflow not in OURS
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> "Client":

@@ -106,7 +106,7 @@ def _phase(screen: Screen, phase: Phase) -> Line:
 def _status(screen: Screen, status: str) -> tuple[str, str]:
     try:
         sign, style = screen.status(_STATUS.get(status, status))
-    except KeyError:  # A file that somebody wrote by hand.
+    except KeyError:  # A file that someone wrote by hand.
         return "?", "failed"
     return sign.partition(" ")[0], style
 

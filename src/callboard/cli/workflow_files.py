@@ -61,7 +61,7 @@ def load_all(given: str) -> list[WorkflowFile]:
 
 
 def load_again(info: SessionInfo, given: str | None) -> Workflow:
-    """The workflow of a session: from where it was begun, or from where `--file` says it is."""
+    """The workflow of a session: from where it was started, or from where `--file` says it is."""
     if given is not None:
         file, name = _split(given)
         return _fitting(info, file, name)

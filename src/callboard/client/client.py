@@ -82,7 +82,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections; what was begun goes on at the server."""
+        """Close the connections; what was started continues at the server."""
         await self._transport.close()
 
     async def workflows(self) -> list[WorkflowInfo]:
@@ -96,7 +96,7 @@ class Client:
         *,
         session_id: str | None = None,
     ) -> str:
-        """Begin a session; returns its id. The name may be left out when there is one workflow."""
+        """Start a session; returns its id. The name may be left out when there is one workflow."""
         body = given({"workflowId": workflow, "input": input, "sessionId": session_id})
         return Started.from_wire(await self._transport.post("/sessions", body)).session_id
 
@@ -110,7 +110,7 @@ class Client:
         on_event: Callable[[Event], Any] | None = None,
         source: Mapping[str, str] | None = None,
     ) -> "RemoteExecution":
-        """Begin a session there and follow it from here: something to await.
+        """Start a session there and follow it from here: something to await.
 
         Questions are put to `human_input` here. Where the server finds its workflows is its own
         affair: of a workflow only the name is sent, and `source` is not.
@@ -133,11 +133,11 @@ class Client:
     ) -> SessionInfo:
         """Follow a session until it waits, pauses or ends; its questions are asked here.
 
-        The server carries it forward. `on_event` hears it from its beginning.
+        The server carries it forward. `on_event` hears it from its start.
         """
 
         async def answer(asked: Request, value: Any) -> None:
-            # Where somebody else was quicker, the first answer counts.
+            # Where someone else was quicker, the first answer counts.
             with suppress(AlreadyAnswered, InteractionClosed):
                 if asked.type != KIND:
                     await self.answer(asked.id, value, via="handler")
@@ -298,7 +298,7 @@ class Client:
         return PauseResult.from_wire(answer).was_paused
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
-        """Let a paused session go on."""
+        """Let a paused session continue."""
         body = given({"by": by})
         answer = await self._transport.post(f"{_path(session_id)}/resume", body)
         return ResumeResult.from_wire(answer).was_resumed
@@ -306,7 +306,7 @@ class Client:
     async def cancel(
         self, session_id: str, *, by: str | None = None, reason: str | None = None
     ) -> bool:
-        """End a session for good; whether it had not ended already."""
+        """End a session permanently; whether it had not ended already."""
         body = given({"by": by, "reason": reason})
         answer = await self._transport.post(f"{_path(session_id)}/cancel", body)
         return CancelResult.from_wire(answer).was_cancelled
@@ -324,7 +324,7 @@ class Client:
         session: str | None = None,
         by: str | None = None,
     ) -> Forked:
-        """Begin a new session from a point of this one, which the server runs unless told not to.
+        """Start a new session from a point of this one, which the server runs unless told not to.
 
         `session` is an id of your own choosing for the new one.
         """
@@ -349,7 +349,7 @@ class Client:
 
 
 class RemoteExecution:
-    """A session that was begun on a server: awaiting it gives how it stands when it stops."""
+    """A session that was started on a server: awaiting it gives how it stands when it stops."""
 
     def __init__(self, session_id: str, work: Callable[[], Any]) -> None:
         self.session_id = session_id

@@ -17,9 +17,9 @@ _QUIET: Final = 0.1
 
 
 class Following:
-    """Reads a session from its beginning, and returns when it waits, pauses or ends.
+    """Reads a session from its start, and returns when it waits, pauses or ends.
 
-    It waits when a question is open that nobody here will answer. Every event is told once.
+    It waits when a question is open that no one here will answer. Every event is told once.
     """
 
     def __init__(

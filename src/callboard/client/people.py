@@ -102,7 +102,7 @@ class RemoteInbox:
         return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
-        """See to a question: for a while nobody else can claim it. The same `by` renews."""
+        """See to a question: for a while no one else can claim it. The same `by` renews."""
         return await self._do(interaction_id, "claim", {"by": by, "ttlMs": ttl_ms})
 
     async def release(self, interaction_id: str, *, by: str) -> Interaction:

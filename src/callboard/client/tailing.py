@@ -60,11 +60,11 @@ class Reconnecting:
             self._on_connect()
 
     def reset(self) -> None:
-        """An event came: begin anew."""
+        """An event came: start over."""
         self._pause, self._since = _FIRST, None
 
     async def wait(self, error: Exception | None) -> None:
-        """Wait a little longer each time; raise the error when that has gone on for too long."""
+        """Wait a little longer each time; raise the error when that has continued for too long."""
         now = self._clock.monotonic()
         self._since = now if self._since is None else self._since
         if error is not None and now - self._since >= self._seconds:

@@ -27,7 +27,7 @@ def from_payload(told: Mapping[str, Any]) -> CallboardError:
     code = str(told["code"])
     error = _CLASSES.get(code, CallboardError)(str(told["message"]), **context)
     if error.code != code:
-        vars(error)["code"] = code  # A newer server's; nobody here knows more of it.
+        vars(error)["code"] = code  # A newer server's; no one here knows more of it.
     return error
 
 
@@ -97,7 +97,7 @@ class Transport:
         await self._http.aclose()
 
     async def get(self, path: str, **query: Any) -> Any:
-        """What is there. A connection that had gone stale is made anew, once."""
+        """What is there. A connection that had gone stale is made again, once."""
         params = {key: value for key, value in query.items() if value is not None}
         try:
             return await self._request("GET", path, params=params)

@@ -78,7 +78,7 @@ def _print(reply: bytes) -> None:
 
 
 def drop(letter: Letter, body: bytes) -> None:
-    """Leave it in the spool. When that fails too, there is nobody who could be told."""
+    """Leave it in the spool. When that fails too, there is no one who could be told."""
     spool = letter.folder + "/spool"
     try:
         # Not through a link: who could make one could read what is dropped.
@@ -96,7 +96,7 @@ def _write(name: str, body: bytes) -> None:
     try:
         replace(name + ".json", body, lasting=False)
     except OSError:
-        # A name often fits where its contents do not: so somebody learns of it.
+        # A name often fits where its contents do not: so someone learns of it.
         posix.close(posix.open(name + LOST, _NEW, 0o600))
         raise
 

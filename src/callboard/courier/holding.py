@@ -10,12 +10,12 @@ from callboard.courier.processes import Process
 from callboard.courier.wire import LOOK_EVERY, Refused, Timeouts, ask, read_connection
 
 FAREWELL_WITHIN = 0.12
-"""Seconds to tell the server that nobody waits any more, before the spool is told."""
+"""Seconds to tell the server that no one waits any more, before the spool is told."""
 TELL_AFTER = 3.0
 """Seconds without a server after which the spool is told what is asked: it may be read by a server
 that we do not find, and people see there at least that the agent waits for them."""
 NO_SERVER_FOR = 600.0
-"""Seconds without a server after which nobody is waited for: an agent that is answered in its
+"""Seconds without a server after which no one is waited for: an agent that is answered in its
 terminal again and again would else gather clients that wait in vain."""
 RESTARTS_WITHIN = 10.0
 """The same for agents that show their own dialog only once we have ended."""
@@ -30,7 +30,7 @@ _NEVER_TAKEN = frozenset({400, 404, 405, 410, 413, 415, 422, 501})
 
 
 class _Left(BaseException):
-    """Nobody wants to know the decision any more."""
+    """No one wants to know the decision any more."""
 
 
 class _AsLongAsNeeded(Timeouts):
@@ -98,7 +98,7 @@ def wait(letter: Letter, hold: str) -> bytes:
 
 
 def _patience(letter: Letter, is_known: bool) -> float:
-    """The seconds to wait without a server; none where nobody could answer.
+    """The seconds to wait without a server; none where no one could answer.
 
     is_known: whether a server has run here.
     """
@@ -116,7 +116,7 @@ def _is_attended() -> bool:
 
 
 def _ask(letter: Letter, body: bytes, needed: Timeouts) -> bytes:
-    # Each time anew: the next server may be at another address.
+    # Each time again: the next server may be at another address.
     server = read_connection(letter.folder)
     if server is None:
         raise ValueError("no server")

@@ -72,7 +72,7 @@ def quoted(text: bytes) -> str:
 
 
 def git_branch() -> bytes | None:
-    """The branch of the folder we are in; where there is none, the beginning of the commit."""
+    """The branch of the folder we are in; where there is none, the start of the commit."""
     try:
         found = git_head(posix.getcwdb())
     except OSError:
@@ -94,7 +94,7 @@ def git_head(folder: bytes) -> tuple[bytes, bytes] | None:
 
 
 def branch_in(head: bytes) -> bytes:
-    """The branch that such a file names, or the beginning of a commit."""
+    """The branch that such a file names, or the start of a commit."""
     name = head.strip()
     return name[len(_BRANCH) :] if name.startswith(_BRANCH) else name[:12]
 

@@ -58,7 +58,7 @@ def _runs_one_command(pid: int) -> bool:
 
 
 def read_small(path: str | bytes) -> bytes | None:
-    """The beginning of a file; None when it cannot be read."""
+    """The start of a file; None when it cannot be read."""
     try:
         file = posix.open(path, _READ)
     except OSError:

@@ -27,7 +27,7 @@ class Refused(Exception):
 
 
 class Timeouts:
-    """How long somebody waits."""
+    """How long someone waits."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -51,7 +51,7 @@ class ServerAddress:
         self.token = token
 
     def head(self, path: str, length: int) -> bytes:
-        """The beginning of a request."""
+        """The start of a request."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (
             f"POST {path} HTTP/1.1\r\nHost: {host}:{self.port}\r\n"

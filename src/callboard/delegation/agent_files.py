@@ -85,7 +85,7 @@ def _loaded(text: str) -> object:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         wrong = "its brackets are too deep; close them" if depth > _DEEPEST else None
-        # Nobody needs aliases here, and a few lines of them can fill all memory.
+        # No one needs aliases here, and a few lines of them can fill all memory.
         if isinstance(event, yaml.AliasEvent):
             wrong = "it has an alias; write out what it stands for"
         if wrong is not None:
@@ -195,7 +195,7 @@ def _text(file: Path) -> str:
 
 
 def _content(file: Path) -> bytes:
-    # A pipe or a device, also at the end of a link, would never end, or never begin.
+    # A pipe or a device, also at the end of a link, would never end, or never start.
     if not stat.S_ISREG(file.stat().st_mode):
         raise ValidationError("it is no regular file; put the agent's own text there", line=1)
     if file.stat().st_size > _LARGEST:

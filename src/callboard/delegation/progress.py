@@ -38,7 +38,7 @@ def _progress(story: Story, state: Delegation, id: str) -> dict[str, Json]:
     if (result := _result(state, id, runs)) is not None:
         fields |= result.model_dump()
     if id in state.skipped:
-        # The files have no word for it, and the task goes on as if it were done.
+        # The files have no word for it, and the task continues as if it were done.
         why = state.skipped[id]
         fields |= {"status": COMPLETED, "deliverables": ["skipped by a person"], "error": why}
     return fields

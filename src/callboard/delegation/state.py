@@ -34,7 +34,7 @@ class Terms(BaseModel):
 
 
 class Order(BaseModel):
-    """What somebody asks for: the workflow's input."""
+    """What someone asks for: the workflow's input."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,7 +75,7 @@ class Delegation(State):
     """The phases that each visit of the work was about, in their order."""
     results: dict[str, PhaseResult] = Field(default_factory=dict[str, PhaseResult])
     failures: dict[str, str] = Field(default_factory=dict[str, str])
-    """Why phases failed for good, as long as nobody has decided what then."""
+    """Why phases failed permanently, as long as no one has decided what then."""
     retried: dict[str, int] = Field(default_factory=dict[str, int])
     """How often a person had a phase tried again."""
     skipped: dict[str, str] = Field(default_factory=dict[str, str])

@@ -1,6 +1,6 @@
-"""Write, create, lock and read one file, whatever somebody else has put in its place.
+"""Write, create, lock and read one file, whatever someone else has put in its place.
 
-A new file has a random name and is opened with O_EXCL and O_NOFOLLOW, so nobody can plant a link
+A new file has a random name and is opened with O_EXCL and O_NOFOLLOW, so no one can plant a link
 where it will be. Only built-in modules are imported: a hook has ten milliseconds.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     File = str | PathLike[str]
 
 PRIVATE = 0o600
-"""The mode of what nobody else may open."""
+"""The mode of what no one else may open."""
 
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 # O_NONBLOCK: to open a pipe may not block. Regular files do not know it.
@@ -43,7 +43,7 @@ def replace(
         data: all that will be in it.
         mode: its mode, whatever the umask says; None leaves it to the umask.
         lasting: on the disk when this returns. What can be made again need not wait for that.
-        folder: an open folder, so that nobody can move another one in its place meanwhile.
+        folder: an open folder, so that no one can move another one in its place meanwhile.
         ready: called with the file's descriptor before it gets its name; an error keeps the old.
     """
     with _Folder(file, folder) as (opened, name):

@@ -84,7 +84,7 @@ def _step(folder: int, part: str, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    # Somebody else may be quicker, or it is a link to nothing.
+    # Someone else may be quicker, or it is a link to nothing.
     with contextlib.suppress(FileExistsError):
         os.mkdir(part, dir_fd=folder)
     return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)

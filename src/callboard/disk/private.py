@@ -1,4 +1,4 @@
-"""Files and folders that nobody else may open, whatever the umask says."""
+"""Files and folders that no one else may open, whatever the umask says."""
 
 import errno
 import os

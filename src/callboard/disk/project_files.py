@@ -56,7 +56,7 @@ def write(file: File, data: bytes, *, lasting: bool) -> None:
         found = _stat(name, folder)
         mode = stat.S_IMODE(found.st_mode) if found and stat.S_ISREG(found.st_mode) else None
         if mode is not None and not mode & stat.S_IWUSR:
-            # What somebody made read-only is not replaced behind their back.
+            # What someone made read-only is not replaced behind their back.
             raise PermissionError(errno.EACCES, "it is read-only")
         files.replace(name, data, mode=mode, lasting=lasting, folder=folder)
 

@@ -69,7 +69,7 @@ class Bounds:
     full: str
 
 
-# What nobody can see: white space of any kind, fillers, joiners, variation selectors.
+# What no one can see: white space of any kind, fillers, joiners, variation selectors.
 _BLANK: Final = (
     r"[\s\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0"
     r"\U000e0100-\U000e01ef]"
@@ -129,7 +129,7 @@ def collapsed(lines: Iterable[Line]) -> list[Line]:
 
 
 def bounded(lines: Sequence[Line], bounds: Bounds) -> list[Line]:
-    """At most so many lines, none longer than allowed: the beginning, a notice, and the end."""
+    """At most so many lines, none longer than allowed: the start, a notice, and the end."""
     shown = lines
     if len(lines) > bounds.lines:
         tail = (bounds.lines - 1) // 2

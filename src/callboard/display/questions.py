@@ -26,7 +26,7 @@ class QuestionText:
 
 
 def show(question: Interaction, bounds: Bounds | None = None) -> QuestionText:
-    """A question as lines: all of it, or within bounds, with its beginning and its end.
+    """A question as lines: all of it, or within bounds, with its start and its end.
 
     Each part is shortened by itself, so that a long description cannot hide the end of a command.
     """

@@ -70,7 +70,7 @@ _METHODS = (
 
 
 def frozen_object(cls: type, value: object) -> object:
-    """Make an object read-only in place; it must be nobody else's."""
+    """Make an object read-only in place; it must be no one else's."""
     object.__setattr__(value, "__class__", _frozen_class(cls))
     return value
 

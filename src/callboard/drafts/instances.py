@@ -72,7 +72,7 @@ def adopt(made: object, like: object) -> None:
 def subclass(
     cls: type[object], mixins: tuple[type, ...], namespace: dict[str, object]
 ) -> type[object]:
-    """Make a subclass past the metaclass of pydantic, which would build the schema anew."""
+    """Make a subclass past the metaclass of pydantic, which would build the schema again."""
     make: type[type] = ABCMeta if issubclass(type(cls), ABCMeta) else type
     given = {
         "__module__": cls.__module__,

@@ -99,7 +99,7 @@ class Typed(Kind):
     def accept(self, value: object, path: str) -> object:
         """Check it, and convert it where that makes another value of it.
 
-        What needs no conversion stays the user's own object, which they may go on to change.
+        What needs no conversion stays the user's own object, which they may continue to change.
         """
         checked = self.codec.check(value, path)
         if checked is value or type(value) in ATOMS:

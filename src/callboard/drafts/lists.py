@@ -82,7 +82,7 @@ class ListCore(Core[list[object], int]):
         return head
 
     def _tail(self, draft: list[object], low: int, path: str, patches: list[Patch]) -> list[object]:
-        """Settle the elements that may have moved, by what begins and ends alike."""
+        """Settle the elements that may have moved, by what starts and ends alike."""
         before, now = self.origin[low:], storage.stretch(draft, slice(low, None))
         if not before:
             return self._added(now, low, path, patches)
@@ -115,7 +115,7 @@ class ListCore(Core[list[object], int]):
 
 
 def _common(before: list[object], now: list[object]) -> int:
-    """How many elements two lists begin with alike."""
+    """How many elements two lists start with alike."""
     length = min(len(before), len(now))
     # Nearly always the very same objects, which C code compares.
     start = next(compress(count(), map(is_not, before, now)), length)

@@ -59,7 +59,7 @@ def find(document: object, keys: Iterable[str]) -> object:
 
 
 def leads_nowhere(value: object) -> str:
-    """What is wrong with a path that goes on where nothing can be inside."""
+    """What is wrong with a path that continues where nothing can be inside."""
     return f"the path leads into a value of type {type(value).__name__}"
 
 

@@ -110,7 +110,7 @@ class RootObject(ObjectOf):
 
 
 class RootDict(Keyed):
-    """A state that is a dict; it begins empty, so that no key is required of it."""
+    """A state that is a dict; it starts empty, so that no key is required of it."""
 
     def __init__(self, kind: Keyed) -> None:
         self._kind = kind

@@ -46,7 +46,7 @@ class StateType:
             raise self._wrong(f"name the field {FIELD!r}, not {WIRE_KEY!r}")
 
     def initial(self) -> object:
-        """Make the state that a session begins with: the defaults."""
+        """Make the state that a session starts with: the defaults."""
         first: object = {} if isinstance(self.kind, RootDict) else self._defaults()
         try:
             return self.kind.renew(first, "", inside=False)[0]
@@ -58,7 +58,7 @@ class StateType:
         return self.kind.freeze(self.kind.load(wire, ""), inside=False)
 
     def read(self, wire: Json) -> object:
-        """Make a state from JSON that is nobody else's, to keep and to change."""
+        """Make a state from JSON that is no one else's, to keep and to change."""
         return self.kind.load(wire, "")
 
     def dump(self, state: object) -> Json:

@@ -49,12 +49,12 @@ class Runtime:
     operations: Operations
     clock: Clock
     close: Callable[[], Awaitable[None]]
-    """Let go of the log; does nothing when it belongs to somebody else."""
+    """Let go of the log; does nothing when it belongs to someone else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """The session that an execution begins."""
+    """The session that an execution starts."""
 
     workflow: Workflow
     session_id: str
@@ -65,11 +65,11 @@ class Starting:
 class Execution:
     """Awaiting it gives a Result as soon as the session stops moving.
 
-    That is when it has ended, or is paused, or waits for a person whom nobody here can ask.
+    That is when it has ended, or is paused, or waits for a person whom no one here can ask.
     After `resume()` it can be awaited again. Awaiting never raises for the workflow's own end:
     look at `status` and `error`.
 
-    open_log: gives what the execution works with, anew after it was closed.
+    open_log: gives what the execution works with, again after it was closed.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Execution:
         return self._do(lambda does: does.pause(self.session_id, interrupt=interrupt))
 
     def resume(self) -> asyncio.Future[bool]:
-        """Go on after a pause."""
+        """Continue after a pause."""
         return self._do(self._resume)
 
     async def _resume(self, operations: Operations) -> bool:
@@ -175,7 +175,7 @@ class Execution:
 
     async def _result(self, running: Runtime, view: SessionView, duration: float) -> Result:
         events = self._events
-        if len(events) != view.position:  # Others wrote while nobody here was driving.
+        if len(events) != view.position:  # Others wrote while no one here was driving.
             events = self._events = await running.log.read(self.session_id)
         return Result(
             state=self._workflow.state_type.read(view.state),

@@ -175,7 +175,7 @@ class LocalDriver:
         return view
 
     async def recover(self, manner: Manner | None = None) -> list[SessionView]:
-        """Drive every session that has something to do and that nobody living drives.
+        """Drive every session that has something to do and that no one living drives.
 
         What one of them raises is raised when all the others have come to their stop.
         """
@@ -209,7 +209,7 @@ class LocalDriver:
             try:
                 return await self.carry_on(session_id, manner)
             except (OwnershipLost, SessionOwned):
-                return None  # Somebody else drives it, or has taken it over.
+                return None  # Someone else drives it, or has taken it over.
 
     async def settle(self, session_id: str, position: int) -> None:
         """Note that nothing is left to do, which a driver that died while waiting could not."""

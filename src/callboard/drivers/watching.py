@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class WatchingDriver:
-    """Drives every session of a log that has something to do and that nobody living drives.
+    """Drives every session of a log that has something to do and that no one living drives.
 
     It goes by what stands in the log, not by what it hears: a commit by any process only makes
     it look. So nothing is missed, and a session that waits costs nothing at all.
@@ -83,7 +83,7 @@ class WatchingDriver:
     async def stop(self, grace: float) -> None:
         """Take nothing new, let agents finish for `grace` seconds, then interrupt them.
 
-        When it returns, no session is held here, and any driver can go on with all of them.
+        When it returns, no session is held here, and any driver can continue with all of them.
         """
         self._stopping = True
         if self._unsubscribe is not None:

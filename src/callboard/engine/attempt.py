@@ -119,7 +119,7 @@ class RunDesk:
             place: which run it is.
             waiting: where desks are, by their run, while their agents wait for a person: who has
                 waited longest first.
-            waits: called whenever the agent begins to wait for an answer.
+            waits: called whenever the agent starts to wait for an answer.
         """
         self.place = place
         self.waiting_for: set[str] = set()
@@ -176,7 +176,7 @@ class RunDesk:
             return Interrupted(self.stopping)
         task = asyncio.current_task()
         if task is not None and not task.cancelling():
-            # Nobody cancelled it: it waited for something of its own that was cancelled.
+            # No one cancelled it: it waited for something of its own that was cancelled.
             return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled from within."))
         raise asyncio.CancelledError
 
@@ -302,7 +302,7 @@ def _identity(question: Rendered | Asked, key: str | None) -> tuple[object, ...]
 def _same_question(view: SessionView, run: str, same: tuple[object, ...], nth: int) -> Asked | None:
     """The question put before under the same identity."""
     for asked in view.open.by_run.get(run, {}).values():
-        # One that was taken away is put again; one that somebody left has come to an end.
+        # One that was taken away is put again; one that someone left has come to an end.
         is_gone = asked.status == "cancelled" and asked.outcome is None
         if asked.nth == nth and not is_gone and _identity(asked, asked.key) == same:
             return asked

@@ -1,7 +1,7 @@
 """Events that will be committed together, applied to the view as they are added.
 
 Deciding needs to see what has just been decided. If the commit then meets a conflict, the view
-is loaded again and the batch is built anew.
+is loaded again and the batch is built again.
 """
 
 from collections.abc import Callable, Mapping
@@ -104,7 +104,7 @@ class LiveState:
         try:
             self._record(batch, patches, reason, outputs)
         except EditInvalid:
-            # The type has gained fields since the session was begun: record their defaults.
+            # The type has gained fields since the session was started: record their defaults.
             missing = diff(self._session.state, self._type.dump(self._live))
             self._record(batch, missing, "upgrade", {})
             self._record(batch, patches, reason, outputs)

@@ -1,4 +1,4 @@
-"""When a session's whole view is written down, so that folding can begin there."""
+"""When a session's whole view is written down, so that folding can start there."""
 
 import asyncio
 from collections.abc import Sequence

@@ -194,11 +194,11 @@ class Context:
         return await self._desk.found(await self._desk.ask(question, key))
 
     async def take_back(self, key: str) -> None:
-        """Take a question back that nobody waits for any more."""
+        """Take a question back that no one waits for any more."""
         await self._desk.take_back(key)
 
     def worktree(self, path: str | PathLike[str]) -> AbstractContextManager[Path]:
-        """Work in this folder: interactive sessions asked for within begin there."""
+        """Work in this folder: interactive sessions asked for within start there."""
         return worktree(path)
 
     async def _ask(self, question: Rendered, key: str | None) -> Asked:

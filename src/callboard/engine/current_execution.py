@@ -44,7 +44,7 @@ def enter(session_id: str) -> CurrentExecution:
 
 
 def asks(question: asyncio.Future[str]) -> None:
-    """Note that somebody, an agent perhaps, has put a question that is still to be recorded."""
+    """Note that someone, an agent perhaps, has put a question that is still to be recorded."""
     running = current()
     if running is not None:
         running.asking.add(question)
@@ -57,7 +57,7 @@ def current() -> CurrentExecution | None:
 
 
 def chosen_session(session_id: str | None, *, standalone: bool) -> str | None:
-    """The session that a question belongs to; NoExecution where nobody said, and none runs."""
+    """The session that a question belongs to; NoExecution where no one said, and none runs."""
     if standalone or session_id is not None:
         return session_id
     running = current()
@@ -68,7 +68,7 @@ def chosen_session(session_id: str | None, *, standalone: bool) -> str | None:
 
 @contextmanager
 def worktree(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Work in this folder: interactive sessions asked for within begin there."""
+    """Work in this folder: interactive sessions asked for within start there."""
     running = current()
     if running is None:
         raise NoExecution
@@ -81,7 +81,7 @@ def worktree(path: str | os.PathLike[str]) -> Generator[Path]:
 
 
 def folder() -> str | None:
-    """Where an interactive session begins unless told: the agent's worktree, else right here."""
+    """Where an interactive session starts unless told: the agent's worktree, else right here."""
     running = current()
     if running is not None and running.cwd is not None:
         return running.cwd

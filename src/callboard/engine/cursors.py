@@ -1,4 +1,4 @@
-"""A place in a list that goes on, as callers hold it: opaque, and checked when it comes back."""
+"""A place in a list that continues, as callers hold it: opaque, and checked when it comes back."""
 
 import base64
 import binascii

@@ -59,7 +59,7 @@ class Proceed:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Nobody knows what this run had done when its process died: ask a person."""
+    """No one knows what this run had done when its process died: ask a person."""
 
     run: str
 
@@ -80,7 +80,7 @@ class OfferRetry:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The phase has failed for good, and the workflow with it."""
+    """The phase has failed permanently, and the workflow with it."""
 
     error: ErrorDescription
 
@@ -106,7 +106,7 @@ class Halt:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The workflow has changed so that the session cannot go on here."""
+    """The workflow has changed so that the session cannot continue here."""
 
     reason: str
 
@@ -243,7 +243,7 @@ def _about_failures(step: Step, view: SessionView, visit: Visit) -> Decision | N
 
 
 def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[str]:
-    """The runs that can be started: first those that go on, then items in their order."""
+    """The runs that can be started: first those that continue, then items in their order."""
     unfinished = view.open
     yield from unfinished.ready
     for key in unfinished.lost:

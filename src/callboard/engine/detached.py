@@ -1,6 +1,6 @@
 """Interactive sessions that outlived their workflow: what still has to be done about them.
 
-Nobody drives the stream in which such a session lives. People end it, and here the clock does.
+No one drives the stream in which such a session lives. People end it, and here the clock does.
 """
 
 from contextlib import suppress
@@ -25,7 +25,7 @@ async def expire_detached(log: EventLog, clock: Clock, stream: str) -> None:
 
     questions = QuestionRows(log, clock)
     for row in await log.rows(Query("human_interactions", {"stream": stream, "status": "pending"})):
-        with suppress(ConflictError):  # Somebody has just ended it.
+        with suppress(ConflictError):  # Someone has just ended it.
             await questions.write(await questions.find_open(row["id"]), build)
 
 
@@ -35,7 +35,7 @@ async def close_detached(log: EventLog, clock: Clock, session_id: str) -> list[s
     streams: list[str] = []
     for row in await _detached(log, session_id):
         if row["status"] == "pending":
-            with suppress(ConflictError):  # Somebody has just ended it.
+            with suppress(ConflictError):  # Someone has just ended it.
                 await questions.write(await questions.find_open(row["id"]), _withdrawn)
         streams.append(row["stream"])
     return streams

@@ -1,4 +1,4 @@
-"""Where a fork begins, and what its first event says."""
+"""Where a fork starts, and what its first event says."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def _never_there(
 
 
 async def _story(log: EventLog, session_id: str) -> AsyncIterator[Event]:
-    """A session's events from its beginning, read as they are needed."""
+    """A session's events from its start, read as they are needed."""
     after, head = 0, await log.head(session_id)
     while after < head:
         upto = min(head, after + _PAGE)
@@ -146,7 +146,7 @@ async def _first_where(
 
 
 async def start_patches(log: EventLog, session_id: str, position: int) -> list[patch.Patch]:
-    """What `start` did to the state, for a fork that begins before that was recorded."""
+    """What `start` did to the state, for a fork that starts before that was recorded."""
     while position == 1:
         second = await log.read(session_id, 1, upto=2)
         if not second:

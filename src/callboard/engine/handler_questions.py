@@ -33,7 +33,7 @@ class HandlerQuestions:
     """The pending questions of one session, each put once to the handler that was given.
 
     Args:
-        handler: who is asked; None where nobody can be.
+        handler: who is asked; None where no one can be.
         look: see there.
         record: see there.
         done: called when a question has come to an end: answered, declined or failed.
@@ -61,7 +61,7 @@ class HandlerQuestions:
 
     @property
     def asked(self) -> KeysView[str]:
-        """The questions that somebody is thinking about just now."""
+        """The questions that someone is thinking about just now."""
         return self._asking.keys()
 
     @property
@@ -147,7 +147,7 @@ def _answer(scene: Scene, request: Request, value: object) -> None:
     view = scene.batch.view
     asked = view.questions.get(request.id)
     if view.ended or asked is None or asked.status != "pending":
-        return  # Somebody else was quicker; the first answer counts.
+        return  # Someone else was quicker; the first answer counts.
     if request.type == KIND:
         close(
             scene.batch, completion_event(request, completion_of(request.config, value), _HANDLER)

@@ -1,7 +1,7 @@
 """The inbox: every question to a person, and what people and programs do with one.
 
 Questions of workflows come here by themselves. Others are asked here: in a session, which then
-waits for a person but does not go on with the answer, or standing alone.
+waits for a person but does not continue with the answer, or standing alone.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ _TAKEN_BACK: Final = "it was taken back"
 
 @dataclass(frozen=True, slots=True)
 class InteractionPage(Shape):
-    """Some questions, and where the next page begins, if there is one."""
+    """Some questions, and where the next page starts, if there is one."""
 
     interactions: list[Interaction]
     next_cursor: str | None
@@ -166,7 +166,7 @@ class Inbox:
     async def _ask_alone(self, asked: AuthoredQuestion, key: str | None) -> str:
         """Put a question that belongs to no session; returns its id.
 
-        Its stream has its id. No session has it: a stream can be begun only once.
+        Its stream has its id. No session has it: a stream can be started only once.
         """
         while True:
             id = short_id() if key is None else keyed_id("standalone", key)
@@ -241,7 +241,7 @@ class Inbox:
         return await self._after_waiting(found, waits)
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
-        """See to a question: for a while nobody else can claim it. The same `by` renews."""
+        """See to a question: for a while no one else can claim it. The same `by` renews."""
 
         def build(asked: Interaction) -> Entry:
             now = self._clock.now_ms()
@@ -331,9 +331,9 @@ class Inbox:
         via: str | None = None,
         error: str | None = None,
     ) -> Interaction:
-        """Take a question back, unless a workflow cannot go on without its answer.
+        """Take a question back, unless a workflow cannot continue without its answer.
 
-        It can go on without an interactive session, whose outcome is then `cancelled`.
+        It can continue without an interactive session, whose outcome is then `cancelled`.
         error: why it was declined.
         """
 

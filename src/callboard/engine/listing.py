@@ -85,7 +85,7 @@ async def session_alone(log: EventLog, session_id: str, now_ms: int) -> SessionI
     row = await session_row(log, session_id)
     questions = await _oldest(log, row["id"], SHOWN, _SHOWN_SIZE) if row["pending"] else []
     lengths = accumulate(map(length_of, questions))
-    # The first is always shown: without it nobody could say what the session waits for.
+    # The first is always shown: without it no one could say what the session waits for.
     asking = [
         interaction(question, now_ms)
         for question, length in zip(questions, lengths, strict=True)

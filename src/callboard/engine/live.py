@@ -50,7 +50,7 @@ class LiveSession:
         self._changed: Changes = {}
 
     async def take_up(self) -> None:
-        """Begin with a session that exists: listeners hear what comes from here on."""
+        """Start with a session that exists: listeners hear what comes from here on."""
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._told = self.view.position
 
@@ -123,11 +123,11 @@ class LiveSession:
         self._tell(await self.log.read(self.session_id, told, upto=self.view.position))
 
     async def _yield_to_others(self, batch: Batch) -> None:
-        """Somebody else appended first: take back what was built, and fold what they wrote."""
+        """Someone else appended first: take back what was built, and fold what they wrote."""
         batch.take_back()
         if any(event.name == names.INTENT for event in batch.events):
             self.state = LiveState(self.workflow.state_type, self.view)
-        # Where nothing is to be read, something else is wrong: then it is loaded anew.
+        # Where nothing is to be read, something else is wrong: then it is loaded again.
         self._stale = not await self._read_on()
 
     async def catch_up(self) -> bool:

@@ -26,7 +26,7 @@ class Loaded:
     size_since: int
 
     async def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
-        """Go on with these events."""
+        """Continue with these events."""
         for event in events:
             apply(self.view, event)
             self.last_id = event.id
@@ -85,7 +85,7 @@ async def is_driven(log: EventLog, session_id: str) -> bool:
 
 
 def is_session(beginning: Sequence[Event]) -> bool:
-    """Whether a stream that begins so is a session's: questions and plates have streams too."""
+    """Whether a stream that starts so is a session's: questions and plates have streams too."""
     return bool(beginning) and beginning[0].name in (names.STARTED, names.FORKED)
 
 

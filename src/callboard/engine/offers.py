@@ -18,7 +18,7 @@ class PhaseInfo(Shape):
     human: bool = False
     terminal: bool = False
     leads_to: tuple[str, ...] | None = None
-    """Where it can lead; None when a function decides and nobody has said where to."""
+    """Where it can lead; None when a function decides and no one has said where to."""
 
 
 @dataclass(frozen=True, slots=True)

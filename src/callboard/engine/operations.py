@@ -132,7 +132,7 @@ class Operations:
         source: Mapping[str, str] | None = None,
         by: By = None,
     ) -> str:
-        """Begin a session and leave it to whoever drives; returns its id."""
+        """Start a session and leave it to whoever drives; returns its id."""
         prelude = begin(workflow, input, source, by)
         view = SessionView(session_id=session_id or short_id())
         batch = Batch(view, self._clock)
@@ -180,7 +180,7 @@ class Operations:
         approved: bool | None,
         who: Answered,
     ) -> None:
-        """The deadline has passed, and nobody has driven the session since: close it now."""
+        """The deadline has passed, and no one has driven the session since: close it now."""
 
         def build(batch: Batch) -> bool:
             payload = answer_payload(batch.view, question, value, approved, who)
@@ -225,7 +225,7 @@ class Operations:
         return await self._write(session_id, build, settle=True)
 
     async def resume(self, session_id: str, *, by: By = None) -> bool:
-        """Let a paused session go on; whether it was paused. Someone still has to drive it."""
+        """Let a paused session continue; whether it was paused. Someone still has to drive it."""
 
         def build(batch: Batch) -> bool:
             view = batch.view
@@ -244,7 +244,7 @@ class Operations:
         return await self._write(session_id, build)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
-        """End a session for good; whether it had not ended already."""
+        """End a session permanently; whether it had not ended already."""
         return await self._cancel(session_id, reasoned(by, reason), end_questions)
 
     async def _cancel(
@@ -270,7 +270,7 @@ class Operations:
         run: bool = True,
         by: By = None,
     ) -> Forked:
-        """Begin a new session that shares this one's events up to a point. Copies nothing.
+        """Start a new session that shares this one's events up to a point. Copies nothing.
 
         With `run=False` no driver takes the new session up by itself.
         """
@@ -289,7 +289,7 @@ class Operations:
         return Forked(view.session_id, session_id, position, position + 1)
 
     async def delete(self, session_id: str, *, by: By = None, trim: bool = True) -> None:
-        """Remove a session for good, cancelled first if it has not ended. Its forks stay whole.
+        """Remove a session permanently, cancelled first if it has not ended. Its forks stay whole.
 
         With `trim=False` its events are left for a later `trim` of the log: for who deletes many.
         """
@@ -304,7 +304,7 @@ class Operations:
             pass
 
     async def _hide(self, session_id: str) -> None:
-        """Delete as soon as nobody drives: who does hears of the cancellation, and stops."""
+        """Delete as soon as no one drives: who does hears of the cancellation, and stops."""
         until = self._clock.monotonic() + _STOPPING
         while True:
             try:
@@ -323,7 +323,7 @@ class Operations:
     async def _write(
         self, session_id: str, build: Callable[[Batch], T], *, settle: bool = False
     ) -> T:
-        """Fold, build, append; again when somebody else wrote meanwhile."""
+        """Fold, build, append; again when someone else wrote meanwhile."""
         while True:
             loaded = await load(self._log, session_id)
             batch = Batch(loaded.view, self._clock, loaded.last_id)

@@ -21,7 +21,7 @@ UNDECLARED: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class ItemFailed:
-    """What `update` gets for an item that failed for good, with `on_item_error="tell"`."""
+    """What `update` gets for an item that failed permanently, with `on_item_error="tell"`."""
 
     item: Any
     error: ErrorDescription
@@ -65,7 +65,7 @@ class OutputType:
 
     def load(self, data: object) -> object:
         """The output in Python, from its JSON."""
-        # A person may vouch for work whose output nobody has: then it is None, whatever
+        # A person may vouch for work whose output no one has: then it is None, whatever
         # the agent declares.
         if self._adapter is None:
             return with_fields(data)

@@ -179,7 +179,7 @@ def interrupt(
 
 
 def conclude(scene: Scene) -> None:
-    """The agent's work is done: update the state, then ask, or go on.
+    """The agent's work is done: update the state, then ask, or continue.
 
     Agent and `update` have seen the answer of the phase before. It is reset before the phase asks
     or routes, so that no old approval routes it.
@@ -220,7 +220,7 @@ def skip(scene: Scene) -> None:
 
 
 def proceed(scene: Scene) -> None:
-    """The question is closed: put the answer where routing can see it, and go on."""
+    """The question is closed: put the answer where routing can see it, and continue."""
     asked = scene.batch.view.questions[scene.visit.question or ""]
     if asked.status == "failed" and asked.outcome is None:
         late = QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)

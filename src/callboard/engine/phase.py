@@ -134,7 +134,7 @@ class Definition(Protocol):
 
     @property
     def first(self) -> str:
-        """The phase that it begins with."""
+        """The phase that it starts with."""
         ...
 
     @property

@@ -164,7 +164,7 @@ class QuestionRows:
 
         Returns the question as it is then, or None when there was nothing to write.
         """
-        # One after the other: of many at once, each would make all the others begin again.
+        # One after the other: of many at once, each would make all the others start again.
         turn = self._turns.setdefault(found.asked.stream, asyncio.Lock())
         is_current = not turn.locked()
         async with turn:
@@ -186,7 +186,7 @@ class QuestionRows:
         ending = [] if task is None else [names.TASK_COMPLETED(task)]
         now = self._clock.now_ms()
         events = chained([told, *ending], now, row["stream_last"])
-        # Somebody has to go on with it: whoever drives the session.
+        # Someone has to continue with it: whoever drives the session.
         halted = halts(asked.type, asked.config) and not asked.is_detached
         moves = asked.awaited or task is not None or halted
         settles = not moves or told[0] in _QUIET
@@ -212,12 +212,12 @@ def chained(told: Sequence[Entry], now_ms: int, cause: str | None = None) -> lis
 
 
 def _is_settled(row: Row) -> bool:
-    """Whether nobody has anything to do in the stream: so it stays when nothing new comes."""
+    """Whether no one has anything to do in the stream: so it stays when nothing new comes."""
     return row["stream_owner"] is None and row["stream_settled"] == row["stream_head"]
 
 
 def _after(found: OpenQuestion, events: Sequence[NewEvent], now_ms: int) -> Interaction:
-    """The question after these events, as its row has it now: nobody has to read it again."""
+    """The question after these events, as its row has it now: no one has to read it again."""
     asked, row = found
     # The config never changes, and may take long to read.
     columns = {**row, "session_config": None}
@@ -229,7 +229,7 @@ def _after(found: OpenQuestion, events: Sequence[NewEvent], now_ms: int) -> Inte
 
 
 async def unmoved(log: EventLog, stream: str, head: int) -> Writing:
-    """How to append what gives nobody anything to do: a stream that was settled stays so."""
+    """How to append what gives no one anything to do: a stream that was settled stays so."""
     lease = await log.lease(stream)
     settled = lease is not None and lease.owner is None and lease.settled == head
     return Writing(expect=head, settle=settled)

@@ -30,7 +30,7 @@ LINGER = 30.0
 """Seconds for which an agent that waits for a person stays in memory."""
 
 NOBODY_HERE = 0.05
-"""The same where nobody here will answer: time enough to ask several things at once."""
+"""The same where no one here will answer: time enough to ask several things at once."""
 
 # Phases that go round without an agent or a question must not keep everybody else waiting.
 _LARGEST = 1000
@@ -57,7 +57,7 @@ class Drive:
             people: who can be asked in this process.
             linger: for how many seconds an agent that waits for a person stays in memory.
             parks: give the session back while it only waits for its next attempt, because
-                somebody will look at the wakeups.
+                someone will look at the wakeups.
             leaving: whether to start no more agents, and give the session back when those that
                 run have finished.
         """
@@ -84,7 +84,7 @@ class Drive:
         live.listeners.append(self._notice)
 
     async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
-        """Drive until there is nothing to do; `prelude` begins a session that is new."""
+        """Drive until there is nothing to do; `prelude` starts a session that is new."""
         self._prelude = prelude
         undo = self._live.log.on_change(self._live.session_id, self._hear)
         try:
@@ -101,7 +101,7 @@ class Drive:
         return self._live.view
 
     async def _ended_by_others(self) -> bool:
-        """Whether the lease went because somebody ended or paused the session."""
+        """Whether the lease went because someone ended or paused the session."""
         self._live.epoch = None
         await self._live.take_up()
         return self._live.view.ended is not None or self._live.view.paused
@@ -278,7 +278,7 @@ class Drive:
             return self._expires_at(desk, now + 1) <= now
 
         waiting = self._waiting.values()
-        # Where nobody can be asked, who has waited longest is the first to go.
+        # Where no one can be asked, who has waited longest is the first to go.
         for desk in list((filter if self._people.can_ask else takewhile)(is_over, waiting)):
             self._live.unwind(set(desk.waiting_for), Unwound())
 

@@ -73,7 +73,7 @@ def _change_once(
 ) -> None:
     """Record what a function changes, even if that is nothing: so it does not run again.
 
-    A batch that met a conflict is built anew; then the change is recorded again, and the function
+    A batch that met a conflict is built again; then the change is recorded again, and the function
     is not called.
     """
     visit, view = scene.visit, scene.batch.view

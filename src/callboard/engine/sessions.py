@@ -49,7 +49,7 @@ class SessionInfo(Shape):
 
 @dataclass(frozen=True, slots=True)
 class SessionPage(Shape):
-    """Some of the sessions, newest first, and where the next ones begin if there are more."""
+    """Some of the sessions, newest first, and where the next ones start if there are more."""
 
     sessions: list[SessionInfo]
     next_cursor: str | None

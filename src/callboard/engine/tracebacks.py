@@ -55,7 +55,7 @@ def _is_library(file: str) -> bool:
 
 
 def _shortened(text: str) -> str:
-    """Its end says what was raised, its beginning where that was called."""
+    """Its end says what was raised, its start where that was called."""
     if len(text) <= MOST:
         return text
     gap = "\n  …\n"

@@ -19,9 +19,9 @@ class Workflow:
     Args:
         name: How sessions and people call it.
         state: The type of its state: a `State`, a pydantic model, a dataclass, a TypedDict or dict.
-        phases: Its phases; the first one listed begins.
+        phases: Its phases; the first one listed starts.
         start: `(state, input)`: changes the state by what the session was given.
-        version: Recorded with every session that begins with it.
+        version: Recorded with every session that starts with it.
         on_uncertain: What becomes of an agent's run whose process died: see Phase.
         status_phases: What status files show in place of the phases: `(story)`, each with title,
             agent and status.

@@ -5,7 +5,7 @@ from typing import Final, Literal
 Status = Literal["pending", "running", "waiting", "paused", "completed", "failed", "cancelled"]
 
 ENDED: Final = ("completed", "failed", "cancelled")
-"""Those from which no session goes on."""
+"""Those from which no session continues."""
 
 
 def status_of(*, ended: str | None, paused: bool, questions: int, entered: bool) -> Status:

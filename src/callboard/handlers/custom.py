@@ -58,7 +58,7 @@ def _about(option: Object) -> str:
 
 
 def _details(prompt: str, config: Object) -> str:
-    """What nobody should say yes to unseen."""
+    """What no one should say yes to unseen."""
     plan, given = config.get("plan"), config.get("toolInput")
     if isinstance(plan, str):
         return f"\n\n{plan}{_written(beside_plan(config))}"

@@ -84,7 +84,7 @@ class Attendance:
         """Whether the person left without a decision, and others are still at it."""
 
     async def attend(self, confirm: Confirm, tell: Callable[[str], None]) -> Interaction | None:
-        """Open it, wait for its end, and record that; None when somebody else may have it.
+        """Open it, wait for its end, and record that; None when someone else may have it.
 
         tell: says why it takes long.
         """
@@ -108,7 +108,7 @@ class Attendance:
         try:
             found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
         except NotFound:
-            attempt.remove()  # Nobody will ever want it.
+            attempt.remove()  # No one will ever want it.
             raise
         attempt.remove()
         forget(attempt.folder.parent)

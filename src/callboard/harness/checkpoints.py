@@ -1,4 +1,4 @@
-"""Where a long session stands, saved now and then: so that another harness can go on with it."""
+"""Where a long session stands, saved now and then: so that another harness can continue with it."""
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass

@@ -70,7 +70,7 @@ def is_for(asked: Interaction, person: str) -> bool:
 
 
 async def take(desk: Questions, asked: Interaction, me: Harness) -> Interaction:
-    """Claim a question; Claimed when somebody else sees to it, unless they share it."""
+    """Claim a question; Claimed when someone else sees to it, unless they share it."""
     holder = Harness.named(asked.claimed_by)
     if asked.claimed_by is not None and holder is not None and holder.is_dead:
         # Whoever has a claim gives it back, and its holder cannot any more.
@@ -84,7 +84,7 @@ async def take(desk: Questions, asked: Interaction, me: Harness) -> Interaction:
 
 
 async def give_back(desk: Questions, asked: Interaction, me: Harness) -> None:
-    """Let somebody else have it."""
+    """Let someone else have it."""
     with suppress(CallboardError):  # It runs out by itself.
         await desk.release(asked.id, by=me.name)
 
@@ -92,7 +92,7 @@ async def give_back(desk: Questions, asked: Interaction, me: Harness) -> None:
 async def keep(
     desk: Questions, asked: Interaction, me: Harness, clock: Clock, on_loss: Callable[[str], None]
 ) -> None:
-    """Renew a claim for ever; who is told once when it is lost for good."""
+    """Renew a claim for ever; who is told once when it is lost permanently."""
     while True:
         await clock.sleep(RENEW_AFTER)
         try:

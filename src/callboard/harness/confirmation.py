@@ -42,7 +42,7 @@ class KeptDecision(TypedDict):
 class HookObservation:
     """What a hook or the tool saw.
 
-    proposed: the model made this call, and the client has asked nobody yet. asked: the client opens
+    proposed: the model made this call, and the client has asked no one yet. asked: the client opens
     its dialog; it does not say for which call. submitted: the tool has counted the call.
     """
 

@@ -15,7 +15,7 @@ from callboard.harness.pty import Exit
 from callboard.vendors.claude.extraction import Spoken
 
 AT_ONCE: Final = 5.0
-"""Seconds. Who leaves sooner, and has begun nothing, has not left but failed."""
+"""Seconds. Who leaves sooner, and has started nothing, has not left but failed."""
 
 _LEFT: Final = (signal.SIGHUP, signal.SIGINT)
 _LONGEST_REASON: Final = 500
@@ -26,7 +26,7 @@ Cut = Literal["timeout", "closed", "stopped"]
 
 Unsure = Literal["read", "last", "unconfirmed"]
 """The decision was read from the conversation, or is what the agent said last where no form was
-asked for, or nobody confirmed it in the agent's dialog."""
+asked for, or no one confirmed it in the agent's dialog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Course:
 
 
 def judged(course: Course, prompt: str, config: Object) -> SessionEnding | None:
-    """The session's end; None when somebody else should have it.
+    """The session's end; None when someone else should have it.
 
     What the person confirmed counts, however the session ended.
     """

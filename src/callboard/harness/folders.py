@@ -1,4 +1,4 @@
-"""What a harness keeps of a session while it lasts: files that nobody else may open.
+"""What a harness keeps of a session while it lasts: files that no one else may open.
 
 A decision lies here from the moment in which it is submitted until it is recorded. So it is found
 again when the harness dies, or the server, or the machine.
@@ -27,7 +27,7 @@ from callboard.interactions.records import Interaction
 from callboard.vendors.fields import word
 
 PREFIX: Final = "attend-"
-"""In front: the agent may read none of what is called like the database and goes on from there."""
+"""A prefix: agents may not read files whose names start with the name of the database."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}")
 
@@ -64,7 +64,7 @@ class Attempt:
 
     @property
     def asked(self) -> Interaction | None:
-        """The question, as it was when the session was begun; None when it cannot be read."""
+        """The question, as it was when the session was started; None when it cannot be read."""
         wire = self.read_json("request.json")
         with suppress(KeyError, TypeError, ValueError):  # As another version wrote it.
             return None if wire is None else Interaction.from_wire(wire)
@@ -115,7 +115,7 @@ class Attempt:
         return [one for one in map(_observation, lines) if one is not None]
 
     def set_aside(self) -> Path:
-        """Keep it where nobody looks for tries any more."""
+        """Keep it where no one looks for tries any more."""
         return self.folder.rename(self.folder.with_name(f"unread-{self.number}-{short_id()}"))
 
     def remove(self) -> None:

@@ -94,7 +94,7 @@ class PersonTools:
             found = await self.questions.get(id)
         except InteractionNotFound:
             found = None
-        # Whether there is such a question of somebody else is not told either.
+        # Whether there is such a question of someone else is not told either.
         if found is None or as_object(found.config).get(_OWNER) != self.owner:
             raise Failed(f"You have asked no question with the id {id!r}.")
         return await self._answer(found, _wait(given))

@@ -31,9 +31,9 @@ _LAST_LINE: Final[Mapping[Form, str]] = {
 
 
 def first_prompt(wanted: Wanted, attempt: Attempt, *, goes_on: bool = False) -> str:
-    """What the session begins with.
+    """What the session starts with.
 
-    Nothing that others wrote comes first: a prompt that begins with a slash or a `!` would be
+    Nothing that others wrote comes first: a prompt that starts with a slash or a `!` would be
     taken for a command of the client's.
     """
     begins = [GOES_ON] if goes_on else []

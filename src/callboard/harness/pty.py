@@ -1,7 +1,7 @@
 """An agent in a pseudo-terminal that passes everything through, both ways.
 
 A thread carries the bytes, so that neither a slow terminal nor a slow database holds up the other.
-The agent is in a session of its own (`job_control`): what is typed reaches it and nobody else,
+The agent is in a session of its own (`job_control`): what is typed reaches it and no one else,
 Ctrl-C too, it can be suspended, and when we die the kernel hangs up on it.
 """
 
@@ -168,10 +168,10 @@ class Passthrough:
             self._status = status
 
     def _rest(self) -> None:
-        """The agent was suspended by its person: so are we, until somebody lets both go on."""
+        """The agent was suspended by its person: so are we, until someone lets both continue."""
         self._terminal.end_raw()
-        # Where no shell waits for us, nobody could let us go on, and the kernel does not stop us.
-        # To this thread: it must not go on before all of us are stopped.
+        # Without a shell that waits, nothing could resume us, and the kernel does not stop us.
+        # To this thread: it must not continue before all of us are stopped.
         signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         self._terminal.begin_raw()
         self.resize()

@@ -41,7 +41,7 @@ async def recorded(
 ) -> Interaction:
     """Record it, trying until it is done; gives the question as it stands then.
 
-    It may have been closed by somebody else; the first end counts.
+    It may have been closed by someone else; the first end counts.
     """
     told = False
     while True:

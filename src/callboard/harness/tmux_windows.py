@@ -1,4 +1,4 @@
-"""A window of tmux in which a session is held. It needs nobody: whoever opened it may leave."""
+"""A window of tmux in which a session is held. It needs no one: whoever opened it may leave."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ async def run_in_window(name: str, words: Sequence[str], cwd: Path) -> None:
     without = [shutil.which("env") or "env", "-u", "CALLBOARD_TOKEN"]
     told = _tmux("new-window", "-P", "-F", "#{pane_id}", *where, *given, "--", *without, *words)
     pane = told.strip()
-    while _lives(pane):  # noqa: ASYNC110 - tmux tells nobody of it
+    while _lives(pane):  # noqa: ASYNC110 - tmux tells no one of it
         await asyncio.sleep(_LOOK_AGAIN)
     with suppress(OSError):
         _tmux("kill-pane", "-t", pane)

@@ -1,4 +1,4 @@
-"""What harnesses that died have left: decisions that nobody recorded."""
+"""What harnesses that died have left: decisions that no one recorded."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +27,7 @@ async def record_leftovers(
 ) -> list[Interaction]:
     """Record what was decided, and clear away the rest; gives what was recorded.
 
-    confirm: asks the person about a decision that they may not have confirmed. With nobody to ask,
+    confirm: asks the person about a decision that they may not have confirmed. With no one to ask,
     such a one is kept.
     """
     found = [
@@ -118,7 +118,7 @@ def _left(attempt: Attempt, asked: Interaction) -> EndRecord | None:
 
 
 def _duration_ms(attempt: Attempt) -> int | None:
-    """From the beginning to the decision, by the files."""
+    """From the start to the decision, by the files."""
     with suppress(OSError):
         begun, decided = (
             (attempt.folder / f"{one}.json").stat() for one in ("harness", "decision")

@@ -105,7 +105,7 @@ def is_shared(config: Object | None) -> bool:
 
 
 def addressees(config: Object | None) -> list[str]:
-    """Whom to tell that somebody is needed, by the names that were given; none for everybody."""
+    """Whom to tell that someone is needed, by the names that were given; none for everybody."""
     users = as_list(_notified(config).get("users"))
     return [user for user in users if isinstance(user, str)] or participants(config)
 

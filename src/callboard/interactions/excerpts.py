@@ -1,10 +1,10 @@
-"""A text that is too long, with its beginning and its end, and words for what is missing."""
+"""A text that is too long, with its start and its end, and words for what is missing."""
 
 
 def excerpt(text: str, longest: int) -> str:
     """The text in at most `longest` characters. What is left out is always the middle.
 
-    The end of a command matters as much as its beginning. Below 60 characters there is no room
+    The end of a command matters as much as its start. Below 60 characters there is no room
     for the words.
     """
     if len(text) <= longest:

@@ -1,4 +1,4 @@
-"""What the clock does to a question that nobody answered. It never refuses in a person's name."""
+"""What the clock does to a question that no one answered. It never refuses in a person's name."""
 
 from callboard.events import names
 from callboard.events.event_name import Entry
@@ -7,14 +7,14 @@ from callboard.state.visits import Asked
 
 
 def ran_out(asked: Asked, now_ms: int) -> bool:
-    """Whether the clock has closed the question, though nobody has recorded it yet."""
+    """Whether the clock has closed the question, though no one has recorded it yet."""
     rule = asked.on_timeout
     closes = rule is not None and rule["action"] in ("answer", "fail", "end")
     return closes and asked.deadline is not None and asked.deadline <= now_ms
 
 
 def expired(session: str) -> Entry:
-    """The end of an interactive session that nobody ended in time, by its id."""
+    """The end of an interactive session that no one ended in time, by its id."""
     return names.EXPIRED({"id": session, "timedOut": True, "outcome": "timeout"})
 
 

@@ -1,4 +1,4 @@
-"""What somebody sends with a question or its end: text and JSON, or an error naming the field."""
+"""What someone sends with a question or its end: text and JSON, or an error naming the field."""
 
 from collections.abc import Sequence
 from typing import TypeGuard

@@ -38,8 +38,8 @@ class InteractiveOptions(TypedDict, total=False):
     halt_execution: the workflow does nothing at all before the session has ended.
     required_participants: all of these people have to decide, each for themselves.
     collaborative: several may attend at once, and the first decision counts.
-    resume_session: go on with that earlier session of the agent.
-    notify: whom to tell that somebody is needed, `{"users": [...]}`, and by which `channel`.
+    resume_session: continue with that earlier session of the agent.
+    notify: whom to tell that someone is needed, `{"users": [...]}`, and by which `channel`.
     checkpoint_interval: how often to save where the session stands, for when its harness dies.
     """
 

@@ -59,7 +59,7 @@ class QuestionKind:
 
     status_tells: the verdict is the row's status too (`approved`, `rejected`), and not only in
         its response. So it is with confirmations, which are older than responses.
-    from_board: a coding agent asks it, through a hook; nobody else can.
+    from_board: a coding agent asks it, through a hook; no one else can.
     remark: what a ruling calls the word to the agent.
     response: the type of its responses.
     """

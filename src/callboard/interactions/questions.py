@@ -1,4 +1,4 @@
-"""How a workflow puts a question: Approval, Choice, and what to do when nobody answers."""
+"""How a workflow puts a question: Approval, Choice, and what to do when no one answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -110,7 +110,7 @@ class Interaction(Shape):
 
     @property
     def awaited(self) -> bool:
-        """Whether a workflow goes on with the answer: a phase or an agent of it asked."""
+        """Whether a workflow continues with the answer: a phase or an agent of it asked."""
         return (self.phase is not None or self.run is not None) and not self.is_detached
 
     @property

@@ -55,7 +55,7 @@ def request_payload(
 
 
 def claim_payload(asked: Interaction, by: str, ttl_ms: int, now_ms: int) -> InputClaimedPayload:
-    """The payload of `input:claimed`; Claimed while somebody else holds the question."""
+    """The payload of `input:claimed`; Claimed while someone else holds the question."""
     check_free(asked, by)
     if not isinstance(ttl_ms, int) or isinstance(ttl_ms, bool) or not 1 <= ttl_ms <= LONGEST_MS:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValidationError(
@@ -65,7 +65,7 @@ def claim_payload(asked: Interaction, by: str, ttl_ms: int, now_ms: int) -> Inpu
 
 
 def check_free(asked: Interaction, by: str) -> None:
-    """Raise Claimed while somebody else holds the question."""
+    """Raise Claimed while someone else holds the question."""
     if asked.claimed_by is None or asked.claimed_by == by or asked.claimed_until is None:
         return
     until = iso(asked.claimed_until)

@@ -39,7 +39,7 @@ class InteractiveSessionResult(Generic[T]):
 
 
 def completion_of(config: Object | None, said: object) -> Completion:
-    """The end that somebody's words make: a decision, or a result that says how it ended.
+    """The end that someone's words make: a decision, or a result that says how it ended.
 
     A yes or no is a verdict, where that was the question.
     """

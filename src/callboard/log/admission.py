@@ -38,7 +38,7 @@ class Claimant:
 def admit_fork(
     stream: str, standing: StreamState | None, base: Base, parent: StreamState | None
 ) -> StreamState:
-    """Where a stream begins that forks `parent`; raises when it cannot."""
+    """Where a stream starts that forks `parent`; raises when it cannot."""
     if standing is not None:
         raise _exists(stream, standing.head)
     if parent is None:

@@ -43,7 +43,7 @@ class Doorbell:
             except BlockingIOError:
                 continue
             except OSError:
-                # Nobody listens there: it has just left, or died and left its socket behind.
+                # No one listens there: it has just left, or died and left its socket behind.
                 self._peers.remove(owner)
                 self._owners.alive(owner)
 
@@ -63,7 +63,7 @@ class Doorbell:
         return short_path(self._folder, path.name)
 
     def listen(self, heard: Callable[[], None]) -> None:
-        """Call `heard` in the running loop when somebody rings; without a socket, never."""
+        """Call `heard` in the running loop when someone rings; without a socket, never."""
         self.stop()
         loop = asyncio.get_running_loop()
         ear = _socket()

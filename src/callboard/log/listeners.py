@@ -61,7 +61,7 @@ class Listeners:
             loop.call_soon(_tell, loop, told)
 
     def wake_all(self) -> None:
-        """Call every listener: the log closes, or nobody knows what has changed."""
+        """Call every listener: the log closes, or no one knows what has changed."""
         self.wake(dict.fromkeys(stream for stream in self._by_stream if stream is not None))
 
 

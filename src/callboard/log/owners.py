@@ -91,7 +91,7 @@ class Owners:
 
 
 class Heartbeat:
-    """One timer per open handle, begun with its first lease: no database is written."""
+    """One timer per open handle, started with its first lease: no database is written."""
 
     def __init__(self, owners: Owners) -> None:
         self._owners = owners

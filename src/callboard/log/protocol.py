@@ -28,7 +28,7 @@ Limit = int | Portion | None
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Where a forked stream takes its beginning from: nothing is copied."""
+    """Where a forked stream takes its start from: nothing is copied."""
 
     stream: str
     position: int
@@ -58,7 +58,7 @@ class Writing:
     base: the stream is new and forks another one there, else SessionExists; `expect` is then the
         position of the fork.
 
-    The checks are made in this order: does the stream exist, epoch, expect, claim. Nobody can
+    The checks are made in this order: does the stream exist, epoch, expect, claim. No one can
     settle or release what another living owner holds: that is SessionOwned as well.
     """
 
@@ -200,5 +200,5 @@ class EventLog(Protocol):
         ...
 
     async def close(self) -> None:
-        """Finish what was begun and let go of every file."""
+        """Finish what was started and let go of every file."""
         ...

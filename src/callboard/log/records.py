@@ -59,7 +59,7 @@ def restore(
         return plain
 
     def output_at(position: int) -> Json:
-        # Parsed anew for every reference: two patches must never share one mutable value.
+        # Parsed again for every reference: two patches must never share one mutable value.
         return orjson.loads(unpacked(payload_at(position)))["output"]
 
     payload = codec.decode(unpacked(stored.payload), output_at)

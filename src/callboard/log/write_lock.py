@@ -1,7 +1,7 @@
 """One writer at a time, in turn, across processes.
 
 SQLite's own lock is not fair: whoever asks most often gets it. So a writer first takes
-`next`, then waits for `main`, and lets go of `next` only when it has `main`. Somebody who has
+`next`, then waits for `main`, and lets go of `next` only when it has `main`. Someone who has
 just written finds `next` taken by the one who waits, and queues behind it.
 """
 
@@ -26,7 +26,7 @@ class Turnstile:
         self._main = _LockFile(folder / "write.main")
 
     def try_enter(self) -> bool:
-        """Enter when nobody is inside and nobody waits; never blocks."""
+        """Enter when no one is inside and no one waits; never blocks."""
         if not self._next.take():
             return False
         entered = self._main.take()

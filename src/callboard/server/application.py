@@ -46,7 +46,7 @@ ROUTERS = (
 
 
 class HookShortcut:
-    """Answers hooks before a route is looked for; everything else goes on its way.
+    """Answers hooks before a route is looked for; everything else takes its usual route.
 
     To find the route and to read its parameters takes FastAPI as long as the log takes to write.
     The route stands there all the same: for the OpenAPI document, and for what is no POST.
@@ -56,7 +56,7 @@ class HookShortcut:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a hook, or go on."""
+        """Answer a hook, or continue."""
         agent = _agent(scope)
         if agent is None:
             await self._app(scope, receive, send)

@@ -60,7 +60,7 @@ def _outlined(event: Event) -> Event:
 class Channel:
     """Wakes its readers together, at most every `write_every` seconds.
 
-    Reading waits for nobody: a reader has a place of its own, and takes what there is behind it.
+    Reading waits for no one: a reader has a place of its own, and takes what there is behind it.
     """
 
     def __init__(self, source: ChannelSource, pages: Pages, settings: ServerSettings) -> None:
@@ -113,18 +113,18 @@ class Channel:
             place = page.upto
 
     async def _page(self, place: int) -> Page:
-        """The page in which a place lies, or with which it begins."""
+        """The page in which a place lies, or with which it starts."""
         while True:
             after, upto = self._stretch(place)
             page = self._known(after) or await self._read(after, upto)
             if place < page.upto or not page.full:
                 return page
-            # Large events lie between: what comes after the place begins a page of its own.
+            # Large events lie between: what comes after the place starts a page of its own.
             self._end(page.upto)
             self._end(place)
 
     def _stretch(self, place: int) -> tuple[int, int]:
-        """Where the page begins and ends: every so many places, or where one ended early."""
+        """Where the page starts and ends: every so many places, or where one ended early."""
         size = self._settings.page
         first = place // size * size
         next = bisect_right(self._ends, place)

@@ -18,9 +18,9 @@ _HEAD_WITHIN = 10.0
 _BODY_WITHIN = 60.0
 """Seconds that it then has for the rest."""
 _LINGER = 5.0
-"""Seconds that a client that was cut off may go on sending."""
+"""Seconds that a client that was cut off may continue sending."""
 _LARGEST_HEAD = 65_536
-"""Bytes that a request's line and headers may have: nobody has shown a token before their end."""
+"""Bytes that a request's line and headers may have: no one has shown a token before their end."""
 
 
 class Connection(HttpToolsProtocol):
@@ -139,7 +139,7 @@ class Connection(HttpToolsProtocol):
         self.transport.write((head + more).encode() + body)
 
     def on_message_begin(self) -> None:
-        """Begin a request, with the way to drop its sender and to see what it holds."""
+        """Start a request, with the way to drop its sender and to see what it holds."""
         super().on_message_begin()
         self._head = 0
         scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]

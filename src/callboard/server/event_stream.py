@@ -60,7 +60,7 @@ class EventStream(Response):
                 await watching
 
     async def _write(self, send: Send, past_all: Send) -> None:
-        """Begin and end as any answer; in between nobody has to see what is written."""
+        """Start and end as any answer; in between no one has to see what is written."""
         reader = self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         greeting = reader.greeting + _RETRY

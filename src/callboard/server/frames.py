@@ -112,7 +112,7 @@ class Page:
 
 
 PageKey = tuple[str | None, int]
-"""A channel, by its session or None for everything, and the place after which a page begins."""
+"""A channel, by its session or None for everything, and the place after which a page starts."""
 
 
 class Pages:

@@ -47,7 +47,7 @@ class HookAccess:
         write_connection(self._folder, self._address, self._token)
 
     async def check(self, now: float) -> None:
-        """Write it again, if it is time and nobody listens where the file says.
+        """Write it again, if it is time and no one listens where the file says.
 
         now: seconds that never go back.
         """
@@ -81,7 +81,7 @@ def _address(host: str, port: int) -> str:
 
 
 async def _is_refused(address: str) -> bool:
-    """Whether nobody listens there. Who only takes long may be busy, and lives."""
+    """Whether no one listens there. Who only takes long may be busy, and lives."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return True

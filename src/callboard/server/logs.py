@@ -24,7 +24,7 @@ Format = Literal["json", "text"]
 
 _requests = logging.getLogger("callboard.requests")
 
-# A last fence: nothing should come this far. Our tokens begin with cb_; others are known by
+# A last fence: nothing should come this far. Our tokens start with cb_; others are known by
 # what stands before them.
 _SECRETS = re.compile(
     r"\bcb_[\w-]{8,}"

@@ -1,6 +1,6 @@
 """One budget for what all connections hold: bodies that arrive, answers that are not read.
 
-Nobody may hold more than a share of it. When it runs out, whoever holds most is cut off, or
+No one may hold more than a share of it. When it runs out, whoever holds most is cut off, or
 refused if that is the one who asks for more; a small request gets through whatever large ones do.
 """
 
@@ -25,12 +25,12 @@ class MemoryBudget:
         self.most = most
         self.used = 0
         self.refused = 0
-        """How often somebody was refused or cut off for lack of memory."""
+        """How often someone was refused or cut off for lack of memory."""
         self._held: dict[str, int] = {}
         self._holders: set[ConnectionMemory] = set()
 
     def holding(self, who: str, cut: Callable[[], None]) -> "ConnectionMemory":
-        """What somebody holds from now on; `cut` makes them let go of it."""
+        """What someone holds from now on; `cut` makes them let go of it."""
         return ConnectionMemory(self, who, cut)
 
     def share(self, who: str) -> int:
@@ -38,7 +38,7 @@ class MemoryBudget:
         return self.most // (2 if who == STREAMS else SHARES)
 
     def add(self, holder: "ConnectionMemory", size: int) -> None:
-        """Count what somebody holds now, more or less than before."""
+        """Count what someone holds now, more or less than before."""
         holder.held += size
         self.used += size
         left = self._held.get(holder.who, 0) + size
@@ -101,7 +101,7 @@ class ConnectionMemory:
         self.give(self.held)
 
     def belongs_to(self, who: str) -> None:
-        """Count it for somebody else: the caller is known now."""
+        """Count it for someone else: the caller is known now."""
         held = self.held
         self.release()
         self.who = who

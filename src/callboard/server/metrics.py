@@ -29,7 +29,7 @@ _BUSY = (0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 class Metrics:
     """The counters of one server, in a registry of its own.
 
-    Requests are counted as they end. Everything else is looked up when somebody asks, so that
+    Requests are counted as they end. Everything else is looked up when someone asks, so that
     it is right after a restart, and with several processes at one database.
     """
 
@@ -101,15 +101,15 @@ class Metrics:
         self._show("memory_refusals", about, lambda: memory.refused)
 
     def _show(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """A gauge whose value is looked up when somebody asks."""
+        """A gauge whose value is looked up when someone asks."""
         self._gauge(name, about).set_function(value)
 
     def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"callboard_{name}", about, labels, registry=self._registry)
 
     def served(self, request: ServedRequest) -> None:
-        """Count a request. A method that nobody defined counts with the others of its kind."""
-        # Nobody can make many of these: routes are templates, and methods are few.
+        """Count a request. A method that no one defined counts with the others of its kind."""
+        # No one can make many of these: routes are templates, and methods are few.
         method = request.method if request.method in _METHODS else "other"
         key = (request.route, method, request.status)
         counted = self._counted.get(key)

@@ -1,4 +1,4 @@
-"""When a person starts to be needed, somebody is told: once, shortly, and not at once.
+"""When a person starts to be needed, someone is told: once, shortly, and not at once.
 
 Whoever sits at the terminal answers within seconds; a message about that would only disturb.
 """
@@ -34,7 +34,7 @@ from callboard.systems.sounds import most_pressing
 _log = logging.getLogger(__name__)
 
 PATIENCE: Final = 10.0
-"""Seconds that somebody has to be needed before anyone is told."""
+"""Seconds that someone has to be needed before anyone is told."""
 _TRY_AGAIN: Final = 5.0
 _REMEMBERED: Final = 10_000
 _LONGEST: Final = 200
@@ -66,7 +66,7 @@ class Notice:
 async def telling(
     urls: Sequence[str], log: EventLog, plates: Plates, clock: Clock
 ) -> AsyncGenerator["Notifications"]:
-    """Tell the receivers at these addresses for as long as this lasts; nobody if there are none."""
+    """Tell the receivers at these addresses for as long as this lasts; no one if there are none."""
     notifier = AppriseNotifier(urls)
     notices = Notifications(log, plates, notifier, clock)
     try:
@@ -90,7 +90,7 @@ async def watching(notices: "Notifications") -> AsyncGenerator[None]:
 
 
 class Notifications:
-    """Watches a log, and tells. It writes nothing, and whatever fails in it stops nobody else."""
+    """Watches a log, and tells. It writes nothing, and whatever fails in it stops no one else."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Notifications:
                 self._remember(notice.occasion)
                 found.append(notice)
         for channel in dict.fromkeys(notice.channel for notice in found):
-            # Nobody waits for it: the next may be due while a slow receiver takes this one.
+            # No one waits for it: the next may be due while a slow receiver takes this one.
             together = [notice for notice in found if notice.channel == channel]
             sending = asyncio.create_task(self._send(together, channel))
             sending.add_done_callback(_log_failure)

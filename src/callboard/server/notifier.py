@@ -18,12 +18,12 @@ from callboard.systems.sounds import OFF, TONE_OF, TONES, is_sound, play
 _log = logging.getLogger(__name__)
 
 _MOST_WAITING: Final = 20
-"""Messages. Where they pile up, nobody gets them in time anyway."""
+"""Messages. Where they pile up, no one gets them in time anyway."""
 
 
 _SOUND: Final = "sound://"
 _CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
-"""What people call a channel, where its addresses begin otherwise."""
+"""What people call a channel, where its addresses start otherwise."""
 
 
 class Notifier(Protocol):
@@ -37,7 +37,7 @@ class Notifier(Protocol):
         channel: str | None = None,
         state: str | None = None,
     ) -> bool:
-        """Tell that somebody is needed; whether everyone was reached. Raises nothing.
+        """Tell that someone is needed; whether everyone was reached. Raises nothing.
 
         channel: only by this one, if there is such a one. state: what it sounds like.
         """
@@ -52,7 +52,7 @@ class AppriseNotifier:
     """Sends by the addresses that Apprise knows: `slack://…`, `ntfy://…`, `mailto://…`, `json://…`.
 
     One thread sends, so that a receiver that is slow delays nothing but other messages. Of an
-    address only the beginning is ever logged: the rest of it is a secret.
+    address only the start is ever logged: the rest of it is a secret.
     """
 
     def __init__(self, urls: Sequence[str]) -> None:

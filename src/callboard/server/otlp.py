@@ -31,7 +31,7 @@ class Otlp:
         self._scope = InstrumentationScope("callboard", version("callboard"))
 
     def send(self, session_id: str, span: Span) -> None:
-        """Put a span into the queue, which drops the oldest when nobody takes them."""
+        """Put a span into the queue, which drops the oldest when no one takes them."""
         links = [Link(_context(span.forked_from, ROOT))] if span.forked_from else []
         self._processor.on_end(
             ReadableSpan(
@@ -54,10 +54,10 @@ class Otlp:
 
         def shut_down() -> None:
             self._processor.shutdown()
-            with suppress(RuntimeError):  # Nobody waits any more, and the loop is gone.
+            with suppress(RuntimeError):  # No one waits any more, and the loop is gone.
                 loop.call_soon_threadsafe(closed.set)
 
-        # A thread that nobody has to wait for: the collector may never answer.
+        # A thread that no one has to wait for: the collector may never answer.
         Thread(target=shut_down, name="callboard-traces", daemon=True).start()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._close_within):

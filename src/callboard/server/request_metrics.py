@@ -31,7 +31,7 @@ class ServedRequest(NamedTuple):
     """The template of the address, of which there are few."""
     status: int
     began: float
-    """Seconds until the answer began: for a stream, all that can be called slow or quick."""
+    """Seconds until the answer started: for a stream, all that can be called slow or quick."""
     took: float
     """Seconds until the answer ended."""
     who: str | None
@@ -55,7 +55,7 @@ class Routed:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Show the scope, and go on."""
+        """Show the scope, and continue."""
         seen: _Seen | None = scope.get(_SEEN)
         if seen is not None:
             seen.scope = scope

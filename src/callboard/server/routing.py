@@ -62,7 +62,7 @@ def methods_at(request: Request) -> list[str]:
         for route in request.app.state.routes
         if route.matches(request.scope)[0] is not Match.NONE
     ]
-    # `/plates/stopped` fits `/plates/{plate_id}` too, but nobody means a plate of that name.
+    # `/plates/stopped` fits `/plates/{plate_id}` too, but no one means a plate of that name.
     exact = [route for route in routes if route.path == request.url.path]
     found: set[str] = set()
     for route in exact or routes:

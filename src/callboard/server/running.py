@@ -41,7 +41,7 @@ class LoopWatch:
         self._close = 0
 
     def start(self) -> None:
-        """Begin, in the thread of the loop."""
+        """Start, in the thread of the loop."""
         self._before = time.thread_time()
         self._arm()
 
@@ -110,7 +110,7 @@ def here(listening: socket.socket) -> Address:
 def spare_collector() -> None:
     """Let the garbage collector leave alone what this process has loaded by now.
 
-    All of it stays until the end. To look through it takes a tenth of a second, in which nobody
+    All of it stays until the end. To look through it takes a tenth of a second, in which no one
     is answered, and would come again and again. For a process that is a server and nothing else.
     """
     gc.collect()
@@ -124,7 +124,7 @@ async def serve(
     ready: Callable[[Address], None],
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Serve until SIGTERM, SIGINT or `stopping`; then finish what was begun, in bounded time."""
+    """Serve until SIGTERM, SIGINT or `stopping`; then finish what was started, in bounded time."""
     settings = service.settings
     server = _Server(
         uvicorn.Config(
@@ -135,7 +135,7 @@ async def serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            # Anyone on this machine could send X-Forwarded-For and be recorded as somebody else.
+            # Anyone on this machine could send X-Forwarded-For and be recorded as someone else.
             proxy_headers=False,
             timeout_graceful_shutdown=max(1, round(settings.grace)),
         )

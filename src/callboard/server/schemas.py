@@ -30,7 +30,7 @@ class RequestBody(BaseModel):
 
 
 class StartRequest(RequestBody):
-    """A session to begin."""
+    """A session to start."""
 
     workflow_id: str | None = None
     input: Json = None
@@ -76,7 +76,7 @@ class PauseRequest(RequestBody):
 
 
 class ResumeRequest(RequestBody):
-    """Who lets it go on."""
+    """Who lets it continue."""
 
     by: str | None = None
 
@@ -107,7 +107,7 @@ class Edit(RequestBody):
 
 
 class ForkRequest(RequestBody):
-    """Where to begin anew, with what changed."""
+    """Where to start over, with what changed."""
 
     at: ForkAt | None = None
     edits: Annotated[list[Edit], Field(max_length=1000)] = []
@@ -132,7 +132,7 @@ class AskRequest(RequestBody):
 
 
 class ClaimRequest(RequestBody):
-    """Who sees to a question, and for how long nobody else does."""
+    """Who sees to a question, and for how long no one else does."""
 
     by: Annotated[str, Field(min_length=1)]
     ttl_ms: Annotated[int, Field(ge=1000, le=86_400_000)] = 60_000

@@ -9,7 +9,7 @@ from callboard.server.dashboard import BUILT
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Everything that can be chosen, with what is chosen when nobody does."""
+    """Everything that can be chosen, with what is chosen when no one does."""
 
     host: str = "127.0.0.1"
     port: int = 2255
@@ -49,7 +49,7 @@ class ServerSettings:
     link_lives: float = 30.0
     """Seconds for which a one-time link can be used."""
     sign_in: str = "callboard open"
-    """The command that signs a browser in; told to nobody but the user who runs the server."""
+    """The command that signs a browser in; told to no one but the user who runs the server."""
     notify: tuple[str, ...] = field(default=(), repr=False)
     """Whom to tell that a person is needed: addresses of Apprise, which are secrets."""
     ui: Path = BUILT

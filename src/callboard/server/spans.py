@@ -186,7 +186,7 @@ def _usage(usage: Json) -> dict[str, int]:
 
 
 def _error(payload: Mapping[str, Json]) -> str | None:
-    """What went wrong, by its code and type: the message may quote what nobody else may see."""
+    """What went wrong, by its code and type: the message may quote what no one else may see."""
     error = payload.get("error")
     if error is None:
         return None

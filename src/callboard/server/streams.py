@@ -1,4 +1,4 @@
-"""All channels that somebody reads, and the readers themselves."""
+"""All channels that someone reads, and the readers themselves."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -11,7 +11,7 @@ from callboard.server.memory import STREAMS, MemoryBudget
 from callboard.server.settings import ServerSettings
 
 _SMALL = 65_536
-"""Bytes up to which nobody counts what is written: a connection's own buffer may hold as much."""
+"""Bytes up to which no one counts what is written: a connection's own buffer may hold as much."""
 _SWEEP_EVERY = 1.0
 _FAREWELL = 1.0
 """Seconds that readers get to hear of an end before what they read is deleted."""

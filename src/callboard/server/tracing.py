@@ -1,4 +1,4 @@
-"""Sends sessions as traces to OpenTelemetry, when somebody wants them.
+"""Sends sessions as traces to OpenTelemetry, when someone wants them.
 
 One trace a session, made by `callboard.server.spans`. What has ended is sent when a phase ends,
 and the rest with the session. The collector may be slow or gone: nothing here waits for it.

@@ -1,4 +1,4 @@
-"""A view's control part as JSON, so that a checkpoint can be a place to begin folding.
+"""A view's control part as JSON, so that a checkpoint can be a place to start folding.
 
 Everything but the state itself and what every event brings anyway.
 """

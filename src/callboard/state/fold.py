@@ -62,7 +62,7 @@ def _started(payload: workflow.WorkflowStartedPayload, view: SessionView, event:
 
 
 def _forked(payload: workflow.SessionForkedPayload, view: SessionView, event: Event) -> None:
-    """Begin anew from here: what was open in the parent stays the parent's."""
+    """Start over from here: what was open in the parent stays the parent's."""
     view.parent = payload["parentSessionId"]
     view.fork_position = payload["forkPosition"]
     view.created_at, view.untouched = event.at_ms, True
@@ -124,7 +124,7 @@ def _exited(payload: workflow.PhaseExitedPayload, view: SessionView, event: Even
     phase, reason = payload["phase"], payload["reason"]
     view.visit = None
     view.exit_phase = phase if reason == "terminal" or payload.get("terminal") else None
-    # A fork of a failed session begins the failed phase again.
+    # A fork of a failed session starts the failed phase again.
     view.next_phase = phase if reason == "error" else payload.get("next")
     if view.questions:
         view.questions = {asked.id: asked for asked in view.pending()}

@@ -117,7 +117,7 @@ def _checkpoint(_: object, event: Event) -> Changes:
 
 
 def _execution(payload: people.InputRequestedPayload, event: Event) -> str | None:
-    """Who asks: a session; the client behind a plate; nobody, when the question stands alone."""
+    """Who asks: a session; the client behind a plate; no one, when the question stands alone."""
     if payload.get("standalone"):
         return None
     return payload.get("executionId", event.session_id)

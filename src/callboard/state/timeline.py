@@ -1,6 +1,6 @@
 """When a session was in which phase, when its agents worked, and when it waited for people.
 
-A pure fold: it pairs each event that begins something with the event that ends it. What a reader
+A pure fold: it pairs each event that starts something with the event that ends it. What a reader
 says about an interval comes from these two events.
 """
 
@@ -39,7 +39,7 @@ class Interval:
     kind: Kind
     began: Event
     start_ms: int
-    """When it began; in a fork, what the parent had open begins with the fork."""
+    """When it started; in a fork, what the parent had open starts with the fork."""
     phase: "Interval | None" = None
     """The visit in which it happened."""
     ended: Event | None = None
@@ -61,7 +61,7 @@ class Interval:
 
 
 class TimelineChange(NamedTuple):
-    """What began and what ended with an event."""
+    """What started and what ended with an event."""
 
     began: list[Interval]
     ended: list[Interval]
@@ -86,7 +86,7 @@ class Timeline:
         return TimelineChange([], [])
 
     def _fork(self, event: Event) -> list[Interval]:
-        """A session begins in the middle of another: the phase that was open begins again."""
+        """A session starts in the middle of another: the phase that was open starts again."""
         phase, self.phase = self.phase, None
         self._open.clear()
         began = [self._begin(Interval("session", event, event.at_ms))]

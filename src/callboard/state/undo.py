@@ -1,7 +1,7 @@
 """Takes events back that were folded into a view and then not written.
 
-Whoever drives a session folds its events before they are in the log. When somebody else was
-faster, the view has to be again what it was; folding a long session anew would take long.
+Whoever drives a session folds its events before they are in the log. When someone else was
+faster, the view has to be again what it was; folding a long session again would take long.
 """
 
 from dataclasses import fields

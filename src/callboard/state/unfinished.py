@@ -1,4 +1,4 @@
-"""What of a session is not finished yet, kept beside its view so that nobody has to search it.
+"""What of a session is not finished yet, kept beside its view so that no one has to search it.
 
 A `for_each` may have 100,000 runs and a session 10,000 questions. Each event changes one of them,
 and deciding what is next looks only at those that can make a difference.
@@ -64,19 +64,19 @@ class Unfinished:
         self.by_run: dict[str, dict[str, Asked]] = {}
         """The questions that a run has put, also those that are closed."""
         self.halting: dict[str, None] = {}
-        """The open questions before whose end nothing goes on."""
+        """The open questions before whose end nothing continues."""
         self.deadlines = Moments()
         self.forget_runs()
 
     def forget_runs(self) -> None:
-        """Begin with a visit that has no runs yet."""
+        """Start with a visit that has no runs yet."""
         self.running: dict[str, Run] = {}
         self.busy: dict[str, None] = {}
         """The running ones that take up a slot: who waits for a person gives its slot up."""
         self.ready: dict[str, None] = {}
-        """Those that can go on at once, in the order in which that was clear."""
+        """Those that can continue at once, in the order in which that was clear."""
         self.blocked: dict[str, None] = {}
-        """Those that go on when a question is closed."""
+        """Those that continue when a question is closed."""
         self.lost: dict[str, None] = {}
         """Those whose process died while they ran."""
         self.retries = Moments()
@@ -85,7 +85,7 @@ class Unfinished:
         """The first item that has never been started; later ones may have been."""
 
     def rebuild(self, questions: Mapping[str, Asked], visit: Visit | None) -> None:
-        """Find everything anew in a view that was not folded event by event."""
+        """Find everything again in a view that was not folded event by event."""
         self.__init__()
         for asked in questions.values():
             self._know(asked)
@@ -143,7 +143,7 @@ class Unfinished:
         return [asked for asked in known.values() if asked.status == "pending"] if known else []
 
     def run_changed(self, visit: Visit, key: str) -> None:
-        """A run has begun, or stopped, or come to its end, or was never begun."""
+        """A run has started, or stopped, or come to its end, or was never started."""
         run = visit.runs.get(key)
         for group in (self.running, self.busy, self.ready, self.blocked, self.lost):
             group.pop(key, None)

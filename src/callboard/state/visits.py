@@ -32,7 +32,7 @@ class Run:
     retry_at: int | None = None
     error: Annotated[ErrorDescription | None, AsItIs] = None
     blockers: list[str] = field(default_factory=list[str])
-    """A suspended run goes on when one of these questions is closed."""
+    """A suspended run continues when one of these questions is closed."""
     once: dict[str, Json] = field(default_factory=dict[str, Json])
 
 

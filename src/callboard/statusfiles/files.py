@@ -14,7 +14,7 @@ from callboard.statusfiles.phases import Phase, Workflow
 
 File = str | os.PathLike[str]
 
-LOCK_WITHIN = 30.0  # Seconds after which we say that somebody does not let go.
+LOCK_WITHIN = 30.0  # Seconds after which we say that someone does not let go.
 SAFE = ".safe"  # What the copy of a file is called that a power failure cannot harm.
 _LISTS = dict.fromkeys(("deliverables", "depends_on"), list | None)
 _OF_PHASE = {"id": str, "title": str, "status": str, "attempts": int | None, **_LISTS}

@@ -23,7 +23,7 @@ AGENT_TOOLS: Final = ("Agent", "Task", "SubagentTask", "AgentTask")
 """The names that the tool has and had."""
 
 SPEAKING: Final = ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart")
-"""Where context can be given to the model. Elsewhere it would make an agent go on."""
+"""Where context can be given to the model. Elsewhere it would make an agent continue."""
 
 _STILL_TOLD: Final = {COMPLETED: (COMPLETED,), FAILED: (ACTIVE,)}
 """What can be told of a phase that is over: what it made besides, and that it is tried again."""
@@ -33,7 +33,7 @@ def heard(payload: Object, place: StatusFolder) -> dict[str, object] | None:
     """Move what the payload tells of; gives what the hook has to print, if anything."""
     workflow = files.read(place.state)
     if workflow is None or "session_id" in workflow:
-        return None  # What a session publishes is moved by its log, and by nobody else.
+        return None  # What a session publishes is moved by its log, and by no one else.
     with remembering(place, workflow["id"]) as memory:
         HookUpdate(place, workflow, memory, payload).hear()
         now = files.read(place.state)
@@ -59,7 +59,7 @@ class HookUpdate:
         if event == "UserPromptSubmit":
             self._memory.forget(self._session, agents=False)
         elif event == "SessionStart":
-            # A session that is compacted or cleared goes on, and so do its agents.
+            # A session that is compacted or cleared continues, and so do its agents.
             if self._payload.get("source") not in ("compact", "clear"):
                 self._memory.forget(self._session, agents=True)
         elif event == "SubagentStop":
@@ -95,7 +95,7 @@ class HookUpdate:
         self._ended(phase, words_of(response), failure_of(response))
 
     def _launched(self, phase: str, agent: str) -> None:
-        """It works in the background, or has ended before we were told that it began."""
+        """It works in the background, or has ended before we were told that it started."""
         self._move(phase, ACTIVE)
         if agent in self._memory.stopped:
             words, why = self._memory.stopped.pop(agent)
@@ -127,7 +127,7 @@ class HookUpdate:
             advance(self._workflow["id"], path=self._place.root)
 
     def _phase(self) -> str | None:
-        """The phase of this call: as it began, or else as it looks now."""
+        """The phase of this call: as it started, or else as it looks now."""
         known = self._memory.calls.pop(self._call, None)
         if known is not None:
             return known[0]

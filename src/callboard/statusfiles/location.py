@@ -1,4 +1,4 @@
-"""Where status files are: in the project that somebody works in."""
+"""Where status files are: in the project that someone works in."""
 
 import os
 

@@ -23,7 +23,7 @@ def _phase(number: int, phase: Phase) -> str:
 
 
 def one_line(text: object) -> str:
-    """One line, whatever somebody wrote, in which nothing is left that a terminal would obey."""
+    """One line, whatever someone wrote, in which nothing is left that a terminal would obey."""
     line = " ".join(str(text).split())
     return line if line.isprintable() else "".join(map(_shown, line))
 

@@ -43,18 +43,18 @@ class HookMemory:
 
     @property
     def taken(self) -> set[str]:
-        """Phases on which somebody works."""
+        """Phases on which someone works."""
         return {one[0] for one in (*self.calls.values(), *self.agents.values())}
 
     def forget(self, session: str, *, agents: bool) -> None:
-        """A turn began: none of the session's calls is under way, nor an agent if it is new."""
+        """A turn started: none of the session's calls is under way, nor an agent if it is new."""
         tables = (self.calls, self.agents) if agents else (self.calls,)
         for table in tables:
             for id in [id for id, one in table.items() if one[1] == session]:
                 del table[id]
 
     def note_stopped(self, agent: str, words: str, why: str | None) -> None:
-        """An agent ended of which we may hear only now that it began; the oldest give way."""
+        """An agent ended of which we may hear only now that it started; the oldest give way."""
         self.stopped[agent] = [words[:_WORDS], why]
         for old in list(self.stopped)[:-_STOPPED]:
             del self.stopped[old]
@@ -66,7 +66,7 @@ class HookMemory:
 
 @contextlib.contextmanager
 def remembering(place: StatusFolder, workflow_id: str) -> Generator[HookMemory]:
-    """What is remembered of this workflow; kept when the block ends, for nobody but us."""
+    """What is remembered of this workflow; kept when the block ends, for no one but us."""
     file = f"{place.root}/.claude/state/workflow_hooks.json"
     with files.locked(file):
         kept = _read(file, workflow_id)
@@ -86,4 +86,4 @@ def _read(file: str, workflow_id: str) -> _Kept:
     found = as_object(kept)
     ours = found.get("workflow_id") == workflow_id
     tables = {name: as_object(found.get(name) if ours else None) for name in _Kept.__annotations__}
-    return cast("_Kept", tables)  # Nobody but us writes the file.
+    return cast("_Kept", tables)  # No one but us writes the file.

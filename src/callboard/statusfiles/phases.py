@@ -59,7 +59,7 @@ def _details(phase: Phase, status: str) -> Phase:
         return {"started_at": moment, "completed_at": None, "attempts": attempts}
     try:
         took = now - datetime.fromisoformat(phase["started_at"])
-    except (KeyError, TypeError, ValueError):  # It never began, or somebody wrote what is no time.
+    except (KeyError, TypeError, ValueError):  # It never started, or someone wrote what is no time.
         return {"completed_at": moment}
     return {"completed_at": moment, "duration_ms": round(took.total_seconds() * 1000)}
 
@@ -78,7 +78,7 @@ def _check_step(phase_id: str, now: str, status: str) -> None:
 
 def settle(workflow: Workflow, ended: str | None = None, *, advanced: bool = False) -> None:
     """Let status and current phase follow from the phases. `ended`: the one that just did. It stays
-    the current one until somebody advances, also when all are completed."""
+    the current one until someone advances, also when all are completed."""
     statuses = {phase["status"] for phase in workflow["phases"]}
     over = [phase["id"] for phase in workflow["phases"] if phase["status"] in (COMPLETED, FAILED)]
     last = [one for one in (ended, workflow.get("current_phase"), *over[::-1]) if one in over]

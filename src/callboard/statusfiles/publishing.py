@@ -1,7 +1,7 @@
 """A session's status files, kept up to date with its log, and never in its way.
 
 The log is the truth: whoever takes a session up brings its files to what the log says. In what
-folder they are is said when the session begins, and is part of its first event.
+folder they are is said when the session starts, and is part of its first event.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ def with_status_files(
 class Publication:
     """Writes a session's status files while it is driven.
 
-    It reads the log, so it can be begun at any time. What cannot be written is said once, and
+    It reads the log, so it can be started at any time. What cannot be written is said once, and
     tried again with the next event.
     """
 

@@ -60,7 +60,7 @@ class PublishingPlace:
         return bool(found)
 
     def _take_place(self, told: Told) -> None:
-        """Begin, or go on with what an earlier process wrote of this session."""
+        """Start, or continue with what an earlier process wrote of this session."""
         archived = self._archived()
         made = [new_phase(number, one, True) for number, one in enumerate(told["phases"])]
         put_away(self._place)

@@ -21,7 +21,7 @@ class Shelved:
 
 
 def archive(workflow_id: str | None = None, *, path: Where = None) -> str:
-    """Put the workflow away, so that the next one can begin; returns its id."""
+    """Put the workflow away, so that the next one can start; returns its id."""
     place = find_place(path)
     with files.locked(place.state):
         workflow = load(place, workflow_id)

@@ -32,7 +32,7 @@ from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, PENDING, Tol
 
 PERSON: Final = "person"
 NOBODY: Final = "workflow"
-"""Who works in a phase that has no agent: the one who is asked, or nobody at all."""
+"""Who works in a phase that has no agent: the one who is asked, or no one at all."""
 
 POSITION: Final = "session_position"
 """The field that says up to where the log is told: what is older never takes its place."""
@@ -63,7 +63,7 @@ class Progress:
     """How many items of the last `for_each` were done."""
 
     def begin(self, at_ms: int) -> None:
-        """It begins, perhaps again."""
+        """It starts, perhaps again."""
         self.status, self.attempts, self.skipped = ACTIVE, self.attempts + 1, False
         self.started_at, self.completed_at, self.error = at_ms, None, None
 
@@ -130,7 +130,7 @@ class Story:
 
     @property
     def task(self) -> str:
-        """What somebody asked for: the input where it is words, else the workflow's name."""
+        """What someone asked for: the input where it is words, else the workflow's name."""
         given = self.input
         if is_mapping(given):
             given = given.get("task")
@@ -189,7 +189,7 @@ def _begun(payload: WorkflowStartedPayload, story: Story, event: Event) -> None:
 
 
 def _forked(payload: SessionForkedPayload, story: Story, event: Event) -> None:
-    """Begin anew from here: what had failed has not, in this session."""
+    """Start over from here: what had failed has not, in this session."""
     for progress in story.every():
         if progress.status == FAILED:
             progress.status, progress.completed_at, progress.error = PENDING, None, None

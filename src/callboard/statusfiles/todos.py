@@ -44,7 +44,7 @@ def hear(known: dict[str, Todo], workflow: Workflow, payload: Object) -> dict[st
     _take_in(known, payload)
     phases = [phase["id"] for phase in phases_of(workflow)]
     for todo in known.values():
-        if todo.get("phase") not in phases:  # None yet, or what somebody else calls a phase.
+        if todo.get("phase") not in phases:  # None yet, or what someone else calls a phase.
             todo["phase"] = _phase_of(workflow, str(todo.get("content") or ""))
     return {
         phase: _STATUSES[status]
@@ -105,7 +105,7 @@ def _note(
 
 
 def _phase_of(workflow: Workflow, content: str) -> str | None:
-    """The phase whose title it is, or whose number it begins with."""
+    """The phase whose title it is, or whose number it starts with."""
     numbered = _NUMBERED.match(content)
     named = f"phase_{numbered[1]}" if numbered else None
     text = " ".join(content.split()).casefold()

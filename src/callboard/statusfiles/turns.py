@@ -20,7 +20,7 @@ def phases_of(workflow: Workflow) -> list[Phase]:
 
 
 def advance(workflow_id: str, *, path: Where = None) -> list[Phase]:
-    """Begin the phases whose turn it is; returns them. None while others work that they need."""
+    """Start the phases whose turn it is; returns them. None while others work that they need."""
     place = find_place(path)
     with files.locked(place.state):
         workflow = load(place, workflow_id)

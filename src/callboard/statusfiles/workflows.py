@@ -19,10 +19,10 @@ _ID = "wf_%Y%m%d_%H%M%S"
 def create_workflow_state(
     task: str, phases: Sequence[GivenPhase], *, path: Where = None, details: bool = False
 ) -> str:
-    """Begin a workflow; returns its id. What is there already is archived, or set aside if broken.
+    """Start a workflow; returns its id. What is there already is archived, or set aside if broken.
 
     Args:
-        task: What somebody asked for, word for word.
+        task: What someone asked for, word for word.
         phases: (title, agent) each, or a mapping with those and perhaps `depends_on` and `wave`.
         path: The project's folder; found when it is not given.
         details: Keep times, attempts and errors too, the percentage done, and a log of changes.
@@ -50,7 +50,7 @@ def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest 
     error: str | None = None,
     path: Where = None,
 ) -> None:
-    """Tell how a phase stands, and what it made. It does not begin the next one: `advance` does."""
+    """Tell how a phase stands, and what it made. It does not start the next one: `advance` does."""
     if isinstance(deliverables, str):
         raise ValidationError("deliverables: give a list of texts.", field="deliverables")
     place = find_place(path)
@@ -103,7 +103,7 @@ def write(place: StatusFolder, workflow: Workflow) -> None:
 
 
 def put_away(place: StatusFolder) -> None:
-    """Archive what is there, over nothing else, or set it aside when nobody understands it."""
+    """Archive what is there, over nothing else, or set it aside when no one understands it."""
     try:
         workflow = files.read(place.state)
         archived = _archived(place, workflow["id"] if workflow else "none")

@@ -49,7 +49,7 @@ def answer(
     prompt: str | None = None,
     by: str | None = None,
 ) -> Command:
-    """Somebody answers the question; with several pending, the one with this prompt."""
+    """Someone answers the question; with several pending, the one with this prompt."""
     return lambda stage: now(
         stage.operations.answer(_pending(stage, prompt).id, value, approved=approved, by=by)
     )
@@ -63,7 +63,7 @@ def complete(
     prompt: str | None = None,
     by: str | None = None,
 ) -> Command:
-    """Somebody ends the interactive session; with several pending, the one with this prompt."""
+    """Someone ends the interactive session; with several pending, the one with this prompt."""
 
     def do(stage: Stage) -> None:
         id = _pending(stage, prompt).id
@@ -73,7 +73,7 @@ def complete(
 
 
 def pause(*, interrupt: bool = False) -> Command:
-    """Somebody pauses the session; with `interrupt`, running agents are taken off at once."""
+    """Someone pauses the session; with `interrupt`, running agents are taken off at once."""
 
     def do(stage: Stage) -> None:
         now(stage.operations.pause(SESSION, interrupt=interrupt))
@@ -85,12 +85,12 @@ def pause(*, interrupt: bool = False) -> Command:
 
 
 def resume() -> Command:
-    """Somebody lets the session go on."""
+    """Someone lets the session continue."""
     return lambda stage: now(stage.operations.resume(SESSION))
 
 
 def cancel() -> Command:
-    """Somebody ends the session."""
+    """Someone ends the session."""
     return lambda stage: now(stage.operations.cancel(SESSION))
 
 

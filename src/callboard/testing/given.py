@@ -1,6 +1,6 @@
 """Given a history, when something happens, then these events follow: tests of a workflow alone.
 
-No agent runs, nobody is asked, no time passes, no loop turns: what is tested is what the
+No agent runs, no one is asked, no time passes, no loop turns: what is tested is what the
 workflow does with outputs and answers: updates, guards, questions, routes.
 
 >>> from callboard import Approval, Phase, Workflow
@@ -59,7 +59,7 @@ class Given:
         """Add events to the history: a name, or name and payload.
 
         What the events before them tell already may be left out: `("phase:entered", {"phase":
-        "review"})`, then `"input:requested"`. Nobody checks that it could have happened.
+        "review"})`, then `"input:requested"`. No one checks that it could have happened.
         """
 
         def do(stage: Stage) -> None:
@@ -88,9 +88,9 @@ class Given:
         return Given(self._workflow, (*self._steps, step))
 
     def when(self, *commands: Command) -> "Then":
-        """Let things happen, one after the other; the session goes on after each.
+        """Let things happen, one after the other; the session continues after each.
 
-        Before the first, it has gone on as far as its history allows; without any, that is
+        Before the first, it has continued as far as its history allows; without any, that is
         what happens.
         """
         stage, steps = self._stage(), list(self._steps)

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: deleting, and removing what nobody can read any more."""
+"""The log's contract: deleting, and removing what no one can read any more."""
 
 import asyncio
 import itertools

@@ -38,7 +38,7 @@ async def take(items: AsyncIterator[Item], count: int) -> list[Item]:
 
 
 class ForkContract(Contract):
-    """A fork shares its parent's beginning and goes its own way from there."""
+    """A fork shares its parent's start and goes its own way from there."""
 
     async def test_a_fork_serves_the_prefix_as_its_own(self, log: EventLog) -> None:
         await log.append("parent", several(5))

@@ -103,7 +103,7 @@ def places(events: Sequence[Event]) -> list[int]:
 
 
 def fork(stream: str, position: int, *, expect: int | None = None) -> Writing:
-    """Begin a stream as a fork of another, at a position of that."""
+    """Start a stream as a fork of another, at a position of that."""
     return Writing(expect=expect, base=Base(stream, position))
 
 

@@ -48,7 +48,7 @@ class ScriptedAgent:
     - a list of Text, Thinking, ToolCall and ToolResult, which it says, with Output at the end;
     - a function of `(state, ctx)`, async or not, or an async generator, which it calls.
 
-    Without a line left it fails, naming the attempt that nobody expected.
+    Without a line left it fails, naming the attempt that no one expected.
     """
 
     def __init__(self, name: str, *script: object, output: object = UNDECLARED) -> None:

@@ -1,4 +1,4 @@
-"""One session in memory that is moved by hand: no agent runs, nobody is asked, no loop turns."""
+"""One session in memory that is moved by hand: no agent runs, no one is asked, no loop turns."""
 
 from collections.abc import Coroutine, Mapping
 from typing import TypeVar

@@ -24,7 +24,7 @@ from callboard.tui.text_screen import TextScreen
 from callboard.tui.verdict_dialog import RulingDialog
 
 _LONGEST = 300
-"""Of a prompt, in a notification: its beginning and its end."""
+"""Of a prompt, in a notification: its start and its end."""
 
 
 class ActingApp(App[None]):

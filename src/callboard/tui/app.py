@@ -152,7 +152,7 @@ class BoardApp(ActingApp):
         yield KeyBar(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin to look."""
+        """Start to look."""
         self._list.focus()
         self.show_changes()
         self.run_worker(self.mirror.run())
@@ -240,7 +240,7 @@ class BoardApp(ActingApp):
         detail.show(self.selected, self.clock.now_ms())
 
     def _leave_what_is_over(self) -> None:
-        """Close a dialog whose question somebody else has answered."""
+        """Close a dialog whose question someone else has answered."""
         top = self.screen
         if not isinstance(top, AnswerDialog) or not self.mirror.loaded:
             return
@@ -331,12 +331,12 @@ class BoardApp(ActingApp):
         self._list.refresh()
 
     def action_sound(self) -> None:
-        """Sounds when somebody is needed, or none: the bell, or a tone for each state."""
+        """Sounds when someone is needed, or none: the bell, or a tone for each state."""
         self._set(replace(self.settings, sound=_next(SOUNDS, self.settings.sound)))
         self.notify(f"Sound: {self.settings.sound}")
 
     def action_desktop(self) -> None:
-        """A message on the desktop when somebody is needed, or none."""
+        """A message on the desktop when someone is needed, or none."""
         self._set(replace(self.settings, desktop=not self.settings.desktop))
         self.notify(f"Desktop notifications: {'on' if self.settings.desktop else 'off'}")
 

@@ -140,7 +140,7 @@ class ChoicesDialog(AnswerDialog):
             self._begin()
 
     def action_take(self) -> None:
-        """Take what is chosen, and go on."""
+        """Take what is chosen, and continue."""
         ask = self._ask
         if self._cursor >= len(ask.options):
             return self.ask_for_text("Your answer")

@@ -56,7 +56,7 @@ class Detail(VerticalScroll):
             self.scroll_home(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines anew."""
+        """Break the lines again."""
         self._draw()
 
     def _draw(self) -> None:

@@ -62,7 +62,7 @@ class AnswerDialog(ModalScreen[object]):
         self._draw()
 
     def on_resize(self) -> None:
-        """Break the lines anew."""
+        """Break the lines again."""
         self._draw()
 
     def _draw(self) -> None:
@@ -74,7 +74,7 @@ class AnswerDialog(ModalScreen[object]):
     def _fit(self) -> None:
         """Leave the text as much room as title, field and keys do not need.
 
-        With more, its last lines would be below the dialog, where nobody can scroll to.
+        With more, its last lines would be below the dialog, where no one can scroll to.
         """
         if len(self.query("#dialog-title, #dialog-body, #dialog-input, KeyBar")) < _PIECES:
             return  # It was closed meanwhile.

@@ -24,7 +24,7 @@ _BREATH: Final = 0.1
 _SINGLY: Final = 8
 """Up to so many plates are asked for one by one; more than that, all at once."""
 _AGAIN_AFTER: Final = 60.0
-"""Seconds after which everything is looked at anew: what was pruned tells nobody."""
+"""Seconds after which everything is looked at again: what was pruned tells no one."""
 _BACKLOG_EVERY: Final = 2.0
 _MOST_ANSWERS: Final = 500
 """So many of the last answers are remembered."""

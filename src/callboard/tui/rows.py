@@ -161,7 +161,7 @@ def _tool(plate: Plate, status: str) -> str:
 
 
 def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
-    """The row of a question that a workflow asks, or that nobody's session asks."""
+    """The row of a question that a workflow asks, or that no one's session asks."""
     verdict = way_of(question) in ("verdict", "ruling")
     at_ms = to_ms(question.created_at)
     workflow = session.workflow if session else question.session_id or "question"

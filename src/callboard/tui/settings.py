@@ -85,7 +85,7 @@ def settings_file() -> Path:
 
 
 def read_settings(file: Path) -> BoardSettings:
-    """What was remembered; what cannot be read, or not be understood, is as in the beginning."""
+    """What was remembered; what cannot be read, or not be understood, is as in the start."""
     try:
         told = as_object(load_json(file.read_bytes()))
     except (OSError, ValueError):

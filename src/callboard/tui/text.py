@@ -66,7 +66,7 @@ BLANK = StyledLine("")
 
 
 def laid_out(lines: Iterable[StyledLine], width: int) -> Content:
-    """Lines as one text of this width; what is too long goes on below its own beginning."""
+    """Lines as one text of this width; what is too long continues below its own start."""
     parts: list[tuple[str, str]] = []
     for text, look, lead, lead_look in lines:
         inner = max(8, width - cell_len(lead))

@@ -125,7 +125,7 @@ class RulingDialog(AnswerDialog):
         agent = one_line(self._agent)
         rules = _changes(self._rules, agent) if self._always else ()
         self.say(self._title(), [*rules, *asked(self.question)])
-        # An agent that may go on gets no message with that.
+        # An agent that may continue gets no message with that.
         if self._verdict is False:
             self.ask_for_text(f"A message to {agent}, if you like")
         else:

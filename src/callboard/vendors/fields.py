@@ -16,7 +16,7 @@ _LONGEST_UNREADABLE: Final = 2000
 
 
 def text(value: Json, longest: int = LONGEST_TEXT) -> str | None:
-    """What somebody wrote, cut where it gets too long; None when it is no text, or blank."""
+    """What someone wrote, cut where it gets too long; None when it is no text, or blank."""
     if not isinstance(value, str) or not value.strip():
         return None
     cut = value if len(value) <= longest else value[: longest - 1] + "…"
@@ -38,7 +38,7 @@ def whole(value: Json, most: int) -> int | None:
 
 
 def json_value(value: Json) -> Json:
-    """The value as it is, or its beginning in words when JSON cannot hold it.
+    """The value as it is, or its start in words when JSON cannot hold it.
 
     Such are numbers beyond all bounds, halves of characters, and what is nested too deep.
     """
@@ -50,7 +50,7 @@ def json_value(value: Json) -> Json:
 
 
 def in_words(value: Json, longest: int) -> str:
-    """The beginning of what `ascii` says of a value, however large all of it is."""
+    """The start of what `ascii` says of a value, however large all of it is."""
     found = ""
     try:
         for piece in _pieces(value, longest):

@@ -37,7 +37,7 @@ _DONE: Final = frozenset({"completed", "failed", "killed", "stopped", "cancelled
 def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Report | None:
     """What a payload tells; None for what belongs to no session.
 
-    A hook that says nothing here, or that nobody knows, is heard all the same.
+    A hook that says nothing here, or that no one knows, is heard all the same.
     """
     told = as_object(payload)
     session_id = word(told.get("session_id"))
@@ -63,7 +63,7 @@ def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Re
 def answerable(report: Report, suggestions: Json = None) -> Report:
     """The report with what a person is asked, if its hook can be held for the answer.
 
-    While that of a subagent runs, the terminal shows no dialog: it must not be held, or nobody
+    While that of a subagent runs, the terminal shows no dialog: it must not be held, or no one
     could answer there.
     """
     for signal in report.signals:
@@ -120,7 +120,7 @@ def session_end(payload: Object) -> tuple[Entry, ...]:
 
 
 def prompt_submit(payload: Object) -> tuple[Entry, ...]:
-    """Somebody wrote a prompt; or the client did, when its work in the background was done."""
+    """Someone wrote a prompt; or the client did, when its work in the background was done."""
     prompt = text(payload.get("prompt"))
     if prompt is not None and prompt.lstrip().startswith(_WAKES_ITSELF):
         return (plates.PROMPT_SUBMIT({"origin": "self"}),)
@@ -128,7 +128,7 @@ def prompt_submit(payload: Object) -> tuple[Entry, ...]:
 
 
 def prompted(prompt: str | None) -> Entry:
-    """Somebody wrote this, as far as the client says what."""
+    """Someone wrote this, as far as the client says what."""
     return plates.PROMPT_SUBMIT({} if prompt is None else {"prompt": prompt})
 
 
@@ -172,7 +172,7 @@ def dialog(tool: str | None, sentence: str | None, call: str | None = None) -> E
 
 
 def stop(payload: Object) -> tuple[Entry, ...]:
-    """A turn is over. What goes on by itself may wake the session again."""
+    """A turn is over. What continues by itself may wake the session again."""
     if payload.get("error"):
         return (failed_turn(text(payload["error"]), text(payload.get("error_details"))),)
     details = last_words(payload.get("last_assistant_message"))
@@ -206,7 +206,7 @@ def compact(payload: Object) -> tuple[Entry, ...]:
 
 
 def subagent_start(payload: Object) -> tuple[Entry, ...]:
-    """A subagent has begun."""
+    """A subagent has started."""
     kind = _subagent(payload)
     return () if kind is None else (plates.SUBAGENT_START({"agentType": kind}),)
 
@@ -218,7 +218,7 @@ def subagent_stop(payload: Object) -> tuple[Entry, ...]:
 
 
 def _subagent(payload: Object) -> str | None:
-    # Compacting is done by agents without a type, which nobody should see.
+    # Compacting is done by agents without a type, which no one should see.
     return None if word(payload.get("agent_id")) is None else word(payload.get("agent_type"))
 
 
@@ -262,7 +262,7 @@ def todo(id: str, subject: Json, status: Json) -> TodoItem:
 
 
 def _background(payload: Object) -> list[BackgroundWork] | None:
-    """What goes on after the turn; None where the client does not say."""
+    """What continues after the turn; None where the client does not say."""
     if "background_tasks" not in payload and "session_crons" not in payload:
         return None
     tasks = [

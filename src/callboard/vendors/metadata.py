@@ -42,7 +42,7 @@ def with_sender(report: Report, payload: Object) -> Report:
 
 
 def process_start(value: Json) -> str | None:
-    """When a process began, as the system counts it: clients write a number or a text."""
+    """When a process started, as the system counts it: clients write a number or a text."""
     number = whole(value, LARGEST_MOMENT)
     return str(number) if number is not None else word(value)
 

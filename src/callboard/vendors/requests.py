@@ -80,7 +80,7 @@ def request(
     """The question that a held hook puts to people.
 
     Answering it takes the tool's input again, so that of a question is kept whole; of others, as
-    much as a person can look at, and where that is not all of it, the beginning and the end.
+    much as a person can look at, and where that is not all of it, the start and the end.
     prompt: what `asks` made of the same input, where that is known: to write megabytes takes long.
     """
     if prompt is None:
@@ -197,7 +197,7 @@ def _input(given: Json) -> dict[str, Json]:
 
 
 def _cut(given: Json) -> Json:
-    """An input that is too long to keep: its fields, each with its beginning and its end."""
+    """An input that is too long to keep: its fields, each with its start and its end."""
     told = as_object(given)
     if not told:
         return excerpt(dump_json(given).decode("utf-8"), _LONGEST_FIELD)
@@ -212,5 +212,5 @@ def _ends(value: Json) -> Json:
 
 
 def _said(value: Json, longest: int) -> str | None:
-    """What somebody wrote, with its beginning and its end where it is too long."""
+    """What someone wrote, with its start and its end where it is too long."""
     return text(excerpt(value, longest), longest) if isinstance(value, str) else None

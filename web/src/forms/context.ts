@@ -3,7 +3,7 @@ import type { Fault } from './reading'
 
 /** What all fields of one form share. */
 export interface FormState {
-  /** What the ids of its fields begin with. */
+  /** What the ids of its fields start with. */
   readonly prefix: string
   readonly faults: ReadonlyArray<Fault>
 }

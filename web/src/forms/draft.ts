@@ -3,7 +3,7 @@ import type { Node, NodeOf } from './node'
 
 /**
  * What stands in a form while it is filled in, as data that can be kept. Numbers and JSON are what
- * was typed, a choice is the place of its option, and null is what nobody has said yet.
+ * was typed, a choice is the place of its option, and null is what no one has said yet.
  */
 export type Draft =
   | null

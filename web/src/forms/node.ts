@@ -58,7 +58,7 @@ export type Node = About &
 
 export type NodeOf<K extends Node['kind']> = Extract<Node, { readonly kind: K }>
 
-// Deeper than this nobody finds their way in a form; and a schema may contain itself.
+// Deeper than this no one finds their way in a form; and a schema may contain itself.
 const DEEPEST = 5
 const MOST_VARIANTS = 12
 

@@ -30,7 +30,7 @@ interface PartProps {
   readonly children: ReactNode
 }
 
-/** What is large is folded away, and drawn only when somebody wants to see it. */
+/** What is large is folded away, and drawn only when someone wants to see it. */
 function Part({ title, isLarge, children }: PartProps) {
   const [isOpen, setOpen] = useState(!isLarge)
   return (

@@ -26,7 +26,7 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
   const [by, setBy] = useState(missing.includes(myName()) ? myName() : null)
   const [isWriting, setWriting] = useState(false)
   const { mutate, isPending, error, reset } = useDecision(question.id)
-  // Where several decide, nobody keeps the others off.
+  // Where several decide, no one keeps the others off.
   useHolding(question.id, isWriting && !isShared)
   const fault = faultOf(error)
   const decide = (response: unknown, message?: string) => {
@@ -60,7 +60,7 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
   )
 }
 
-/** Somebody may be at it in a terminal: their session would be for nothing. */
+/** Someone may be at it in a terminal: their session would be for nothing. */
 function Holder({ question }: { readonly question: Interaction }) {
   const held = holder(question, useNow())
   if (!held || held === myName()) return null

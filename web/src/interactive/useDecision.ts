@@ -52,12 +52,12 @@ export function faultOf(error: Error | null): Fault | null {
 const HELD_MS = 60_000
 const RENEWED_MS = 20_000
 
-/** Hold a question while somebody writes, so that nobody opens a session for it meanwhile. */
+/** Hold a question while someone writes, so that no one opens a session for it meanwhile. */
 export function useHolding(id: string, isWriting: boolean): void {
   const { claim } = useInbox()
   useEffect(() => {
     if (!isWriting) return
-    // Somebody else may have it already; the page says who.
+    // Someone else may have it already; the page says who.
     const hold = () => void claim(id, { by: myName(), ttlMs: HELD_MS }).catch(() => {})
     hold()
     const timer = setInterval(hold, RENEWED_MS)

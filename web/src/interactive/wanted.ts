@@ -4,7 +4,7 @@ import type { Interaction } from '../server/types'
 
 /** What kind of decision is wanted. */
 export type Outcome =
-  /** Nobody said: then yes, no, or words. */
+  /** No one said: then yes, no, or words. */
   | { readonly kind: 'open' }
   | { readonly kind: 'approval' }
   | { readonly kind: 'selection'; readonly options: ReadonlyArray<string> }
@@ -83,7 +83,7 @@ export function missingOf(question: Interaction): ReadonlyArray<string> {
 
 const ATTENDING = /^(.*) \(attend [^@]*@(.*)\)$/s
 
-/** Who holds a session: a person in a terminal, or somebody by the name that they gave. */
+/** Who holds a session: a person in a terminal, or someone by the name that they gave. */
 export function holderName(claimedBy: string): string {
   const found = ATTENDING.exec(claimedBy)
   return found ? `${found[1]}, in a terminal on ${found[2]},` : claimedBy

@@ -36,7 +36,7 @@ interface Drawing {
   readonly heading: 'h2' | 'h3'
 }
 
-/** Tokens come in a row, with one where an element begins and one where it ends. */
+/** Tokens come in a row, with one where an element starts and one where it ends. */
 function drawn(tokens: ReadonlyArray<Token>, how: Drawing): ReactNode[] {
   const found: ReactNode[] = []
   for (let at = 0; at < tokens.length; at += 1) {

@@ -8,7 +8,7 @@ export interface Prompt {
 const BEGINS_BLOCK = /^\s*(?:```|~~~|\||[-*+]\s|\d+[.)]\s|>|!\[|---)/
 const SIGNS = /^\s*#{1,6}\s+|\s+#+\s*$/g
 
-/** The first line is what is asked, unless it is the beginning of something longer. */
+/** The first line is what is asked, unless it is the start of something longer. */
 export function promptOf(text: string): Prompt {
   const trimmed = text.trimStart()
   const [first = '', ...rest] = trimmed.split('\n')
@@ -23,7 +23,7 @@ export function titleOf(line: string): string {
 
 const SYNTAX = /[*_`#|<>[\]~\\&]|:\/\/|mailto:|^\s*(?:[-+]\s|\d+[.)]\s|---|===)|^(?: {4}|\t)/m
 
-/** Whether a text looks the same as Markdown and as it is: then nobody has to wait for it. */
+/** Whether a text looks the same as Markdown and as it is: then no one has to wait for it. */
 export function isPlain(text: string): boolean {
   return !SYNTAX.test(text)
 }
@@ -33,7 +33,7 @@ const MOST_LINES = 40
 /** … to so many lines, so that the way to the rest is in view too. */
 const KEPT_LINES = 12
 
-/** The beginning of a long text; null for one that is shown at once. */
+/** The start of a long text; null for one that is shown at once. */
 export function folded(text: string): string | null {
   const lines = text.split('\n')
   return lines.length > MOST_LINES ? lines.slice(0, KEPT_LINES).join('\n') : null

@@ -9,7 +9,7 @@ export const LARGEST_IMAGE = 1_000_000
 
 const IMAGE = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
 
-/** Take the images out, so that nobody has to parse megabytes, and a plain text stays readable. */
+/** Take the images out, so that no one has to parse megabytes, and a plain text stays readable. */
 export function attachedOf(prompt: string): Attached {
   const images = new Map<string, string>()
   const text = prompt.replace(IMAGE, (address) => {

@@ -30,7 +30,7 @@ export function useReading(): Reading {
   return useContext(ReadingContext)
 }
 
-/** A reading that begins anew; all the ends that are reported to it count. */
+/** A reading that starts over; all the ends that are reported to it count. */
 export function useNewReading(): Reading {
   const [ends, setEnds] = useState<ReadonlyMap<string, End>>(new Map())
   const isJumping = useRef(false)

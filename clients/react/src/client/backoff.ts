@@ -13,7 +13,7 @@ export class Backoff {
     return most / 2 + Math.random() * (most / 2)
   }
 
-  /** It went well: begin anew. */
+  /** It went well: start over. */
   reset(): void {
     this.next = FIRST_MS
   }

@@ -53,12 +53,12 @@ export class ValidationError extends CallboardError {
   override readonly name = 'ValidationError'
 }
 
-/** Somebody or something else was first. */
+/** Someone or something else was first. */
 export class Conflict extends CallboardError {
   override readonly name: string = 'Conflict'
 }
 
-/** Somebody else has answered the question already; that answer counts. */
+/** Someone else has answered the question already; that answer counts. */
 export class AlreadyAnswered extends Conflict {
   override readonly name = 'AlreadyAnswered'
 }
@@ -68,7 +68,7 @@ export class InteractionClosed extends Conflict {
   override readonly name = 'InteractionClosed'
 }
 
-/** Somebody else sees to the question just now; it can still be answered. */
+/** Someone else sees to the question just now; it can still be answered. */
 export class Claimed extends Conflict {
   override readonly name = 'Claimed'
 }

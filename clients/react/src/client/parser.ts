@@ -23,7 +23,7 @@ export class FrameParser {
     this.lastId = lastId
   }
 
-  /** A new connection begins: what the last one left unfinished comes again. */
+  /** A new connection starts: what the last one left unfinished comes again. */
   begin(): void {
     this.rest = []
     this.data = []

@@ -61,7 +61,7 @@ export interface AnswerRule {
 export interface CompactPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -87,7 +87,7 @@ export interface EscalationRule {
 export interface HealthCheckRecoveryPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -103,7 +103,7 @@ export interface HealthCheckRecoveryPayload {
 export interface HookHeardPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -307,7 +307,7 @@ export interface Patch {
 export interface PermissionRequestPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -332,7 +332,7 @@ export interface PermissionRequestPayload {
 export interface PermissionResolvedPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -367,7 +367,7 @@ export interface PermissionResolvedPayload {
 export interface PermissionSettledPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -436,7 +436,7 @@ export interface PlainRule {
 export interface PlateChangedPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -458,7 +458,7 @@ export interface PlateChangedPayload {
 export interface PlateDismissedPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -475,7 +475,7 @@ export interface PlateDismissedPayload {
 export interface PlateRegisteredPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -491,7 +491,7 @@ export interface PlateRegisteredPayload {
 export interface ProcessExitPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -507,7 +507,7 @@ export interface ProcessExitPayload {
 export interface PromptSubmitPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -526,7 +526,7 @@ export interface PromptSubmitPayload {
 export interface SessionEndPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -563,7 +563,7 @@ export interface SessionHeldPayload {
 export interface SessionStartPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -596,7 +596,7 @@ export interface StateIntentPayload {
 export interface StopFailurePayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -613,7 +613,7 @@ export interface StopFailurePayload {
 export interface StopPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -635,7 +635,7 @@ export interface StopPayload {
 export interface SubagentStartPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -652,7 +652,7 @@ export interface SubagentStartPayload {
 export interface SubagentStopPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -710,7 +710,7 @@ export interface TodoItem {
 export interface ToolCallPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -755,7 +755,7 @@ export interface ToolResultPayload {
 export interface ToolStartPayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
@@ -780,7 +780,7 @@ export interface ToolStartPayload {
 export interface TurnIdlePayload {
   /** The client's own session. */
   readonly sessionId?: string
-  /** The hook's payload as it came, or its beginning if it was huge. */
+  /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
   /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>

@@ -22,7 +22,7 @@ export interface StreamOptions extends StreamListener {
   readonly quietMs?: number | undefined
 }
 
-/** Opens a connection that begins after a place. */
+/** Opens a connection that starts after a place. */
 export type Open = (after: string, signal: AbortSignal) => Promise<Response>
 
 // The server says something at least every 15 s.
@@ -54,7 +54,7 @@ export class EventStream {
     void this.run()
   }
 
-  /** Stop reading; nobody is told anything after this. */
+  /** Stop reading; no one is told anything after this. */
   close(): void {
     this.closing.abort()
   }

@@ -25,11 +25,11 @@ export interface Summary {
 
 const NOTHING: Summary = { position: 0, statePosition: 0, status: 'none', pending: [] }
 
-// What was found of a list stays with the list. The list that follows it goes on from there, so
+// What was found of a list stays with the list. The list that follows it continues from there, so
 // that an event is looked at once and not with every batch that comes after it.
 const known = new WeakMap<ReadonlyArray<SerializedEvent>, Summary>()
 
-/** What these events say; `before` is a list that they begin with. */
+/** What these events say; `before` is a list that they start with. */
 export function summarise(
   events: ReadonlyArray<SerializedEvent>,
   before?: ReadonlyArray<SerializedEvent>,
@@ -52,7 +52,7 @@ const STATUSES: Readonly<Record<string, Summary['status']>> = {
   'workflow:completed': 'completed',
   'workflow:failed': 'failed',
   'workflow:cancelled': 'cancelled',
-  // What a fork shares with its parent may hold a pause or an end; the fork begins anew.
+  // What a fork shares with its parent may hold a pause or an end; the fork starts over.
   'session:forked': 'running',
 }
 const CHANGES = new Set(['workflow:started', 'session:forked', 'state:intent'])

@@ -102,7 +102,7 @@ export interface ChoiceResponse {
   readonly timedOut?: boolean
 }
 
-/** Who sees to a question, and for how long nobody else does. */
+/** Who sees to a question, and for how long no one else does. */
 export interface ClaimRequest {
   readonly by: string
   readonly ttlMs?: number
@@ -165,7 +165,7 @@ export interface ForkAt {
   readonly position?: number | null
 }
 
-/** Where to begin anew, with what changed. */
+/** Where to start over, with what changed. */
 export interface ForkRequest {
   readonly at?: ForkAt | null
   readonly edits?: ReadonlyArray<Edit>
@@ -212,7 +212,7 @@ export type Interaction =
   | PermissionInteraction
   | QuestionInteraction
 
-/** Some questions, and where the next page begins, if there is one. */
+/** Some questions, and where the next page starts, if there is one. */
 export interface InteractionsPage {
   readonly interactions: ReadonlyArray<Interaction>
   readonly nextCursor: string | null
@@ -305,7 +305,7 @@ export interface Phase {
   readonly leadsTo: ReadonlyArray<string> | null
 }
 
-/** Everything the board knows of one client process. Times are milliseconds. session_id: the client's session now; after `/clear` it is another one, on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call that. pid, proc_start, boot_id: the process that runs the session, and in which run of the system. client_pid, client_start: the terminal's process, where sessions run in a daemon. background: what goes on by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
+/** Everything the board knows of one client process. Times are milliseconds. session_id: the client's session now; after `/clear` it is another one, on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call that. pid, proc_start, boot_id: the process that runs the session, and in which run of the system. client_pid, client_start: the terminal's process, where sessions run in a daemon. background: what continues by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
 export interface Plate {
   readonly plateId: string
   readonly agent: string
@@ -430,7 +430,7 @@ export interface ReportRequest {
   readonly [further: string]: unknown
 }
 
-/** Who lets it go on. */
+/** Who lets it continue. */
 export interface ResumeRequest {
   readonly by?: string | null
 }
@@ -481,13 +481,13 @@ export interface Session {
   readonly pendingCount: number
 }
 
-/** Some of the sessions, newest first, and where the next ones begin if there are more. */
+/** Some of the sessions, newest first, and where the next ones start if there are more. */
 export interface SessionsPage {
   readonly sessions: ReadonlyArray<Session>
   readonly nextCursor: string | null
 }
 
-/** A session to begin. */
+/** A session to start. */
 export interface StartRequest {
   readonly workflowId?: string | null
   readonly input?: unknown

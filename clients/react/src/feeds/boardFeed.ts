@@ -54,7 +54,7 @@ export class BoardFeed extends Feed {
   }
 
   protected override stands(status: StreamStatus, error: CallboardError | null): void {
-    // What happened before the stream was open, nobody has told.
+    // What happened before the stream was open, no one has told.
     if (status === 'connected') this.dirty.add(LISTS)
     super.stands(status, error)
     if (status === 'connected' || status === 'error') this.update({ isLoaded: true })

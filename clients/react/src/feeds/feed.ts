@@ -21,7 +21,7 @@ const LINGER_MS = 250
 
 /**
  * One stream that any number of components share. The first opens it, the last closes it, a
- * little later in case somebody comes back.
+ * little later in case someone comes back.
  */
 export abstract class Feed {
   state: FeedState = UNREAD
@@ -31,9 +31,9 @@ export abstract class Feed {
 
   constructor(private readonly forget: () => void) {}
 
-  /** Begin to read. */
+  /** Start to read. */
   protected abstract open(): EventStream
-  /** Nobody reads any more. */
+  /** No one reads any more. */
   protected abstract closed(): void
 
   /** Be told when `state` changes, and keep the stream open meanwhile. */

@@ -25,7 +25,7 @@ function feedsOf(client: CallboardClient, cache: QueryClient): Feeds {
   return feeds
 }
 
-/** The feed of a session, if somebody reads it. */
+/** The feed of a session, if someone reads it. */
 export function openSessionFeed(client: CallboardClient, cache: QueryClient, sessionId: string) {
   return all.get(client)?.get(cache)?.sessions.get(sessionId)
 }
@@ -41,7 +41,7 @@ export function sessionFeed(client: CallboardClient, cache: QueryClient, session
   return feed
 }
 
-/** The feed of everything, if somebody reads it. */
+/** The feed of everything, if someone reads it. */
 export function openBoardFeed(client: CallboardClient, cache: QueryClient) {
   return all.get(client)?.get(cache)?.board
 }

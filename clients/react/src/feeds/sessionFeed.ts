@@ -60,7 +60,7 @@ export class SessionFeed extends Feed {
   }
 
   protected closed(): void {
-    // What came and was not shown yet comes again with the next feed, which begins after the cache.
+    // What came and was not shown yet comes again with the next feed, which starts after the cache.
     this.batch.drop()
   }
 

@@ -40,9 +40,9 @@ export interface AskInteractiveOptions<T = unknown> {
   readonly collaborative?: boolean
   /** All of these decide, each for themselves; then `response` holds what each of them did. */
   readonly requiredParticipants?: ReadonlyArray<string>
-  /** Go on with that earlier session of the agent. */
+  /** Continue with that earlier session of the agent. */
   readonly resumeSession?: string
-  /** Whom to tell that somebody is needed. */
+  /** Whom to tell that someone is needed. */
   readonly notify?: Readonly<Record<string, unknown>>
   /** How often to save where the session stands, for when its harness dies. */
   readonly checkpointInterval?: number

@@ -87,7 +87,7 @@ function useBoardActions() {
 function byAttention(a: Plate, b: Plate): number {
   const placed = place(a) - place(b)
   if (placed !== 0) return placed
-  // Who waits is sorted by how long, who is gone by how lately; and who works by when it began,
+  // Who waits is sorted by how long, who is gone by how lately; and who works by when it started,
   // so that no line jumps about.
   if (a.attention) return a.updatedAt.localeCompare(b.updatedAt)
   if (a.status === 'closed') return b.updatedAt.localeCompare(a.updatedAt)

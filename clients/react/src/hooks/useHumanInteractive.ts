@@ -14,7 +14,7 @@ import {
 export interface UseHumanInteractiveOptions<T = unknown> {
   /** The workflow session that what is asked for belongs to; without it, to none. */
   readonly sessionId?: string | undefined
-  /** Watch the one with this id: asked for before the page was reloaded, or by somebody else. */
+  /** Watch the one with this id: asked for before the page was reloaded, or by someone else. */
   readonly attachTo?: string | null | undefined
   /** Checks responses, where a request brings no schema of its own. */
   readonly zodSchema?: Schema<T> | undefined
@@ -38,7 +38,7 @@ export interface UseHumanInteractiveResult<T = unknown> {
   readonly sessionId: string | null
   /** Take it back, if it is still open. */
   readonly cancel: () => void
-  /** Begin anew. What is still open is taken back: nobody waits for it any more. */
+  /** Start over. What is still open is taken back: no one waits for it any more. */
   readonly reset: () => void
 }
 

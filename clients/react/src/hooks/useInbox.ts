@@ -33,7 +33,7 @@ export interface UseInboxResult {
    * `useInteraction(id)` gives it as soon as it is known.
    */
   readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
-  /** See to one: for a while nobody else can. Rejects with `Claimed` when somebody does. */
+  /** See to one: for a while no one else can. Rejects with `Claimed` when someone does. */
   readonly claim: (id: string, claim: ClaimRequest) => Promise<Interaction>
   /** End an interactive session. Rejects with `ValidationError` when the response does not fit. */
   readonly complete: (id: string, end: CompleteRequest) => Promise<Interaction>

@@ -14,7 +14,7 @@ import { useWorkflowVCR } from './useWorkflowVCR.js'
 export interface UseWorkflowResult<S> extends WorkflowDataResult<S> {
   readonly isConnected: boolean
 
-  /** Begun, not paused, not at its end; one that waits for a person runs too. */
+  /** Started, not paused, not at its end; one that waits for a person runs too. */
   readonly isRunning: boolean
   readonly isPaused: boolean
   readonly isCompleted: boolean

@@ -8,7 +8,7 @@ import {
 
 /** What one can do without a session of one's own at hand. */
 export interface WorkflowActionsResult {
-  /** Begin a session; gives its id. */
+  /** Start a session; gives its id. */
   readonly create: (
     workflowId: string,
     input?: unknown,
@@ -16,14 +16,14 @@ export interface WorkflowActionsResult {
   ) => Promise<string>
   /** Answer a question of a session. */
   readonly send: (sessionId: string, payload: InputPayload) => Promise<void>
-  /** Forget a session for good. */
+  /** Forget a session permanently. */
   readonly remove: (sessionId: string) => Promise<void>
   readonly isCreating: boolean
   readonly isSending: boolean
   readonly isRemoving: boolean
 }
 
-/** Begin, answer and forget sessions. */
+/** Start, answer and forget sessions. */
 export function useWorkflowActions(): WorkflowActionsResult {
   const { mutateAsync: begin, isPending: isCreating } = useCreateSessionMutation()
   const { mutateAsync: sendInput, isPending: isSending } = useSendInputMutation()

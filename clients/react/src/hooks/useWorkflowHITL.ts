@@ -8,7 +8,7 @@ import { useEventSubscription } from '../primitives/subscription.js'
 export interface WorkflowHITLResult {
   /** Approvals and choices that wait for an answer. */
   readonly pending: ReadonlyArray<PendingInteraction>
-  /** Answer one. Rejects with `AlreadyAnswered` when somebody else was first. */
+  /** Answer one. Rejects with `AlreadyAnswered` when someone else was first. */
   readonly respond: (
     sessionId: string,
     interactionId: string,

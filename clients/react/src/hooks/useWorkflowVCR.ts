@@ -20,11 +20,11 @@ import {
 export interface WorkflowVCRResult {
   readonly pause: (sessionId: string, options?: PauseRequest) => Promise<PauseResult>
   readonly resume: (sessionId: string) => Promise<ResumeResult>
-  /** Begin a new session from a point of this one, with edits of its state if wanted. */
+  /** Start a new session from a point of this one, with edits of its state if wanted. */
   readonly fork: (sessionId: string, at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
   /** Retry a failed session as a fork: from the failed phase, or from another point. */
   readonly retry: (sessionId: string, at?: ForkAt, options?: ForkOptions) => Promise<ForkResult>
-  /** End a session for good. */
+  /** End a session permanently. */
   readonly cancel: (sessionId: string, options?: CancelRequest) => Promise<CancelResult>
   readonly isPausing: boolean
   readonly isResuming: boolean

@@ -10,7 +10,7 @@ interface CreateSessionInput {
   readonly sessionId?: string
 }
 
-/** Begin a session. */
+/** Start a session. */
 export function useCreateSessionMutation() {
   const client = useWorkflowClient()
   const cache = useQueryClient()
@@ -49,7 +49,7 @@ export function usePauseMutation() {
   })
 }
 
-/** Let a session go on. */
+/** Let a session continue. */
 export function useResumeMutation() {
   const client = useWorkflowClient()
   return useMutation({ mutationFn: (sessionId: string) => client.resume(sessionId) })

@@ -64,7 +64,7 @@ class ClientSession(NamedTuple):
 
     @property
     def arguments(self) -> tuple[str, str]:
-        """How the client is told to begin it, or to go on with it."""
+        """How the client is told to start it, or to continue with it."""
         return ("--resume" if self.exists else "--session-id", self.id)
 
 
@@ -76,8 +76,8 @@ def run_id(key: str) -> str:
 def session_of(key: str, cwd: Path, env: Mapping[str, str]) -> ClientSession:
     """The session in which a run's conversation is, or is to be.
 
-    A transcript in which nobody has spoken yet, or only in another folder, can neither be gone on
-    with nor begun again: then it is the next session that counts.
+    A transcript in which no one has spoken yet, or only in another folder, can neither be continued
+    with nor started again: then it is the next session that counts.
     """
     for number in count():
         id = run_id(f"{key}#{number}" if number else key)
@@ -107,7 +107,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     append_system_prompt: Given
     """What to add to its system prompt."""
     going_on: Given
-    """What it is told when its session goes on; without it, that it was interrupted."""
+    """What it is told when its session continues; without it, that it was interrupted."""
     permission_mode: str
     """The client's own mode, `default` without one: then it asks before it changes anything."""
     env: Mapping[str, str]
@@ -126,7 +126,7 @@ class ClaudeCode:
     """Runs Claude Code, headless, in a phase.
 
     What it may not do by itself, and what it wants to know, is asked in the session's inbox.
-    Its own session is the same at every attempt, so after a crash it goes on where it was. A rate
+    Its own session is the same at every attempt, so after a crash it continues where it was. A rate
     limit is waited for, and is no failed attempt. Cancelling and interrupting end its process and
     all that it started.
 
@@ -181,7 +181,7 @@ class ClaudeCode:
     async def stream(self, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
         """Run the client on the state, and end with its output.
 
-        RetryAfter when the model takes no more for now: the same session goes on after that.
+        RetryAfter when the model takes no more for now: the same session continues after that.
         """
         hearing = MessageReader()
         async with aclosing(self._conversation(state, ctx, hearing)) as items:
@@ -213,7 +213,7 @@ class ClaudeCode:
         self, state: object, ctx: Context, hearing: MessageReader
     ) -> AsyncGenerator[Item, None]:
         """One process of the client, from its start to its end."""
-        # A session's id may be somebody's own words, and come again in another database.
+        # A session's id may be someone's own words, and come again in another database.
         key = f"{ctx.key}:{await ctx.once(_SALT, short_id)}"
         run = run_id(key)
         # With our token it could answer its own requests.
@@ -255,7 +255,7 @@ class ClaudeCode:
         told = [word for name, value in values.items() if value for word in (name, str(value))]
         allowed = ["--allowedTools", *self._allowed_tools] if self._allowed_tools else []
         more = options.get("arguments", ())
-        # What takes any number of words stands before something that begins with a dash.
+        # What takes any number of words stands before something that starts with a dash.
         program = options.get("program", "claude")
         return [program, *allowed, *_SPEAKING, *told, *session.arguments, *more]
 

@@ -1,7 +1,7 @@
 """What a client that was killed left running, and how it is ended.
 
 Everything that a client starts inherits a mark in its environment: whose run it is, and which
-process began it. So what is ours is known without any record that a crash could lose.
+process started it. So what is ours is known without any record that a crash could lose.
 """
 
 import os
@@ -18,9 +18,9 @@ def mark(run: str) -> str:
 
 
 def end_leftovers(run: str) -> int:
-    """Kill what bears the run's mark, unless whoever began it still lives; returns how many.
+    """Kill what bears the run's mark, unless whoever started it still lives; returns how many.
 
-    What another living process began is that one's to end: it hears that the run is no longer its
+    What another living process started is that one's to end: it hears that the run is no longer its
     own, or it works on another database.
     """
     others = [pid for pid in system.pids() if pid != os.getpid()]

@@ -2,7 +2,7 @@
 
 They are files beside this one, one line an event. The first line tells whose session it is. The
 others are `{after, payload}`, seconds after the line before; `say` tells what to look at; `asks`
-holds the hook open until somebody decides; `only_if` plays a line only when it was decided so.
+holds the hook open until someone decides; `only_if` plays a line only when it was decided so.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from callboard.ids import short_id
 from callboard.waiting import wait_any
 
 PATIENCE: Final = 60.0
-"""Seconds after which a question that nobody answers is answered in its terminal."""
+"""Seconds after which a question that no one answers is answered in its terminal."""
 
 ALLOW: Final = "allow"
 
@@ -93,7 +93,7 @@ class Player:
                 await self._post(script.agent, _as_decided(line.payload, decided))
 
     async def _ask(self, agent: str, line: DemoHook) -> Object:
-        """Hold a hook open. What nobody decides at the board, the agent's own dialog allows."""
+        """Hold a hook open. What no one decides at the board, the agent's own dialog allows."""
         sender = {**as_object(line.payload["callboard"]), "hold": short_id(20)}
         asking = asyncio.create_task(self._post(agent, {**line.payload, "callboard": sender}))
         self._held.add(asking)
@@ -107,7 +107,7 @@ class Player:
     def _let_go(self, asking: "asyncio.Task[Object]") -> None:
         self._held.discard(asking)
         if not asking.cancelled():
-            asking.exception()  # Nobody else may look for it: the demo may have gone on.
+            asking.exception()  # No one else may look for it: the demo may have continued.
 
 
 def _as_decided(payload: dict[str, Json], decided: Object) -> dict[str, Json]:

@@ -42,7 +42,7 @@ class SpoolTurn:
         self._lock: int | None = None
 
     def take(self) -> bool:
-        """Have it, if nobody else does."""
+        """Have it, if no one else does."""
         if self._lock is not None:
             return True
         # The folder itself: a file could be left behind, or be removed while it is locked.
@@ -76,7 +76,7 @@ class Claims:
 
     @property
     def is_there(self) -> bool:
-        """Whether nobody has removed the folder under us."""
+        """Whether no one has removed the folder under us."""
         return self._own.is_dir()
 
     def claim(self, path: Path, name: str) -> Path | None:
@@ -147,7 +147,7 @@ def _number(path: Path) -> tuple[int, str]:
 
 @contextmanager
 def _locked(path: Path) -> Generator[bool]:
-    """Hold another's lock; gives whether that could be done, because nobody else does."""
+    """Hold another's lock; gives whether that could be done, because no one else does."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -160,7 +160,7 @@ def _locked(path: Path) -> Generator[bool]:
 
 
 def _forget(other: Path) -> None:
-    # The lock goes last: without it nobody would look for what is left.
+    # The lock goes last: without it no one would look for what is left.
     with suppress(OSError):
         if other.is_dir():
             other.rmdir()

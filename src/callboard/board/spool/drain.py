@@ -67,13 +67,13 @@ class SpoolDrain:
         self._draining: asyncio.Task[None] | None = None
         self._since = 0.0
         self.backlog = NO_BACKLOG
-        """What was left to read when somebody last looked."""
+        """What was left to read when someone last looked."""
 
     async def catch_up(self, within: float) -> bool:
-        """Hear what lies there; whether that is done. Otherwise it goes on by itself.
+        """Hear what lies there; whether that is done. Otherwise it continues by itself.
 
         Raises nothing but StoreError.
-        within: the seconds after which nobody waits any more. They count from when it began, so
+        within: the seconds after which no one waits any more. They count from when it started, so
         that of many who wait for the same backlog only the first ones do.
         """
         if self._draining is None:
@@ -94,7 +94,7 @@ class SpoolDrain:
     def _ended(self, draining: asyncio.Task[None]) -> None:
         self._draining = None
         if not draining.cancelled():
-            draining.exception()  # If nobody waited for it, the next attempt fails the same way.
+            draining.exception()  # If no one waited for it, the next attempt fails the same way.
 
     async def keep_up(self) -> bool:
         """Hear what lies there for a moment, and see what is left; whether all was heard."""
@@ -130,7 +130,7 @@ class SpoolDrain:
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # A thread goes on all the same, and what it took would be nobody's.
+            # A thread continues all the same, and what it took would be no one's.
             await asyncio.wait({taking})
             for one in [] if taking.exception() else taking.result():
                 one.give_back()
@@ -150,7 +150,7 @@ class SpoolDrain:
                 left.popleft()
         finally:
             for one in left:
-                # They were being recorded, and nobody knows how far that came.
+                # They were being recorded, and no one knows how far that came.
                 one.give_back(heard=True)
 
     async def _hear_one(self, one: Spooled) -> None:
@@ -167,7 +167,7 @@ class SpoolDrain:
             one.done()
 
     def counted(self) -> Object:
-        """What came in since this server began, for `callboard hooks status`."""
+        """What came in since this server started, for `callboard hooks status`."""
         spooled = self._spool.counted
         return asdict(self._listener.received) | {
             "rejected": spooled.rejected,

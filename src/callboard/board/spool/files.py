@@ -88,7 +88,7 @@ class _Found:
 
 @dataclass(slots=True)
 class Counted:
-    """What became of the files since this server began."""
+    """What became of the files since this server started."""
 
     taken: int = 0
     rejected: int = 0

@@ -1,4 +1,4 @@
-"""What lay in the spool and is no payload: put aside, for somebody to look at, within bounds."""
+"""What lay in the spool and is no payload: put aside, for someone to look at, within bounds."""
 
 import os
 import stat
@@ -42,7 +42,7 @@ class Rejects:
         return True
 
     def _make_room(self) -> None:
-        """Remove the oldest until the rest is within bounds. Folders stay: they are somebody's."""
+        """Remove the oldest until the rest is within bounds. Folders stay: they are someone's."""
         with os.scandir(self._folder) as entries:
             told = [(entry, entry.stat(follow_symlinks=False)) for entry in entries]
         files = [one for one in told if not stat.S_ISDIR(one[1].st_mode)]
@@ -57,6 +57,6 @@ class Rejects:
 
 
 def _is_empty_file(path: Path) -> bool:
-    """Whether it is the beginning of a file that was never written: it says nothing."""
+    """Whether it is the start of a file that was never written: it says nothing."""
     told = path.lstat()
     return stat.S_ISREG(told.st_mode) and told.st_size == 0

@@ -57,12 +57,12 @@ class _Typed:
 @click.argument("question", metavar="ID")
 @click.argument("value", metavar="[VALUE]", required=False)
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="How an interactive session ended.")
-@click.option("--response", metavar="JSON", help="What was decided in it, as JSON or text.")
-@click.option("--resume", is_flag=True, help="Let the session go on at once, here.")
+@click.option("--response", metavar="JSON", help="The decision, as JSON or text.")
+@click.option("--resume", is_flag=True, help="Then resume the session here.")
+@click.option("--message", metavar="TEXT", help="The reason; with no, or with --outcome.")
 @click.option(
-    "--message", metavar="TEXT", help="Why not; goes with a no, or with how a session ended."
+    "--always", is_flag=True, help="Also accept the permission rule that the coding agent proposes."
 )
-@click.option("--always", is_flag=True, help="Make the rule that the coding agent proposes.")
 @options.workflow_file
 @options.by
 @options.anywhere
@@ -70,18 +70,18 @@ class _Typed:
 def command(typed: _Typed) -> int | None:
     """Answer a question.
 
-    ID is the question's, or its session's if that asks only one. VALUE is yes or no for an
-    approval, and for a choice the option or its number. `no --message TEXT` declines any
-    question and says why.
+    ID is the question's id, or its session's id if the session has only one open question.
+    VALUE is yes or no for an approval; for a choice, an option or its number. `no --message
+    TEXT` declines any question and gives the reason.
 
-    End an interactive session without an agent by --outcome and --response.
+    --outcome and --response end an interactive session without an agent.
 
-    What a coding agent asks is answered at a terminal only; several questions at once, by a JSON
-    object of question and answer. Before a yes to what `callboard inbox` shortens, all of it is
-    shown, and you are asked again.
+    Questions from coding agents can only be answered in a terminal. To answer several at once,
+    pass a JSON object that maps questions to answers. Before you approve a request that
+    `callboard inbox` shortens, the full request is shown and you confirm.
 
-    Exits with 0 when the agent got the answer, 1 when the answer was overruled in the agent's
-    own terminal or lost, and 3 while the agent has not confirmed it.
+    Exit codes: 0 when the agent got the answer, 1 when the answer was overruled in the agent's
+    own terminal or lost, 3 while the agent hasn't confirmed it.
     """
     place = typed.place
     stage = Foreground(place, typed.as_json, auto_approve=False)
@@ -187,7 +187,7 @@ def _confirmed(typed: _Typed) -> str:
 
 
 def _as_answered(place: Target, info: SessionInfo, done: Interaction) -> SessionInfo:
-    """The session as it stood just after the answer; it may have gone on since."""
+    """The session as it stood just after the answer; it may have continued since."""
 
     async def look(board: Board) -> int:
         events = await board.events(info.session_id)

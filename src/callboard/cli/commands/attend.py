@@ -59,11 +59,13 @@ class _Typed:
 
 
 @click.command("attend")
-@click.option("--once", is_flag=True, help="Attend to one session, and leave.")
-@click.option("--session", metavar="ID", default="*", help="Only those of one workflow session.")
+@click.option("--once", is_flag=True, help="Exit after one session.")
+@click.option("--session", metavar="ID", default="*", help="Filter by workflow session.")
 @click.option("--agent", type=click.Choice(["claude"]), default="claude", show_default=True)
-@click.option("--tmux", is_flag=True, help="Open a window of tmux, which needs nobody here.")
-@click.option("--yes", is_flag=True, help="Take the oldest, and open it without asking.")
+@click.option(
+    "--tmux", is_flag=True, help="Open a tmux window; no one needs to be at this terminal."
+)
+@click.option("--yes", is_flag=True, help="Open the oldest one without asking.")
 @click.option(
     "--grace",
     type=click.FloatRange(0),
@@ -79,10 +81,11 @@ class _Typed:
 @options.anywhere
 @options.collected(_Typed)
 def command(typed: _Typed) -> int:
-    """Decide with an agent what waits for you, one session after the other.
+    """Work through interactive sessions with a coding agent, one at a time.
 
-    Shows the interactive sessions that wait, and opens a coding agent for the one that you choose,
-    in this terminal. When you leave it, what you decided is recorded, and the list is back.
+    Lists the interactive sessions that are waiting and opens a coding agent in this terminal
+    for the one you choose. When you leave the agent, your decision is recorded and the list
+    returns.
     """
     if typed.token_from is not None:
         take_token(typed.token_from)
@@ -226,7 +229,7 @@ class Attending:
         return done
 
     async def _in_window(self, asked: Interaction, mark: str) -> Interaction:
-        """Let a window attend to it, and wait for that; the window needs nobody to wait."""
+        """Let a window attend to it, and wait for that; the window needs no one to wait."""
         office = self._office
         self._screen.note("It opens in a window of tmux, which records what you decide there.")
         handover = Handover(self._place, office.folders, office.me, office.grace)
@@ -246,7 +249,7 @@ class Attending:
         )
 
     async def _confirm(self, ending: SessionEnding) -> bool:
-        """Never recorded by itself: nobody has confirmed it in the agent's dialog."""
+        """Never recorded by itself: no one has confirmed it in the agent's dialog."""
         if not PersonsTerminal().is_there:
             return False
         self._screen.unsure(ending)
@@ -276,7 +279,7 @@ class Attending:
                 self._screen.done(done, stays=await self._stays(done))
 
     async def _stays(self, done: Interaction) -> bool:
-        """Whether nobody lets the session go on that has its answer now."""
+        """Whether no one lets the session continue that has its answer now."""
         if done.session_id is None or done.status == "pending":
             return False
         try:
@@ -288,7 +291,7 @@ class Attending:
 
 
 def _picked(line: str, waiting: list[Interaction], free: list[Interaction]) -> Interaction | None:
-    """By its number, by the beginning of its id, or the first for nothing at all."""
+    """By its number, by the start of its id, or the first for nothing at all."""
     if not line:
         return free[0] if free else None
     if line.isdecimal() and 1 <= int(line) <= len(waiting):

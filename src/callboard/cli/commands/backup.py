@@ -18,14 +18,14 @@ from callboard.events.moments import from_ms
 
 @click.command("backup")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.common
 def command(path: Path | None, force: bool, database: Database, as_json: bool) -> None:
     """Copy the database while it is in use.
 
-    The copy shows one moment, is checked, and only you may read it. Without PATH it is put
-    beside the database, with the date in its name. To restore it, stop whatever uses the
-    database, and move the copy to its place.
+    The copy is consistent, verified, and readable only by you. Without PATH it is saved next to
+    the database, with the date in its name. To restore it, stop everything that uses the
+    database and move the copy into its place.
     """
     if not database.path.exists():
         raise NotFound(

@@ -27,20 +27,21 @@ _LOOK_EVERY: Final = 0.1
 
 
 @click.command("board")
-@click.option("--start", is_flag=True, help="Start a server in the background if none answers.")
+@click.option("--start", is_flag=True, help="Start a server in the background if none is running.")
 @click.option(
     "--sound",
     "sounds",
     multiple=True,
     metavar="SOUND",
-    help="off, bell, tones (one for each state), a WAV file, or STATE=SOUND; remembered.",
+    help="off, bell, tones (one per state), a WAV file, or STATE=SOUND; remembered.",
 )
 @options.by
 @options.protocol
 def command(place: Target, start: bool, sounds: tuple[str, ...], by: str | None) -> None:
-    """Show every session in the terminal, who needs you first; answer there.
+    """Show every agent and question in the terminal, and answer there.
 
-    Sessions of coding agents and questions of workflows, live from a server. `?` lists the keys.
+    Coding agents and questions of workflows, live from a server; what needs you comes first.
+    `?` lists the keys.
     """
     if find_spec("textual") is None:
         raise MissingExtra(

@@ -12,11 +12,11 @@ from callboard.cli.targets import Target
 
 @click.command("cancel")
 @click.argument("session", metavar="ID")
-@click.option("--reason", metavar="TEXT", help="Why.")
+@click.option("--reason", metavar="TEXT", help="The reason.")
 @options.by
 @options.anywhere
 def command(session: str, reason: str | None, by: str | None, place: Target, as_json: bool) -> None:
-    """End a session for good."""
+    """Cancel a session. It cannot be resumed."""
 
     async def act(board: Board) -> tuple[str, bool, Reason]:
         session_id = (await find_session(board, place, session)).session_id

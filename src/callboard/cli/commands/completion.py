@@ -23,11 +23,11 @@ from callboard.cli.screen import Screen
 @click.argument("shell", metavar="[SHELL]", type=click.Choice(SHELLS), required=False)
 @options.plain
 def command(action: str, shell: str | None, as_json: bool) -> None:
-    """Complete commands and options with Tab, in bash, zsh or fish.
+    """Set up Tab completion for bash, zsh or fish.
 
-    SHELL is the one that you log in with unless you name another. `install` writes a script, adds
-    a line that loads it to ~/.bashrc or ~/.zshrc, and prints what it changed; running it again
-    changes nothing. `show` prints the script. `uninstall` removes both. bash must be 4.4 or later.
+    SHELL defaults to your login shell. `install` writes a script, adds a line that loads it to
+    ~/.bashrc or ~/.zshrc, and prints what it changed; running it again changes nothing. `show`
+    prints the script. `uninstall` removes both. Requires bash 4.4 or later.
     """
     chosen = shell or _login_shell()
     if action == "show":

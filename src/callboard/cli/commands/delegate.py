@@ -65,22 +65,20 @@ class _Typed:
 
 _TERMS: Final = (
     click.option(
-        "--allow", multiple=True, metavar="RULE", help="What agents may use without asking."
+        "--allow", multiple=True, metavar="RULE", help="Tools that agents may use without asking."
     ),
     click.option(
         "--permission-mode",
         type=click.Choice(_MODES),
         default=_MODES[0],
-        help="The agents' mode. Default: they ask before they change anything.",
+        help="The agents' permission mode. Default: they ask before changing anything.",
     ),
-    click.option(
-        "--model", metavar="NAME", help="The model, where an agent does not name its own."
-    ),
+    click.option("--model", metavar="NAME", help="The model for agents that don't name their own."),
     click.option(
         "--timeout",
         type=period,
         default="1h",
-        help="How long an attempt at a phase may work; waiting for a person does not count.",
+        help="Time limit for one attempt at a phase; waiting for a person doesn't count.",
     ),
 )
 """How the work is to be done."""
@@ -93,26 +91,27 @@ _TERMS: Final = (
     "folder",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="More agents, beside .claude/agents of the project and your own.",
+    help="Additional agents, besides the project's .claude/agents and your own.",
 )
-@click.option("--plan-only", is_flag=True, help="Print the plan, and do nothing of it.")
+@click.option("--plan-only", is_flag=True, help="Print the plan without running it.")
 @click.option(
     "--approve",
     type=click.Choice(["auto", "ask"]),
     default="ask",
     show_default=True,
-    help="Whether a person has to agree to the plan.",
+    help="Whether a person must approve the plan.",
 )
 @options.several(*_TERMS)
-@click.option("--resume", "session", metavar="SESSION", help="Go on with a task that was begun.")
+@click.option("--resume", "session", metavar="SESSION", help="Resume an earlier task.")
 @options.found
 @options.collected(_Typed)
 def command(typed: _Typed) -> int:
-    """Have a task done by coding agents, phase by phase.
+    """Have coding agents do a task, phase by phase.
 
-    A planner breaks it into phases and picks agents from .claude/agents/*.md; then Claude Code does
-    each phase, several at once where they do not need each other. What they ask is in the inbox.
-    .claude/state/workflow.json and .claude/workflow_state_system.md tell how far it is.
+    A planner breaks the task into phases and picks agents from .claude/agents/*.md. Claude Code
+    then works through the phases, in parallel where they don't depend on each other. Questions
+    arrive in the inbox. .claude/state/workflow.json and .claude/workflow_state_system.md show
+    the progress.
     """
     if typed.session is not None:
         return _resume(typed, typed.session)
@@ -214,7 +213,7 @@ def _silent(screen: Screen, state: object) -> None:
 
 
 def _drawn(code: int, stage: Foreground, root: Path, session: str) -> int:
-    """Draw how far the phases are, unless nobody looks; gives the exit code back."""
+    """Draw how far the phases are, unless no one looks; gives the exit code back."""
     if stage.as_json or code == INTERRUPTED:
         return code
     for shelved in all_workflows(find_place(root)):
@@ -225,7 +224,7 @@ def _drawn(code: int, stage: Foreground, root: Path, session: str) -> int:
 
 
 def _check_alone() -> None:
-    """Say which options would have no effect: a task that was begun keeps its terms."""
+    """Say which options would have no effect: a task that was started keeps its terms."""
     context = click.get_current_context()
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
@@ -245,7 +244,7 @@ def _check_program() -> None:
 
 
 def check_trust(folder: Path) -> None:
-    """ValidationError where a project's own settings would run something that nobody agreed to."""
+    """ValidationError where a project's own settings would run something that no one agreed to."""
     own = next(_own_settings(folder), None)
     if own is None or _is_trusted(folder):
         return

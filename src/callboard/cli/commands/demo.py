@@ -40,7 +40,7 @@ class _Served:
 
 @click.group("demo")
 def command() -> None:
-    """Show what Callboard does, without anything of your own."""
+    """Try Callboard without any setup."""
 
 
 @command.command("board")
@@ -49,15 +49,15 @@ def command() -> None:
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How many times as quickly as it happened.",
+    help="Playback speed; 2 is twice as fast.",
 )
-@click.option("--once", is_flag=True, help="Play it once, and end.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from.")
+@click.option("--once", is_flag=True, help="Play once and exit.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show a traceback for errors.")
 def board(speed: float, once: bool) -> None:
-    """Show the board as it moves: eight sessions of four agents, recorded and played again.
+    """Show a live board: eight recorded sessions of four agents.
 
-    They run on a board of their own, which is gone afterwards. Three of them ask for something:
-    what you answer is what they do. Ctrl-C ends it.
+    The demo uses its own temporary board. Three agents ask for something and act on your
+    answer. Press Ctrl-C to stop.
     """
     try:
         import uvloop

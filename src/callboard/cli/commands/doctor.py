@@ -25,13 +25,17 @@ _STYLES = {"ok": "done", "warn": "here", "fail": "failed"}
 
 
 @click.command("doctor")
-@click.option("--host", help="Where a server would be. Default: where one is, else 127.0.0.1.")
-@click.option("--port", type=int, help="At which port. Default: where one is, else 2255.")
+@click.option(
+    "--host", help="The server's address. Default: that of a running server, else 127.0.0.1."
+)
+@click.option(
+    "--port", type=int, help="The server's port. Default: that of a running server, else 2255."
+)
 @options.found
 def command(database: Database, as_json: bool, host: str | None, port: int | None) -> int:
-    """Check the installation, the database and the port, and say what to do.
+    """Check the installation, the database and the port, and suggest fixes.
 
-    Nothing is changed. The exit code is 1 when something fails, 0 for warnings.
+    Changes nothing. The exit code is 1 if a check fails, and 0 if there are only warnings.
     """
     found: list[Finding] = []
     screen = Screen()

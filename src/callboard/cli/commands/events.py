@@ -19,14 +19,16 @@ _FAILURES = ("failed", "cancelled", "expired", "interrupted", "held")
 
 @click.command("events")
 @click.argument("session", metavar="ID")
-@click.option("--after", type=click.IntRange(min=0), default=0, help="Only after this position.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
-@click.option("--follow", "-f", is_flag=True, help="Go on as they happen, until the session ends.")
+@click.option(
+    "--after", type=click.IntRange(min=0), default=0, help="Only events after this position."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Maximum number to list.")
+@click.option("--follow", "-f", is_flag=True, help="Follow new events until the session ends.")
 @options.anywhere
 def command(
     session: str, after: int, limit: int | None, follow: bool, place: Target, as_json: bool
 ) -> None:
-    """List what happened in a session."""
+    """List the events of a session."""
     screen = Screen()
 
     def show(event: Event) -> None:

@@ -22,7 +22,7 @@ from callboard.events.json_values import is_list, objects
 
 
 class Point(TypedDict, total=False):
-    """Where a fork begins, and what is changed there, as `Board.fork` takes it."""
+    """Where a fork starts, and what is changed there, as `Board.fork` takes it."""
 
     phase: str | None
     occurrence: int | str | None
@@ -32,19 +32,21 @@ class Point(TypedDict, total=False):
 
 @click.command("fork")
 @click.argument("session", metavar="ID")
-@click.option("--phase", metavar="NAME", help="Just before this phase was entered.")
+@click.option("--phase", metavar="NAME", help="Start just before this phase was entered.")
 @click.option(
-    "--occurrence", metavar="N", help="Which time: a number from 1, first, or last (the default)."
+    "--occurrence",
+    metavar="N",
+    help="Which visit of the phase: a number from 1, first, or last (the default).",
 )
-@click.option("--at", type=int, metavar="N", help="After the first N events.")
+@click.option("--at", type=int, metavar="N", help="The position: after the first N events.")
 @click.option(
     "--edit",
     "edits",
     multiple=True,
     metavar="JSONPATCH",
-    help="Change the state first: a JSON Patch, or @FILE that holds one. Can be repeated.",
+    help="Change the state first: a JSON Patch, or @FILE with one. Can be repeated.",
 )
-@click.option("--no-run", is_flag=True, help="Only make it.")
+@click.option("--no-run", is_flag=True, help="Create the fork without running it.")
 @options.workflow_file
 @options.by
 @options.driving
@@ -57,9 +59,10 @@ def command(
     no_run: bool,
     **session: Any,
 ) -> int:
-    """Begin a new session from a point of an old one.
+    """Start a new session from any point of another one.
 
-    It is run here. Without --phase or --at it begins at the end. The old session stays as it is.
+    The fork runs here. Without --phase or --at it starts at the end. The original session is
+    not changed.
     """
     patches = [patch for text in edits for patch in read_edits(text)]
     which = int(occurrence) if occurrence is not None and occurrence.isdecimal() else occurrence

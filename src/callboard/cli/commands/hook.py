@@ -35,19 +35,21 @@ class _NeverWrong(click.Command):
 
 
 @click.command("hook", cls=_NeverWrong, context_settings=_ANYTHING)
-@click.option("--agent", default="claude", show_default=True, help="Whose hook it is.")
+@click.option(
+    "--agent", default="claude", show_default=True, help="Which coding agent sent the hook."
+)
 @click.option("--db", metavar="PATH", help="The database: a path or sqlite:///path.")
-@click.option("--hold", is_flag=True, help="Wait for a decision, and print it.")
+@click.option("--hold", is_flag=True, help="Wait for a decision and print it.")
 @click.argument("words", metavar="EVENT", nargs=-1)
 @click.pass_context
 def command(
     ctx: click.Context, agent: str, db: str | None, hold: bool, words: tuple[str, ...]
 ) -> None:
-    """Report one hook of a coding agent, whose payload comes on standard input.
+    """Report one hook of a coding agent; the payload is read from standard input.
 
-    EVENT is session-start, prompt-submit, pre-tool-use, post-tool-use, stop, permission-request,
-    session-end, or any other. It prints nothing and never fails: an agent's session must not
-    notice. `callboard hooks install` installs something that does the same more quickly.
+    EVENT is session-start, prompt-submit, pre-tool-use, post-tool-use, stop,
+    permission-request, session-end, or any other. Prints nothing and never fails, so that it
+    can't disturb the agent. `callboard hooks install` installs a faster equivalent.
     """
     # Whatever goes wrong here would show in the agent's session, and some of it would stop it.
     with suppress(Exception):

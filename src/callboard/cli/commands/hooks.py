@@ -64,39 +64,39 @@ _OPTIONS: Final = (
         type=click.Choice([*INSTALLABLE, _ALL]),
         default=_ALL,
         show_default=True,
-        help="Whose hooks; all are those that are found on this machine.",
+        help="Which coding agent; all means every one found on this machine.",
     ),
     click.option(
         "--scope",
         type=click.Choice(["user", "project"]),
         default="user",
         show_default=True,
-        help="Your own settings, or those of the project that you are in.",
+        help="Your own settings, or those of the current project.",
     ),
     click.option(
         "--transport",
         type=click.Choice(["auto", "http", "command", "spool"]),
         default="auto",
         show_default=True,
-        help="install: how hooks reach the server. auto is http with a service, else spool.",
+        help="install: how hooks reach the server. auto is http with a service, otherwise spool.",
     ),
     click.option(
         "--answers",
         type=click.Choice(["on", "off"]),
-        help="install: whether permissions can be answered from the board. "
-        "On, but for Codex, which asks in its terminal only after the board.",
+        help="install: whether permissions can be answered from the board. On by default, except "
+        "for Codex, whose own dialog then waits for the board.",
     ),
     click.option(
         "--port",
         type=click.IntRange(1, 65535),
-        help="install: the server's port, for http. Default: the one of `callboard service`.",
+        help="install: the server's port, for http. Default: the port of `callboard service`.",
     ),
-    click.option("--force", is_flag=True, help="install: http although there is no service."),
+    click.option("--force", is_flag=True, help="install: use http even without a service."),
     click.option(
         "--status-files",
         is_flag=True,
-        help="install: also keep up .claude/state/workflow.json as agents delegate work, and teach "
-        "them how. Claude Code only.",
+        help="install: also update .claude/state/workflow.json as agents delegate work, and add "
+        "instructions for them. Claude Code only.",
     ),
 )
 
@@ -296,10 +296,10 @@ class _Typed:
 @options.common
 @options.collected(_Typed)
 def command(typed: _Typed) -> int:
-    """Let coding agents tell the board what they do, and be answered from there.
+    """Connect coding agents to the board, to follow and answer them there.
 
-    Merges into the agents' own settings and leaves everything else in them as it is. A backup is
-    put beside each file; uninstall takes everything back, and the backups too.
+    Merges into the agents' own settings and leaves everything else unchanged. Each file is
+    backed up first; uninstall removes the hooks and the backups.
     """
     if typed.action == "install":
         return typed.each(typed.install)
@@ -311,7 +311,7 @@ def command(typed: _Typed) -> int:
 
 
 def project_root(here: Path) -> Path:
-    """The project that a folder belongs to: where its git begins, else the folder itself."""
+    """The project that a folder belongs to: where its git starts, else the folder itself."""
     for folder in (here, *here.parents):
         if (folder / ".git").exists():
             return folder

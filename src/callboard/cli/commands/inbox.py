@@ -20,17 +20,17 @@ from callboard.interactions.records import Interaction
 
 @click.command("inbox")
 @click.argument("question", metavar="[ID]", required=False)
-@click.option("--session", "session", metavar="ID", help="Only those of one session.")
-@click.option("--full", is_flag=True, help="Show every line of long questions.")
+@click.option("--session", "session", metavar="ID", help="Filter by session.")
+@click.option("--full", is_flag=True, help="Show long questions in full.")
 @options.anywhere
 def command(
     question: str | None, session: str | None, full: bool, place: Target, as_json: bool
 ) -> None:
-    """List the questions that wait for a person, or show one.
+    """List open questions, or show one.
 
-    Long questions are shortened: their beginning and their end are shown, and how much is
-    missing between. With an ID, the question is shown also after it was answered, with what
-    became of the answer: pending, delivered, overruled or lost.
+    Long questions are shortened to their first and last lines. With an ID, the question is
+    shown even after it was answered, with the receipt of the answer: pending, delivered,
+    overruled or lost.
     """
 
     if question is None and session is None:

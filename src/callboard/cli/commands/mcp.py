@@ -25,11 +25,11 @@ _LONGEST: Final = 4096
 @click.command("mcp")
 @options.protocol
 def command(place: Target) -> None:
-    """Give agents tools to ask you, and to fetch your answers.
+    """Run an MCP server with tools that let agents ask you questions.
 
-    An MCP server on standard input and output, for the configuration of any MCP client: ask_human,
-    request_approval, request_interactive and check_answer. A client sees answers only to what it
-    asked itself; CALLBOARD_MCP_KEY in its configuration tells it from others.
+    Uses standard input and output and works with any MCP client. The tools are ask_human,
+    request_approval, request_interactive and check_answer. A client sees answers only to its
+    own questions; set CALLBOARD_MCP_KEY in its configuration to identify it.
     """
     from platformdirs import user_state_path
 

@@ -13,12 +13,12 @@ from callboard.cli.printing import print_result
 @click.argument("urls", metavar="URL...", nargs=-1, required=True, envvar="CALLBOARD_NOTIFY")
 @options.plain
 def command(urls: tuple[str, ...], as_json: bool) -> int:
-    """Send a message by way of trial, as a server would.
+    """Send a test notification.
 
-    A server does so when it was started with `callboard serve --notify URL`. URL is an address
-    that Apprise knows: slack://…, ntfy://…, mailto://…, json://…; or sound://, for tones on the
-    server's own machine. Without one it is CALLBOARD_NOTIFY. The exit code is 1 when somebody
-    was not reached.
+    Uses the same channels as `callboard serve --notify URL`. URL is any address that Apprise
+    supports, such as slack://…, ntfy://…, mailto://… or json://…; or sound:// for tones on the
+    server's own machine. The default is CALLBOARD_NOTIFY. The exit code is 1 if a notification
+    couldn't be delivered.
     """
     from callboard.server.notifier import AppriseNotifier
 

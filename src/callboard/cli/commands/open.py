@@ -44,7 +44,7 @@ _PAGE: Final = """\
 <p><a href="{address}">Open Callboard</a></p>
 """
 
-# Nobody wants to wait half a minute for the command to end, so another process removes the file.
+# No one wants to wait half a minute for the command to end, so another process removes the file.
 _REMOVE: Final = (
     "import os, sys, time; time.sleep(float(sys.argv[2])); "
     "os.path.exists(sys.argv[1]) and os.unlink(sys.argv[1])"
@@ -52,13 +52,18 @@ _REMOVE: Final = (
 
 
 @click.command("open")
-@click.option("--print", "only_print", is_flag=True, help="Print the file's path; open nothing.")
+@click.option(
+    "--print",
+    "only_print",
+    is_flag=True,
+    help="Print the path of the login file instead of opening it.",
+)
 @options.anywhere
 def command(only_print: bool, place: Target, as_json: bool) -> None:
-    """Open the dashboard in your browser, logged in.
+    """Open the dashboard in your browser, signed in.
 
-    The server gives a code that works once, within 30 seconds. The browser gets it through a
-    file that only you can read: a command line can be read by everyone on the machine.
+    The server issues a login code that works once, within 30 seconds. The browser reads it from
+    a file that only you can read, because other users of this machine can see command lines.
     """
     url, token = place.server()
     link = asyncio.run(_ask_for_link(url, token))

@@ -13,8 +13,10 @@ from callboard.cli.targets import Target
 
 @click.command("pause")
 @click.argument("session", metavar="ID")
-@click.option("--interrupt", is_flag=True, help="Stop the agent that works now; else it finishes.")
-@click.option("--reason", metavar="TEXT", help="Why.")
+@click.option(
+    "--interrupt", is_flag=True, help="Stop the running agent at once instead of letting it finish."
+)
+@click.option("--reason", metavar="TEXT", help="The reason.")
 @options.by
 @options.anywhere
 def command(

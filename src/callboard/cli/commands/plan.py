@@ -25,7 +25,7 @@ from callboard.interactions.results import verdict_of
 @click.argument("session", metavar="ID")
 @options.anywhere
 def command(session: str, place: Target, as_json: bool) -> None:
-    """Print a session's questions, open and closed, as XML that agents read."""
+    """Print a session's questions, open and closed, as XML for agents."""
 
     async def look(board: Board) -> tuple[SessionInfo, list[Interaction]]:
         info = await find_session(board, place, session)

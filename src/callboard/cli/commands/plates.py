@@ -32,14 +32,16 @@ _STYLES = {
 
 
 @click.command("plates")
-@click.option("--all", "with_closed", is_flag=True, help="Those that are closed too.")
-@click.option("--line", is_flag=True, help="One line for a status bar; nothing for an empty board.")
+@click.option("--all", "with_closed", is_flag=True, help="Include closed ones.")
+@click.option(
+    "--line", is_flag=True, help="Print one line for a status bar; nothing if the board is empty."
+)
 @options.anywhere
 def command(with_closed: bool, line: bool, place: Target, as_json: bool) -> None:
-    """List the sessions of coding agents.
+    """List coding agents, those that need you first.
 
-    Who needs you comes first. With --line, questions of workflows count as well, and a server
-    that is not there is no error: `2 need you · 3 running · 1 idle`.
+    With --line, questions of workflows are counted too, and a missing server is not an error:
+    `2 need you · 3 running · 1 idle`.
     """
     if line:
         return _one_line(place)

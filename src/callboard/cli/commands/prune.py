@@ -62,7 +62,7 @@ def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     type=period,
     metavar="PERIOD",
     required=True,
-    help="Those that have not changed for so long: 12h, 30d, 8w.",
+    help="Minimum time since the last change: 12h, 30d, 8w.",
 )
 @click.option(
     "--status",
@@ -71,10 +71,10 @@ def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tup
     callback=_statuses,
     default=",".join(_PRUNABLE),
     show_default=True,
-    help="Only those that ended so; closed are plates of coding agents.",
+    help="Filter by status; closed stands for plates of coding agents.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@click.option("--yes", is_flag=True, help="Do not ask whether that is meant.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted, without deleting it.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @options.common
 def command(
     older_than: timedelta,
@@ -84,10 +84,10 @@ def command(
     database: Database,
     as_json: bool,
 ) -> None:
-    """Remove sessions and plates for good that ended long ago.
+    """Permanently delete old sessions and plates.
 
-    Forks of them stay whole. Afterwards the file is made shorter, if nobody else has the
-    database open; else its free space is used for what comes.
+    Forks are kept. Afterwards the file is shrunk if no other process has the database open;
+    otherwise its free space is reused.
     """
     screen = Screen()
 
@@ -180,7 +180,7 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
                     await board.operations.delete(one.session_id, trim=False)
                 sessions += 1
             except SessionNotFound:
-                pass  # Somebody else was quicker.
+                pass  # Someone else was quicker.
             report(number, len(found))
     total = sum(one.position for one in found)
     with bar(screen, "Removing events") as report:

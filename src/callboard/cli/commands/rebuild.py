@@ -11,9 +11,9 @@ from callboard.cli.targets import Database
 @click.command("rebuild")
 @options.common
 def command(database: Database, as_json: bool) -> None:
-    """Make the tables that people query again from the log.
+    """Rebuild the query tables from the log.
 
-    Nothing is lost by it: sessions, questions and timers are all told by the events.
+    Nothing is lost: sessions, questions and timers are all derived from the events.
     """
     count = database.ask(lambda board: board.rebuild())
     document = {"ok": True, "events": count}

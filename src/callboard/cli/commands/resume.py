@@ -23,10 +23,11 @@ from callboard.events.status import ENDED
 @options.anywhere
 @options.collected(Continuation.typed)
 def command(one: Continuation) -> int:
-    """Let a session go on, here.
+    """Resume a session in this process.
 
-    Whether it was paused, was left by Ctrl-C, lost its process, or was answered meanwhile. If
-    another process drives it, it goes on there. A server drives it itself; it is watched here.
+    Works for sessions that were paused, interrupted with Ctrl-C, lost their process, or were
+    answered in the meantime. If another process is driving the session, it continues there.
+    With --server, the server drives it and the output is shown here.
     """
     return resume_session(one)
 
@@ -44,7 +45,7 @@ def resume_session(one: Continuation) -> int:
 def watch_session(
     one: Continuation, first: Callable[[Board], Awaitable[object]] | None = None
 ) -> int:
-    """Watch a session from where it stood; what is to be done `first` makes it go on."""
+    """Watch a session from where it stood; what is to be done `first` makes it continue."""
     session_id = one.info.session_id
 
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:

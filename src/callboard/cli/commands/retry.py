@@ -18,10 +18,10 @@ from callboard.errors import ConflictError
 @options.anywhere
 @options.collected(Continuation.typed)
 def command(one: Continuation) -> int:
-    """Try a failed session again, from the failed phase on.
+    """Retry a failed session from the failed phase.
 
-    A fork at that phase, run here: what was done before it is not done again, and the failed
-    session stays as it is.
+    The retry is a fork that runs here: earlier phases don't run again, and the failed session
+    is not changed.
     """
     return fork_session(one, Point(phase=_failed_phase(one.info, one.stage.place)))
 

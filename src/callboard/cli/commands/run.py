@@ -16,7 +16,7 @@ from callboard.statusfiles.publishing import with_status_files
     "--input",
     "given",
     metavar="TEXT",
-    help="What the workflow starts with; as JSON where it does not take text.",
+    help="The workflow's input; as JSON if the workflow doesn't take text.",
 )
 @click.option(
     "--status-files",
@@ -24,7 +24,7 @@ from callboard.statusfiles.publishing import with_status_files
     is_flag=False,
     flag_value="",
     metavar="[PATH]",
-    help="Keep workflow.json and its report in the .claude of this project, or of PATH.",
+    help="Write workflow.json and its report to .claude in this project, or in PATH.",
 )
 @options.driving
 @options.anywhere
@@ -36,12 +36,12 @@ def command(
     place: Target,
     as_json: bool,
 ) -> int:
-    """Run a workflow of a Python file here.
+    """Run a workflow from a Python file.
 
-    NAME is the variable that holds the workflow; it can be left out when the file has only one.
-    On a server, or on a database whose server is running, its own name will do: it runs there.
-    Questions are asked in this terminal. Without one, and without --auto-approve, the run stops
-    at its first question and says how to answer.
+    NAME is the variable that holds the workflow; it can be omitted if the file has only one.
+    With a server, or with a database whose server is running, use the workflow's own name: it
+    runs there. Questions are asked in this terminal. Without a terminal, and without
+    --auto-approve, the run stops at its first question and says how to answer it.
     """
     root = _root(place, folder)
     place = place.running(file)

@@ -42,50 +42,54 @@ def _memory(value: str) -> int:
 
 
 _OPTIONS: Final = (
-    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option(
+        "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
+    ),
     click.option(
         "--port",
         type=click.IntRange(0, 65535),
         default=2255,
         show_default=True,
-        help="The port; 0 picks a free one.",
+        help="The port to listen on; 0 picks a free one.",
     ),
     click.option(
         "--cors-origin",
         "cors_origins",
         multiple=True,
         metavar="ORIGIN",
-        help="A site whose pages may call this server, with a token: https://app.example.com",
+        help="Allow pages of this site to call the server, with a token: https://app.example.com",
     ),
     click.option(
         "--dev",
         is_flag=True,
-        help="Let pages of --cors-origin in without a token, to read workflows' sessions and "
-        "answer their questions; http://localhost:5173 unless you name others.",
+        help="For development: let pages of --cors-origin read workflow sessions and answer their "
+        "questions without a token. Default origin: http://localhost:5173",
     ),
     click.option(
         "--allowed-host",
         "allowed_hosts",
         multiple=True,
         metavar="NAME",
-        help="A name under which a proxy makes this server known.",
+        help="A host name under which a proxy exposes this server.",
     ),
     click.option(
-        "--allow-remote", is_flag=True, help="Listen beyond this machine; put TLS in front of it."
+        "--allow-remote",
+        is_flag=True,
+        help="Allow connections from other machines; put TLS in front.",
     ),
     click.option(
         "--concurrency",
         type=click.IntRange(min=1),
         default=64,
         show_default=True,
-        help="Sessions driven at once.",
+        help="Maximum number of sessions driven in parallel.",
     ),
     click.option(
         "--grace",
         type=click.FloatRange(min=0),
         default=10.0,
         show_default=True,
-        help="Seconds that agents get when it stops.",
+        help="Seconds that running agents get to finish when the server stops.",
     ),
     click.option(
         "--memory",
@@ -93,35 +97,37 @@ _OPTIONS: Final = (
         metavar="SIZE",
         default="256MB",
         show_default=True,
-        help="Memory for all connections together: bodies being sent, answers not yet read. "
-        "Beyond it the server answers 503.",
+        help="Memory limit for all connections together, for request bodies and unread responses. "
+        "Above it, the server responds with 503.",
     ),
     click.option(
         "--wrong-tokens",
         type=click.IntRange(min=1),
         default=10,
         show_default=True,
-        help="Wrong tokens a minute that one address may send; behind a proxy all have the same.",
+        help="Wrong tokens allowed per minute and address; behind a proxy, all clients share one "
+        "address.",
     ),
     click.option(
         "--notify",
         multiple=True,
         metavar="URL",
         envvar="CALLBOARD_NOTIFY",
-        help="Whom to tell when a person is needed: slack://…, ntfy://…, mailto://…, sound://. "
-        "Also CALLBOARD_NOTIFY, which nobody else on the machine can read.",
+        help="Where to send a notification when a person is needed: slack://…, ntfy://…, "
+        "mailto://…, sound://. Also CALLBOARD_NOTIFY, which other users of this machine "
+        "cannot read.",
     ),
     click.option(
         "--open",
         "opens",
         is_flag=True,
-        help="Open the dashboard once the server is ready, if this is a terminal with a browser. "
+        help="Open the dashboard when the server is ready, if this is a terminal with a browser. "
         "CALLBOARD_NO_BROWSER=1 prevents it.",
     ),
     click.option(
         "--log-format",
         type=click.Choice(["json", "text"]),
-        help="How it logs: json unless standard error is a terminal.",
+        help="The log format. Default: text in a terminal, otherwise json.",
     ),
 )
 
@@ -140,12 +146,13 @@ def command(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Run workflows for other programs, over HTTP.
+    """Start a server for workflows, the board and the inbox.
 
-    NAME is the variable that holds a workflow; without it, all of the file are served. Sessions
-    that were running when the last server ended go on at once. SIGTERM ends it in order. Without
-    a file it serves the board and the inbox. A listening socket that systemd or launchd hands
-    over is used instead of --host and --port; `callboard service install` sees to that.
+    NAME is the variable that holds a workflow; without it, all workflows of the file are
+    served. Without a file, the server has only the board and the inbox. Sessions that were
+    running when the last server stopped are resumed at once. SIGTERM stops the server
+    gracefully. A listening socket from systemd or launchd replaces --host and --port;
+    `callboard service install` sets one up.
     """
     handed = inherited()
     if handed is not None:

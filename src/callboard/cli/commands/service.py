@@ -31,9 +31,9 @@ from callboard.vendors.settings.files import read
     type=click.IntRange(1, 65535),
     default=2255,
     show_default=True,
-    help="install: the port.",
+    help="install: the port to listen on.",
 )
-@click.option("--force", is_flag=True, help="uninstall: although hooks call it over HTTP.")
+@click.option("--force", is_flag=True, help="uninstall: even if installed hooks call it over HTTP.")
 @options.common
 def command(
     action: str,
@@ -43,11 +43,12 @@ def command(
     database: Database,
     as_json: bool,
 ) -> int:
-    """Keep a server running, as a service of yours.
+    """Run the server in the background as a user service.
 
-    By systemd on Linux, by launchd on macOS. It starts when you log in, and again when it fails.
-    Its socket belongs to the system: while the server is away, whoever connects waits for it and
-    is not refused. FILE are the workflows that it serves; without one it serves the board.
+    Uses systemd on Linux and launchd on macOS. The service starts when you log in and restarts
+    after a failure. The system owns the socket, so clients that connect during a restart wait
+    instead of failing. FILE are the workflows to serve; without one, the server has only the
+    board and the inbox.
     """
     keeper = supervisor()
     if action == "install":

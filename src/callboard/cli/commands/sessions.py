@@ -13,16 +13,20 @@ from callboard.events.moments import from_ms
 
 
 @click.command("sessions")
-@click.option("--status", type=click.Choice(list(STATUS)), help="Only those that stand so.")
-@click.option("--workflow", metavar="NAME", help="Only those of this workflow.")
+@click.option("--status", type=click.Choice(list(STATUS)), help="Filter by status.")
+@click.option("--workflow", metavar="NAME", help="Filter by workflow.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Maximum number to list.",
 )
 @options.anywhere
 def command(
     status: str | None, workflow: str | None, limit: int, place: Target, as_json: bool
 ) -> None:
-    """List the sessions, newest first."""
+    """List sessions, newest first."""
 
     async def look(board: Board) -> tuple[list[SessionInfo], int]:
         found = await board.sessions(status=status, workflow=workflow, limit=limit)

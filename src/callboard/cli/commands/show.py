@@ -50,7 +50,7 @@ class SessionReport:
 @options.workflow_file
 @options.anywhere
 def command(session: str, file: str | None, place: Target, as_json: bool) -> None:
-    """Show a session: its path, its timings, its questions."""
+    """Show a session: its path, timings and questions."""
 
     async def look(board: Board) -> SessionReport:
         info = await find_session(board, place, session)

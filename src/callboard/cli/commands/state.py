@@ -13,7 +13,9 @@ from callboard.display.lines import visible
 
 @click.command("state")
 @click.argument("session", metavar="ID")
-@click.option("--at", type=click.IntRange(min=0), metavar="N", help="After the first N events.")
+@click.option(
+    "--at", type=click.IntRange(min=0), metavar="N", help="The position: after the first N events."
+)
 @options.anywhere
 def command(session: str, at: int | None, place: Target, as_json: bool) -> None:
     """Print a session's state, now or at any position."""

@@ -83,22 +83,22 @@ def _common(function: Command) -> Command:
     where = click.option(
         "--path",
         type=click.Path(exists=True, file_okay=False),
-        help="The project's folder. Default: the one that you are in.",
+        help="The project's folder. Default: the current folder.",
     )
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     debug = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show where an error comes from."
+        "--debug", is_flag=True, expose_value=False, help="Show a traceback for errors."
     )
     return where(as_json(debug(function)))
 
 
 @click.group("task", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Keep the status of delegated work in files that agents and people read.
+    """Track delegated work in status files that agents and people can read.
 
-    .claude/state/workflow.json is the truth, .claude/workflow_state_system.md the same to look at.
-    No server is needed. Let agents keep them up by themselves: callboard hooks install
-    --status-files
+    .claude/state/workflow.json is the source of truth; .claude/workflow_state_system.md is a
+    readable report of it. No server is needed. To have agents update them automatically:
+    callboard hooks install --status-files
     """
     click.get_current_context().with_resource(warnings.catch_warnings())
     warnings.showwarning = _warned
@@ -112,10 +112,16 @@ def _warned(message: Warning | str, *where: object) -> None:
 @command.command("create")
 @click.argument("task")
 @click.option(
-    "--phase", "phases", multiple=True, metavar="TITLE:AGENT[@WAVE]", help="A phase; in order."
+    "--phase",
+    "phases",
+    multiple=True,
+    metavar="TITLE:AGENT[@WAVE]",
+    help="A phase; repeat it for each one, in order.",
 )
-@click.option("--template", metavar="NAME", help="Phases of .claude/workflow_templates/NAME.json.")
-@click.option("--plain", is_flag=True, help="No times, attempts and errors in the file.")
+@click.option(
+    "--template", metavar="NAME", help="Take the phases from .claude/workflow_templates/NAME.json."
+)
+@click.option("--plain", is_flag=True, help="Leave times, attempts and errors out of the file.")
 @_common
 def _create(
     task: str,
@@ -125,9 +131,9 @@ def _create(
     path: str | None,
     as_json: bool,
 ) -> int:
-    """Begin a workflow. The one before it is archived.
+    """Start a workflow. The previous one is archived.
 
-    Phases with the same wave are worked on together: --phase "Write docs:writer@2"
+    Phases with the same wave run in parallel: --phase "Write docs:writer@2"
     """
     if bool(phases) == (template is not None):
         raise click.UsageError(f"Give --phase {GIVEN}, once or more, or --template NAME.")
@@ -140,7 +146,7 @@ def _create(
 @_PHASE
 @_common
 def _start(phase: str | None, path: str | None, as_json: bool) -> int:
-    """Begin the phases whose turn it is, or the one that you name: phase_N."""
+    """Start the phases that are ready, or the one you name: phase_N."""
     workflow = _current(path)
     if phase is None:
         advance(workflow["id"], path=path)
@@ -151,8 +157,10 @@ def _start(phase: str | None, path: str | None, as_json: bool) -> int:
 
 @command.command("done")
 @_PHASE
-@click.option("--deliverable", "deliverables", multiple=True, metavar="TEXT", help="What it made.")
-@click.option("--context", metavar="TEXT", help="What the next phase has to know.")
+@click.option(
+    "--deliverable", "deliverables", multiple=True, metavar="TEXT", help="What the phase produced."
+)
+@click.option("--context", metavar="TEXT", help="What the next phase needs to know.")
 @_common
 def _done(
     phase: str | None,
@@ -161,7 +169,7 @@ def _done(
     path: str | None,
     as_json: bool,
 ) -> int:
-    """Complete a phase, the current one if you name none, and begin what comes next."""
+    """Complete a phase, by default the current one, and start the next."""
     workflow = _current(path)
     update_phase_status(
         workflow["id"], phase or _active(workflow), "completed", deliverables, context, path=path
@@ -172,10 +180,10 @@ def _done(
 
 @command.command("fail")
 @_PHASE
-@click.option("--error", metavar="TEXT", help="Why.")
+@click.option("--error", metavar="TEXT", help="The reason.")
 @_common
 def _fail(phase: str | None, error: str | None, path: str | None, as_json: bool) -> int:
-    """Tell that a phase failed, the current one if you name none. `start PHASE` tries it again."""
+    """Mark a phase as failed, by default the current one. `start PHASE` retries it."""
     workflow = _current(path)
     update_phase_status(
         workflow["id"], phase or _active(workflow), "failed", error=error, path=path
@@ -187,14 +195,14 @@ def _fail(phase: str | None, error: str | None, path: str | None, as_json: bool)
 @click.argument("workflow", required=False)
 @_common
 def _show(workflow: str | None, path: str | None, as_json: bool) -> int:
-    """Show how far a workflow is: the current one, or an archived one by its id."""
+    """Show the progress of the current workflow, or of an archived one by its id."""
     return _tell(path, as_json, workflow)
 
 
 @command.command("watch")
 @_common
 def _watch(path: str | None, as_json: bool) -> int:
-    """Show how far the workflow is, again at each change, until it is over.
+    """Follow the progress of the workflow until it ends.
 
     The exit code is 1 if it failed.
     """
@@ -206,7 +214,7 @@ def _watch(path: str | None, as_json: bool) -> int:
 @command.command("history")
 @_common
 def _history(path: str | None, as_json: bool) -> int:
-    """Show what was changed in the workflow, and when."""
+    """Show the changes to the workflow, with times."""
     draw_history(Screen(), _current(path), as_json=as_json)
     return DONE
 
@@ -223,7 +231,7 @@ def _list(path: str | None, as_json: bool) -> int:
 @click.argument("workflow", required=False)
 @_common
 def _archive(workflow: str | None, path: str | None, as_json: bool) -> int:
-    """Put the workflow away. `show` and `list` still find it."""
+    """Archive the workflow. `show` and `list` still find it."""
     return _tell(path, as_json, archive(workflow, path=path))
 
 

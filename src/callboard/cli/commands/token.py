@@ -24,19 +24,24 @@ _SCOPES: Final = ("read", "answer", "operate", "admin", "hook")
 @click.command("token")
 @click.argument("action", type=click.Choice(["create", "list", "revoke"]))
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--name", metavar="NAME", help="create: whose it is; recorded with what they do.")
+@click.option(
+    "--name", metavar="NAME", help="create: the name of its user; recorded with their actions."
+)
 @click.option(
     "--scope",
     type=click.Choice(_SCOPES),
-    help="create: what it allows. Each includes those before it; hook only reports.",
+    help="create: what the token allows. Each scope includes the ones before it; hook can only "
+    "send reports.",
 )
-@click.option("--expires", type=period, metavar="PERIOD", help="create: for how long, as 90d.")
+@click.option(
+    "--expires", type=period, metavar="PERIOD", help="create: when it expires, such as 90d."
+)
 @options.found
 def command(action: str, id: str | None, database: Database, as_json: bool, **made: Any) -> None:
-    """Make, list and revoke the tokens of a server.
+    """Create, list and revoke the tokens of a server.
 
-    Works on the database alone; a running server sees the change at once. A token is shown
-    when it is made, and never again.
+    Works directly on the database; a running server picks up changes at once. A token is shown
+    only once, when it is created.
     """
     tokens = _tokens(database)
     if action == "create":

@@ -16,9 +16,9 @@ from callboard.interactions.records import Interaction
 @click.argument("question", metavar="ID")
 @options.anywhere
 def command(question: str, place: Target, as_json: bool) -> None:
-    """Print what was said in an interactive session, where that was kept.
+    """Print the transcript of an interactive session, if one was kept.
 
-    It is kept only when whoever asked wanted it, and without what looks like a secret.
+    Transcripts are kept only on request. Anything that looks like a secret is removed.
     """
     found = place.ask(lambda board: find_question(board, place, question))
     if found.transcript is None:

@@ -42,15 +42,15 @@ _NEWS: Final = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
 
 @click.command("watch", context_settings=_PASSED_ON)
 @click.option("--db", metavar="PATH", help="The database: a path or sqlite:///path.")
-@click.option("--server", metavar="URL", help="A server instead: http://host:port.")
-@click.option("--agent", metavar="NAME", help="Which agent it is, if the command does not say so.")
+@click.option("--server", metavar="URL", help="Use a server instead: http://host:port.")
+@click.option("--agent", metavar="NAME", help="Which agent it is, if the command doesn't show it.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, required=True)
 @click.pass_context
 def command(ctx: click.Context, words: tuple[str, ...], **given: str | None) -> int:
-    """Start a coding agent, and tell the board at once when it ends.
+    """Start a coding agent and report its end to the board at once.
 
-    The agent has the terminal to itself. Signals are passed on to it, and its exit code, or the
-    signal that ended it, to whoever started this. Without a server it just runs.
+    The agent has the terminal to itself. Signals are passed on to it, and this command exits as
+    the agent did. Without a server, the agent just runs.
     """
     try:
         child = ChildProgram.start(words)
@@ -87,7 +87,7 @@ def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
 
     database = database_path(db or None)
     if server is None:
-        # Each time anew: the server may have moved meanwhile.
+        # Each time again: the server may have moved meanwhile.
         if (known := read_connection(str(hooks_folder(database)))) is not None:
             ask(known, path, body, Timeouts(_WITHIN))
         return
@@ -188,7 +188,7 @@ class ChildProgram:
                 self._send(signal.SIGCONT)
                 is_stopped = False
             elif os.WIFSTOPPED(status):
-                # Whoever started us sees a job that is stopped, and can let it go on.
+                # Whoever started us sees a job that is stopped, and can let it continue.
                 os.kill(os.getpid(), signal.SIGSTOP)
                 is_stopped = True
             elif os.WIFCONTINUED(status):

@@ -16,7 +16,7 @@ from callboard.engine.sessions import SessionInfo
 @click.argument("session", metavar="ID")
 @options.anywhere
 def command(session: str, place: Target, as_json: bool) -> None:
-    """Say what a session waits for, and what unblocks it."""
+    """Explain what a session is waiting for, and how to unblock it."""
 
     async def look(board: Board) -> tuple[SessionInfo, Reason]:
         info = await find_session(board, place, session)

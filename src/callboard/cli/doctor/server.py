@@ -1,4 +1,4 @@
-"""What `callboard doctor` finds at the port: nobody, a server of ours, or a stranger."""
+"""What `callboard doctor` finds at the port: no one, a server of ours, or a stranger."""
 
 import http.client
 import json
@@ -68,7 +68,7 @@ def _stranger(where: str) -> Finding:
 
 
 def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
-    """The server's version, when it is safe to ask: a token is for nobody but its server."""
+    """The server's version, when it is safe to ask: a token is for no one but its server."""
     token = find_token(f"http://{_bracketed(host)}:{port}", database)
     if token is None or system.listener_of(port) != os.getuid():
         return

@@ -41,7 +41,7 @@ class PlateEvent(TypedDict):
     sessionId: NotRequired[str]
     """The client's own session."""
     raw: NotRequired[Json]
-    """The hook's payload as it came, or its beginning if it was huge."""
+    """The hook's payload as it came, or its start if it was huge."""
     plate: NotRequired[dict[str, Json]]
     """What the event changed of the plate, under the names that `GET /plates` uses. Without it, the
     event changed nothing: it came late, or the plate was closed."""

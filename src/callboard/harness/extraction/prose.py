@@ -21,7 +21,7 @@ HOLE: Final = "\ufffc"
 
 
 def lines_of(message: str) -> list[str]:
-    """The message's lines, those that go on joined; what was left out leaves a hole."""
+    """The message's lines, those that continue joined; what was left out leaves a hole."""
     text = _FENCED.sub("\n\n", message)
     for pattern in (_INLINE, _QUOTED, _SINGLE):
         text = pattern.sub(HOLE, text)

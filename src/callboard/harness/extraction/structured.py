@@ -18,7 +18,7 @@ _JSON: Final = ("", "json", "jsonc", "json5")
 
 
 class _Unreadable(ValueError):
-    """It was begun as JSON, and is none."""
+    """It was started as JSON, and is none."""
 
 
 def last_fitting(messages: Sequence[str], config: Object) -> Json:
@@ -39,7 +39,7 @@ def last_fitting(messages: Sequence[str], config: Object) -> Json:
 
 
 def _blocks(message: str) -> Iterator[Json]:
-    """The JSON values in fences; without any fence, those that begin a line."""
+    """The JSON values in fences; without any fence, those that start a line."""
     fences = list(_FENCE.finditer(message))
     if not fences:
         yield from _bare(message)

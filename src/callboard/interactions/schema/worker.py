@@ -42,7 +42,7 @@ def read(stream: BinaryIO) -> Object:
 
 
 def main() -> None:
-    """Check until nobody asks any more."""
+    """Check until no one asks any more."""
     with contextlib.suppress(OSError, ValueError):  # Not every system can limit this.
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     check(SchemaCheck({}, "schema"))  # Loads what has to be loaded, before anything is timed.

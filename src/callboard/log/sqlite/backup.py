@@ -54,7 +54,7 @@ def _copy(source: sqlite3.Connection, copy: sqlite3.Connection, progress: Progre
     def told(status: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
-    # Without this moment being held, every commit of others would begin the copy anew.
+    # Without this moment being held, every commit of others would start the copy again.
     source.execute("BEGIN")
     try:
         source.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -106,9 +106,9 @@ def has_room(path: Path) -> bool:
 
 
 def shrink(database: sqlite3.Connection) -> int:
-    """Write the file anew without its free pages; returns how many bytes shorter it is.
+    """Write the file again without its free pages; returns how many bytes shorter it is.
 
-    A transaction has begun, and is ended first.
+    A transaction has started, and is ended first.
     """
     database.execute("COMMIT")
     before = _size(database)

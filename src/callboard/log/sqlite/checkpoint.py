@@ -1,7 +1,7 @@
 """Moving pages from SQLite's write-ahead log into the database, beside the event loop.
 
 SQLite would do it within a COMMIT, every thousand pages: tens of milliseconds in which the
-loop stands still. Here a thread with a connection of its own does, while commits go on.
+loop stands still. Here a thread with a connection of its own does, while commits continue.
 """
 
 import sqlite3
@@ -51,7 +51,7 @@ class Checkpoints:
                     _moved_all(database, "FULL")
 
     def finish(self) -> None:
-        """Wait for what was begun."""
+        """Wait for what was started."""
         if self._running is not None:
             wait([self._running])
 
@@ -61,6 +61,6 @@ class Checkpoints:
 
 
 def _moved_all(database: sqlite3.Connection, how: str) -> bool:
-    """Move what can be moved; false while somebody still reads an older state."""
+    """Move what can be moved; false while someone still reads an older state."""
     busy, logged, moved = database.execute(f"PRAGMA wal_checkpoint({how})").fetchone()
     return not busy and moved >= logged

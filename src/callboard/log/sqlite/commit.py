@@ -123,11 +123,11 @@ class Committer:
         self._next_key = 0
 
     def begin(self) -> bool:
-        """Begin a transaction; False when another program holds the file."""
+        """Start a transaction; False when another program holds the file."""
         return is_done(lambda: self._database.execute("BEGIN IMMEDIATE"))
 
     def commit(self, group: Sequence[AppendRequest]) -> tuple[list[Outcome], dict[str, int]]:
-        """Do what the group asks in the transaction that has begun.
+        """Do what the group asks in the transaction that has started.
 
         Returns what became of each request, and how long the streams are now that changed.
         """
@@ -162,7 +162,7 @@ class Committer:
         self.held.discard(stream)
 
     def release(self) -> None:
-        """Give back every lease, in the transaction that has begun, and commit it."""
+        """Give back every lease, in the transaction that has started, and commit it."""
         self._database.executemany(
             "UPDATE streams SET owner = NULL WHERE id = ? AND owner = ?",
             [(stream, self._claimant.owner) for stream in self.held],

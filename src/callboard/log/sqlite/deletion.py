@@ -1,7 +1,7 @@
 """Deleting streams: hidden at once, their events removed in slices.
 
 A fork reads its prefix from the streams that it came from. So what is hidden keeps the events
-that a fork needs, and its row of `streams` for good, lest its id be given again.
+that a fork needs, and its row of `streams` permanently, lest its id be given again.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ _DROP_SHARED = (
 
 
 def hide(database: sqlite3.Connection, stream: str, alive: Callable[[str], bool]) -> None:
-    """Let a stream be as if it had never been, in the transaction that has begun; commit it."""
+    """Let a stream be as if it had never been, in the transaction that has started; commit it."""
     sql = "SELECT key, owner FROM streams WHERE id = ? AND NOT hidden"
     row = database.execute(sql, (stream,)).fetchone()
     key, owner = row or (0, None)
@@ -47,7 +47,7 @@ def needed(database: sqlite3.Connection, key: int) -> int | None:
 
 
 def trim(database: sqlite3.Connection, limit: int) -> int:
-    """Remove events that nobody can read any more, in the transaction that has begun; commit it.
+    """Remove events that no one can read any more, in the transaction that has started; commit it.
 
     A fork is always younger than what it came from: going from the youngest to the oldest, one
     pass finds everything. Returns how many events were removed, at most `limit`.

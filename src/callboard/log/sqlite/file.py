@@ -21,7 +21,7 @@ _STATEMENTS = 512
 
 
 def create_private(path: Path) -> None:
-    """Make the file before SQLite would, so that nobody else may ever read it.
+    """Make the file before SQLite would, so that no one else may ever read it.
 
     An existing file is never opened here: closing it would drop the locks that another
     connection of this process holds on it.
@@ -39,7 +39,7 @@ def create_private(path: Path) -> None:
 
 
 def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
-    """Open a connection that begins and ends its transactions explicitly.
+    """Open a connection that starts and ends its transactions explicitly.
 
     `patience` is how long SQLite itself may block when the file is locked. A file that is gone is
     not made again: whoever made it was to be the only one who could read it.

@@ -12,7 +12,7 @@ POLL_EVERY = 0.5
 
 
 class News:
-    """Looks at the database when somebody rings, and now and then without."""
+    """Looks at the database when someone rings, and now and then without."""
 
     def __init__(self, reader: Reader, doorbell: Doorbell) -> None:
         self.listeners = Listeners(started=self._start)
@@ -25,7 +25,7 @@ class News:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
-        # What is there by now is read by whoever has just begun to listen. Drives that follow
+        # What is there by now is read by whoever has just started to listen. Drives that follow
         # each other closely need not look every time: to be told once too often does no harm.
         if self._behind:
             self._version = self._reader.data_version()

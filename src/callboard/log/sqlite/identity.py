@@ -23,7 +23,7 @@ class Identities:
     """Device and inode of a database and of the files that SQLite keeps beside it."""
 
     def __init__(self, path: Path, given: Path) -> None:
-        """path: the file itself. given: as somebody named it, perhaps by links."""
+        """path: the file itself. given: as someone named it, perhaps by links."""
         self._path = path
         self._main: dict[str, Identity] = {}
         self._all: dict[str, Identity] = {}

@@ -230,7 +230,7 @@ class SqliteLog(Tailed):
     ) -> Path:
         """Copy the database while it is in use; returns where to. Writers need not wait.
 
-        The copy shows one moment, is checked, and nobody else may read it. `progress` is called
+        The copy shows one moment, is checked, and no one else may read it. `progress` is called
         in the event loop, with pages done and pages in all.
         """
         self._check_open()
@@ -274,7 +274,7 @@ class SqliteLog(Tailed):
         return await self._writer.run(work)
 
     async def close(self) -> None:
-        """Finish what was begun, give the leases back, end the tails, let go of every file."""
+        """Finish what was started, give the leases back, end the tails, let go of every file."""
         if self.closed:
             return
         self.closed = True

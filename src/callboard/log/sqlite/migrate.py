@@ -39,7 +39,7 @@ class Migration:
 
     @property
     def version(self) -> int:
-        """The number that the file's name begins with."""
+        """The number that the file's name starts with."""
         return int(self.name.split("_")[0])
 
     @property
@@ -81,7 +81,7 @@ def missing_steps(
 def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
     """Copy the database beside itself before it is changed. A copy has its name once it is whole.
 
-    Whoever was killed while it copied left half of one, which nobody else needs: we have the lock.
+    Whoever was killed while it copied left half of one, which no one else needs: we have the lock.
     """
     start = f"{path.name}{_COPY}"
     for half in path.parent.glob(f".{glob.escape(start)}*.part*"):
@@ -162,7 +162,7 @@ def _statements(sql: str) -> list[str]:
 
 
 def rebuild(database: sqlite3.Connection, project: Projection) -> int:
-    """Empty the views and fill them anew, in the transaction that has begun, and commit it.
+    """Empty the views and fill them again, in the transaction that has started, and commit it.
 
     Runs in the writer thread; others read the old views until the end.
     """

@@ -1,4 +1,4 @@
-"""Reading: in the event loop, in slices short enough that nobody notices."""
+"""Reading: in the event loop, in slices short enough that no one notices."""
 
 import asyncio
 import sqlite3

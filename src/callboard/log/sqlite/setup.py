@@ -21,13 +21,13 @@ def set_up(
 ) -> tuple[sqlite3.Connection, WriteTarget]:
     """Open the file, and create or migrate what is in it.
 
-    Blocks while another process does the same, and waits for nobody where there is nothing to do.
-    given: the path as somebody named it.
+    Blocks while another process does the same, and waits for no one where there is nothing to do.
+    given: the path as someone named it.
     """
     create_private(path)
     identities = Identities(path, given)
     try:
-        # First of all, so that beside somebody else's file nothing is left behind.
+        # First of all, so that beside someone else's file nothing is left behind.
         with closing(connect(path, patience=lock_timeout)) as database:
             recognise(database, path)
         turnstile = _turnstile(path)
@@ -36,7 +36,7 @@ def set_up(
             if database is None:
                 turnstile.enter(lock_timeout)
                 database = _prepared(path, clock, lock_timeout)
-            # While it is open, nobody else who closes the file removes those beside it.
+            # While it is open, no one else who closes the file removes those beside it.
             identities.note_all()
         except BaseException:
             # Closing frees the lock as well.

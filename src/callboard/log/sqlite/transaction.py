@@ -38,7 +38,7 @@ class Transactions:
         self._place = place
 
     def commit_at_once(self, requests: Sequence[AppendRequest]) -> Committed | None:
-        """Commit without waiting; None when somebody else is writing."""
+        """Commit without waiting; None when someone else is writing."""
         turnstile = self._place.turnstile
         if not turnstile.try_enter():
             return None
@@ -69,7 +69,7 @@ class Transactions:
             place.turnstile.leave()
 
     def _done(self, job: Callable[[], Result]) -> Result:
-        """Do it in the transaction that has begun, which is undone when that fails."""
+        """Do it in the transaction that has started, which is undone when that fails."""
         try:
             self._place.identities.check()
             return job()
@@ -91,7 +91,7 @@ class Transactions:
         )
 
     def _commit(self, requests: Sequence[AppendRequest]) -> Committed:
-        """Commit the transaction that has begun; an error is everyone's who is in it."""
+        """Commit the transaction that has started; an error is everyone's who is in it."""
         try:
             return self._committer.commit(requests)
         except Exception as error:

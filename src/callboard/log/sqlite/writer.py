@@ -1,6 +1,6 @@
 """The queue of appends: those of one turn of the event loop go into one commit.
 
-The commit happens in the loop while the disk is quick and nobody else writes, because a
+The commit happens in the loop while the disk is quick and no one else writes, because a
 thread's two switches cost more than a quick disk; otherwise in one writer thread, which may
 wait for its turn without holding the loop up.
 """
@@ -130,7 +130,7 @@ class Writer:
             done(*results)
             self._go_on()
 
-        with suppress(RuntimeError):  # the loop has been closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop has been closed: no one waits any more
             assert self._loop is not None
             self._loop.call_soon_threadsafe(finish)
 
@@ -186,7 +186,7 @@ class DiskPace:
     """A moving average of how long commits held the event loop up.
 
     Only commits made in the loop count: in a thread the time also holds waiting for the
-    interpreter, and would keep the log in the thread for good. While the disk is slow, one
+    interpreter, and would keep the log in the thread permanently. While the disk is slow, one
     group in a few dozen is still committed in the loop, to see whether that is over.
     """
 

@@ -23,7 +23,7 @@ _MOST_ADDRESSES = 1024
 _BEARER = re.compile(r"bearer +(\S+)", re.IGNORECASE)
 _VIA = re.compile(r"[a-z0-9-]{1,32}")
 _RESERVED = frozenset({"terminal"})
-"""Ways that nobody can take who comes to us: it means that an agent's own dialog decided."""
+"""Ways that no one can take who comes to us: it means that an agent's own dialog decided."""
 _MOST_COOKIES = 4
 
 

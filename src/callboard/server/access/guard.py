@@ -1,4 +1,4 @@
-"""Stands before every route: nobody who does not belong gets further than this.
+"""Stands before every route: no one who does not belong gets further than this.
 
 The order matters. Where a request comes from is checked before who sends it, and both before
 any route is looked for, so that a refusal says nothing of what there is.

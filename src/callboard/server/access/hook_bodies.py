@@ -1,4 +1,4 @@
-"""Bodies of hooks: whatever their size, they are answered. Only their beginning is kept."""
+"""Bodies of hooks: whatever their size, they are answered. Only their start is kept."""
 
 from typing import Final
 
@@ -9,10 +9,10 @@ from callboard.server.access.bodies import read_parts
 from callboard.server.memory import ConnectionMemory
 
 PREFIX: Final = "/hooks/"
-"""How the addresses of hooks begin."""
+"""How the addresses of hooks start."""
 
 _MOST: Final = 256 * 1_048_576
-"""Bytes after which a hook is answered whatever else it sends: nobody's payload is so large."""
+"""Bytes after which a hook is answered whatever else it sends: no one's payload is so large."""
 
 _LEAST: Final = 65_536
 """Bytes that are kept even when there is no memory left."""

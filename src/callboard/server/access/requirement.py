@@ -12,7 +12,7 @@ from callboard.server.access.scopes import Identity, Scope, allows
 COOKIE = "callboard"
 
 # Both only describe themselves in the OpenAPI document: the guard has checked the token before
-# any route is found, so that nobody learns from an error which routes there are.
+# any route is found, so that no one learns from an error which routes there are.
 _bearer = HTTPBearer(auto_error=False, description="A token, as `callboard token create` prints.")
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Set by the one-time link.")
 

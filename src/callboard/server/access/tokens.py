@@ -170,7 +170,7 @@ class Tokens:
             try:
                 self._known = self.list()
             except StoreError as error:
-                # Nobody is let in on the word of a file that is damaged or not ours. The admin
+                # No one is let in on the word of a file that is damaged or not ours. The admin
                 # token still works.
                 _log.error("%s", error.message)
                 self._known = ()

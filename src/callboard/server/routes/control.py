@@ -119,10 +119,10 @@ async def pause_session(
 async def resume_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: ResumeRequest | None = None
 ) -> Response:
-    """Let a paused session go on."""
+    """Let a paused session continue."""
     by = who(caller, given.by if given else None)
     was_paused = await serving.board.resume(session_id, by=by)
-    # Also one that was never begun, such as a fork that was not to run at once.
+    # Also one that was never started, such as a fork that was not to run at once.
     serving.driver.wake(session_id)
     return reply(ResumeResult(was_paused))
 
@@ -131,7 +131,7 @@ async def resume_session(
 async def cancel_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: CancelRequest | None = None
 ) -> Response:
-    """End a session for good."""
+    """End a session permanently."""
     why = given or CancelRequest()
     was_new = await serving.board.cancel(session_id, reason=why.reason, by=who(caller, why.by))
     return reply(CancelResult(was_new))
@@ -145,7 +145,7 @@ async def cancel_session(
 async def fork_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: ForkRequest | None = None
 ) -> Response:
-    """Begin a new session from a point of this one. What came before is shared, not copied."""
+    """Start a new session from a point of this one. What came before is shared, not copied."""
     info = await serving.board.session(session_id)
     return await _forked(serving, caller, info, given or ForkRequest())
 

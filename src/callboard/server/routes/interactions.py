@@ -76,7 +76,7 @@ async def show_interaction(
 async def claim(
     serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimRequest
 ) -> Response:
-    """See to a question: for a while nobody else can claim it. The same `by` renews."""
+    """See to a question: for a while no one else can claim it. The same `by` renews."""
     await check_page(serving, caller, interaction_id)
     claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
     return reply(claimed)

@@ -34,7 +34,7 @@ async def list_workflows(serving: Serving, _: Reads) -> Response:
     responses=gives(Started, 201, "The session has begun.") | failures(404, 409),
 )
 async def start_session(serving: Serving, caller: Operates, given: StartRequest) -> Response:
-    """Begin a session. When this answers, its beginning is on the disk."""
+    """Start a session. When this answers, its start is on the disk."""
     session_id = await serving.board.start(
         given.workflow_id, given.input, session_id=given.session_id, by=caller.name
     )

@@ -72,7 +72,7 @@ async def read_events(
 
 
 async def shown(serving: Service, stream: str, events: Sequence[Event]) -> EventsPage:
-    """Events as a page of them is shown, with where the next begins if there is one."""
+    """Events as a page of them is shown, with where the next starts if there is one."""
     is_cut = events and events[-1].position < await serving.board.log.head(stream)
     return EventsPage(events, events[-1].position if is_cut else None)
 
@@ -94,7 +94,7 @@ async def read_everything(
 
 
 def _place(after: int | None, last_event_id: str | None) -> int:
-    """Where to begin: the id of a reader that returns outranks its address, which is older."""
+    """Where to start: the id of a reader that returns outranks its address, which is older."""
     if last_event_id is None or last_event_id == "":
         return after or 0
     if not last_event_id.isdecimal() or len(last_event_id) > _LONGEST_ID:

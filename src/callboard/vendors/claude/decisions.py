@@ -20,7 +20,7 @@ _DECLINED: Final = "A person declined to answer this on the board."
 def decision(asked: Interaction) -> dict[str, Json]:
     """What the hook prints: allow, deny, or nothing, and then the terminal's dialog decides.
 
-    Only an answer that somebody gave here decides anything.
+    Only an answer that someone gave here decides anything.
     """
     config, response = as_object(asked.config), as_object(asked.for_agent)
     match asked.type:
@@ -70,7 +70,7 @@ def _denied(message: str) -> dict[str, Json]:
 
 
 def _permitted(config: Object, response: Object) -> dict[str, Json]:
-    """The rules that the client itself proposed, for a yes that is meant for good."""
+    """The rules that the client itself proposed, for a yes that is meant permanently."""
     suggested = objects(config.get("suggestions"))
     if response.get("always") is not True or not suggested:
         return {}

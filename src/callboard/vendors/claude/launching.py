@@ -85,7 +85,7 @@ def command(program: str, launch: Launch) -> list[str]:
         f"--model={launch.model}",
         f"--append-system-prompt-file={launch.system_prompt}",
         f"--settings={launch.settings}",
-        "--permission-mode=default",  # It asks, whatever mode the person's own settings begin with.
+        "--permission-mode=default",  # It asks, whatever mode the person's own settings start with.
         "--",
         launch.prompt,
     ]
@@ -124,7 +124,7 @@ def session_settings(
         wanted["hooks"].setdefault(event, []).append({"matcher": TOOL, "hooks": [hook]})
     permissions = wanted.setdefault("permissions", {"deny": []})
     permissions["deny"].append(f"Edit(/{folder}/**)")
-    # Asking outranks whatever was once allowed for good.
+    # Asking outranks whatever was once allowed permanently.
     permissions["ask"] = [TOOL]
     permissions["allow"] = [f"Read(/{path})" for path in readable]
     return wanted

@@ -66,7 +66,7 @@ def _todos(tool: str | None, payload: Object) -> PlateEvent:
             listed = result.get("newTodos", given.get("todos"))
             return {} if payload.get("agent_id") else hooks.todo_list(listed, "content")
         case "TaskCreate":
-            # Without a status: the call may be told of after the task was begun.
+            # Without a status: the call may be told of after the task was started.
             task = as_object(result.get("task"))
             return _one(task.get("id"), task.get("subject"), None)
         case "TaskUpdate" if result.get("success") is not False:

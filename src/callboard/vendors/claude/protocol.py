@@ -99,7 +99,7 @@ class ProtocolSection(AgentSettings):
 
 
 class OrchestratorAgent(AgentSettings):
-    """The file of the agent that makes plans. One that somebody else wrote stays as it is."""
+    """The file of the agent that makes plans. One that someone else wrote stays as it is."""
 
     agent = "claude"
 
@@ -117,7 +117,7 @@ class OrchestratorAgent(AgentSettings):
         return None if self.is_ours(text) else text
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether it is as we would write it, or somebody else's."""
+        """Whether it is as we would write it, or someone else's."""
         return text == ORCHESTRATOR or not self.is_ours(text)
 
     def is_ours(self, text: str) -> bool:

@@ -1,6 +1,6 @@
 """Claude Code's own list of its sessions: one small file for each process.
 
-Nobody documents it, so it only corrects what hooks tell: a file that is odd in any way is none.
+No one documents it, so it only corrects what hooks tell: a file that is odd in any way is none.
 """
 
 import os
@@ -37,7 +37,7 @@ class Registered:
 def registered(pid: int, proc_start: str | None = None) -> Registered | None:
     """What this process says of itself.
 
-    proc_start: when it began; a file of another one that had the same number does not count.
+    proc_start: when it started; a file of another one that had the same number does not count.
     """
     found = _read(home() / "sessions" / f"{pid}.json", pid)
     if found is None or None in (proc_start, found.proc_start):

@@ -79,7 +79,7 @@ class ClaudeSettings(DocumentSettings):
     agent = _AGENT
 
     def place(self, scope: Scope, project: Path) -> Path:
-        """The file: the person's own, or the project's that is nobody else's."""
+        """The file: the person's own, or the project's that is no one else's."""
         if scope == "project":
             return project / ".claude" / "settings.local.json"
         return home() / "settings.json"

@@ -24,14 +24,14 @@ _ACCEPTED: Final = frozenset({"accept", "allow", "allowed", "approve"})
 _SAID: Final = "the user said:\n"
 """What stands before a person's words in the result of a call that they declined."""
 _ESC: Final = "[Request interrupted by user"
-"""How the record begins that Esc leaves. What follows says what was interrupted."""
+"""How the record starts that Esc leaves. What follows says what was interrupted."""
 _LAST_WORDS: Final = frozenset({"end_turn", "stop_sequence", "refusal"})
 """Why a model stops speaking when it wants no tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What became of a call of a tool, as the conversation goes on with it.
+    """What became of a call of a tool, as the conversation continues with it.
 
     allowed: None when its dialog was left, or when the call was interrupted while it ran: the
         client writes the same about both.
@@ -62,7 +62,7 @@ class ToolUse:
 class End:
     """What the end of a transcript holds: calls, oldest first, and results by the call's id.
 
-    turn: how the last turn ended; None while it goes on.
+    turn: how the last turn ended; None while it continues.
     """
 
     calls: tuple[ToolUse, ...] = ()
@@ -81,7 +81,7 @@ def calls_of(path: str | Path, tool: str) -> list[ToolUse]:
 
 
 def turn_end(path: str | Path) -> TurnEnd | None:
-    """How the last turn ended; None while it goes on, and when the transcript does not say."""
+    """How the last turn ended; None while it continues, and when the transcript does not say."""
     return read_end(path).turn
 
 

@@ -1,7 +1,7 @@
 """What Codex's app server says of its threads, on the socket that its terminals use.
 
 By default all terminals of a user share one such server, which runs their sessions (it calls them
-threads) and outlives them. Nobody promises that this protocol stays, so it only corrects what
+threads) and outlives them. No one promises that this protocol stays, so it only corrects what
 hooks tell: a server that cannot be reached, or understood, says nothing.
 """
 
@@ -38,7 +38,7 @@ def control_socket() -> Path:
 
 
 class AppServer:
-    """Follows the states of all threads while somebody wants to know them."""
+    """Follows the states of all threads while someone wants to know them."""
 
     def __init__(self, socket: Callable[[], Path] = control_socket) -> None:
         self._socket = socket

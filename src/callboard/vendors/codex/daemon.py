@@ -1,7 +1,7 @@
 """Which processes belong to a Codex session that runs in an app server.
 
 Its hooks are started by the app server, which runs the sessions of many terminals, and in its
-environment. Which terminal shows a session nobody says, so it is found by its folder and its time.
+environment. Which terminal shows a session no one says, so it is found by its folder and its time.
 """
 
 import os
@@ -74,7 +74,7 @@ def chosen(session_id: str, folder: str, programs: list[Program]) -> Program | N
 
 
 def _made_ms(session_id: str) -> int:
-    """When a session was made: ids of Codex begin with the time (UUID version 7)."""
+    """When a session was made: ids of Codex start with the time (UUID version 7)."""
     try:
         return uuid.UUID(session_id).int >> 80
     except ValueError:

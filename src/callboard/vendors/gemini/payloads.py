@@ -57,7 +57,7 @@ def _after_agent(payload: Object) -> tuple[Entry, ...]:
 
 
 def _notification(payload: Object) -> tuple[Entry, ...]:
-    """A dialog opens. It does not say for which call, so whichever goes on ends it."""
+    """A dialog opens. It does not say for which call, so whichever continues ends it."""
     message, kind = text(payload.get("message")), word(payload.get("notification_type"))
     if kind != "ToolPermission":
         return (hooks.notified(kind, message),)

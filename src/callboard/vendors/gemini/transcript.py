@@ -1,4 +1,4 @@
-"""The end of Gemini CLI's transcript: whether somebody pressed Esc. No hook says so.
+"""The end of Gemini CLI's transcript: whether someone pressed Esc. No hook says so.
 
 What it says about calls is written when they are over, so the end of a turn cannot be told from a
 call that runs; only Esc leaves a record of its own.

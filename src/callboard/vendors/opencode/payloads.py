@@ -112,7 +112,7 @@ def _status(payload: Object) -> tuple[Entry, ...]:
     if status == "idle":
         return _idle(payload)
     if status in ("busy", "retry"):
-        # It goes on; whether somebody wrote something, another event tells.
+        # It continues; whether someone wrote something, another event tells.
         return (plates.PROMPT_SUBMIT({"origin": "status"}),)
     return ()
 

@@ -11,7 +11,7 @@ from callboard.vendors.settings.records import InstallRecord
 
 _TEMPLATE: Final = Path(__file__).with_name("plugin.js")
 _OURS: Final = "// Tells Callboard "
-"""How the file begins, in every version."""
+"""How the file starts, in every version."""
 _FOLDER, _ANSWERS = "const FOLDER = ", "const ANSWERS = "
 
 

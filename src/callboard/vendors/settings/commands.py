@@ -19,14 +19,14 @@ from callboard.events.json_values import Object, as_object
 _LINE = (
     "exec >/dev/null 2>&1; umask 077; set -C; "
     "{pid}"
-    # A name is ours once we could make its `.part`: with `set -C` nobody makes it twice. `true`,
+    # A name is ours once we could make its `.part`: with `set -C` no one makes it twice. `true`,
     # because a shell would end with `:` if that failed.
     "cd {spool} && [ ! -e .full ] && n={agent}.$p.$$ && i=0 && "
     "until [ $i = 9 ] || {{ true >$n.$i.part && [ ! -e $n.$i.json ]; }}; do i=$((i+1)); done && "
     "[ $i != 9 ] && {{ cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
     # A full disk: what is left stands for a hook that was lost, and is counted.
     "{{ true >|$n.$i.part; mv -f $n.$i.part $n.$i.lost; false; }}; }} || "
-    # Whoever writes to us must not notice that nobody wanted it, nor that there is no `cat`.
+    # Whoever writes to us must not notice that no one wanted it, nor that there is no `cat`.
     "cat || while read -r p; do true; done; exit 0"
 )
 _ITS_OWN = 'p=${CLAUDE_PID-}; case $p in ""|*[!0-9]*) p=$PPID;; esac; '
@@ -80,7 +80,7 @@ def interpreter() -> str:
     """The Python itself, not the link to it in a virtual environment.
 
     The client needs nothing from there, the interpreter starts quicker without looking for it,
-    and it is still there when the environment is made anew.
+    and it is still there when the environment is made again.
     """
     return os.path.realpath(sys.executable)
 

@@ -1,4 +1,4 @@
-"""A settings file of somebody else's: read whole, replaced whole, its mode and its links kept."""
+"""A settings file of someone else's: read whole, replaced whole, its mode and its links kept."""
 
 import errno
 import os

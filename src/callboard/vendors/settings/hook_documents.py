@@ -71,7 +71,7 @@ class DocumentSettings(AgentSettings):
             return text
         value = document(text)
         before = document((record and record.before) or "")
-        # Rules that look like ours, with no hook of ours beside them, are somebody else's.
+        # Rules that look like ours, with no hook of ours beside them, are someone else's.
         was_here = record is not None or bool(_our_groups(value))
         folders = _folders(value) | {folder}
 
@@ -128,7 +128,7 @@ def document(text: str) -> Object:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The mark that some editors put at the beginning, and the rest."""
+    """The mark that some editors put at the start, and the rest."""
     body = text.removeprefix(_ORDER_MARK)
     return text[: len(text) - len(body)], body
 

@@ -1,6 +1,6 @@
 """Installs our hooks into the settings of a coding agent, and takes them out again.
 
-A settings file is somebody else's. It is read, edited as text, checked, and replaced as a whole;
+A settings file is someone else's. It is read, edited as text, checked, and replaced as a whole;
 whatever goes wrong, it stays as it was.
 """
 
@@ -52,7 +52,7 @@ class InstallState:
 
 
 class AgentSettings(ABC):
-    """The settings of one coding agent. Texts come whole, with whatever mark they begin with."""
+    """The settings of one coding agent. Texts come whole, with whatever mark they start with."""
 
     agent: ClassVar[str]
 
@@ -95,7 +95,7 @@ def install(settings: AgentSettings, path: Path, plan: InstallPlan) -> InstallRe
     with records.alone(), _named(path):
         file = files.read(path)
         if file.text is not None and settings.is_current(file.text, plan):
-            # A file with a token in it is for nobody else, also when it was opened up since.
+            # A file with a token in it is for no one else, also when it was opened up since.
             if plan.token and file.mode & 0o077:
                 file.target.chmod(_PRIVATE)
             return InstallResult(file, changed=False)
@@ -161,7 +161,7 @@ def _without_ours(
 
 
 def _check(settings: AgentSettings, record: InstallRecord, after: str, plan: InstallPlan) -> None:
-    """An edit that would lose anything of somebody else's is not made."""
+    """An edit that would lose anything of someone else's is not made."""
     without = settings.uninstalled(after, record, plan.folder)
     if settings.is_current(after, plan) and _squeezed(without) == _squeezed(record.before):
         return

@@ -48,7 +48,7 @@ class Node:
 class Member:
     """A member of an object, or an item of an array: then it has no key.
 
-    start: where its key begins, or the value itself. comma: where the comma after it is.
+    start: where its key starts, or the value itself. comma: where the comma after it is.
     """
 
     start: int
@@ -83,7 +83,7 @@ class _Reader:
         return SettingsUnusable(f"line {line}, column {column}: {said}", line=line, column=column)
 
     def skip(self, at: int) -> int:
-        """Where the space and the comments end that begin here."""
+        """Where the space and the comments end that start here."""
         found = _TRIVIA.match(self._text, at)
         assert found is not None
         end = found.end()
@@ -132,7 +132,7 @@ class _Reader:
         return Node(at, end + 1, value, tuple(children))
 
     def _key(self, at: int) -> tuple[str, int]:
-        """The name of a member, and where its value begins."""
+        """The name of a member, and where its value starts."""
         if not self._text.startswith('"', at):
             raise self.wrong(at, 'a name in "quotes" or } was expected')
         key, after = self._string(at)
@@ -142,7 +142,7 @@ class _Reader:
         return key, self.skip(colon + 1)
 
     def _comma(self, at: int, close: str) -> tuple[int | None, int]:
-        """Where the comma after a child is, and where what comes next begins."""
+        """Where the comma after a child is, and where what comes next starts."""
         end = self.skip(at)
         if self._text.startswith(",", end):
             return end, self.skip(end + 1)
@@ -158,7 +158,7 @@ def _number(found: re.Match[str]) -> int | float:
 
 
 def space_before(text: str, at: int) -> int:
-    """Where the space begins that ends here."""
+    """Where the space starts that ends here."""
     return len(text[:at].rstrip(_SPACE))
 
 

@@ -39,7 +39,7 @@ class Records:
 
     @contextmanager
     def alone(self, *, make: bool = True) -> Generator[None]:
-        """Nobody else installs or uninstalls; where nothing was installed, nothing is made."""
+        """No one else installs or uninstalls; where nothing was installed, nothing is made."""
         if not make and not self._folder.is_dir():
             yield
             return
