@@ -50,7 +50,7 @@ async def test_an_empty_board_says_how_to_fill_it_and_then_moves(person: Person,
     await expect(card(person)).to_contain_text("Done")
     await expect(card(person)).to_contain_text("not seen yet")
     await expect(card(person)).to_contain_text("All is written.")
-    await expect(person.page.get_by_role("link", name="Board 1 in need of you")).to_be_visible()
+    await expect(person.page.get_by_role("link", name="Board 1 waiting for you")).to_be_visible()
     await agent.say("SessionEnd")
     await expect(card(person)).to_be_hidden()
     await person.page.get_by_text("1 closed").click()

@@ -1,20 +1,24 @@
 import { useInbox, WorkflowClientProvider } from '@callboard/react'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { BoardPage } from './board/BoardPage'
-import { PlatePage } from './board/PlatePage'
-import { ComparePage } from './family/ComparePage'
-import { FamilyPage } from './family/FamilyPage'
-import { InboxPage } from './inbox/InboxPage'
+import { Suspense, useEffect } from 'react'
 import { Empty } from './parts/Empty'
 import { Link } from './router/Link'
+import { lazily, prefetchPages } from './router/lazily'
 import { useRoute } from './router/navigation'
 import { type Route, to } from './router/route'
 import { isSignedOut, queryClient } from './server/queries'
-import { SessionPage } from './session/SessionPage'
-import { SessionsPage } from './sessions/SessionsPage'
 import { ErrorBoundary } from './shell/ErrorBoundary'
+import { Loading } from './shell/Loading'
 import { Shell } from './shell/Shell'
 import { SignedOut, SpentLink } from './shell/SignedOut'
+
+const BoardPage = lazily(() => import('./board/BoardPage').then((m) => m.BoardPage))
+const ComparePage = lazily(() => import('./family/ComparePage').then((m) => m.ComparePage))
+const FamilyPage = lazily(() => import('./family/FamilyPage').then((m) => m.FamilyPage))
+const InboxPage = lazily(() => import('./inbox/InboxPage').then((m) => m.InboxPage))
+const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePage))
+const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
+const SessionsPage = lazily(() => import('./sessions/SessionsPage').then((m) => m.SessionsPage))
 
 /** The dashboard. */
 export function App() {
@@ -30,12 +34,15 @@ export function App() {
 function Pages() {
   const route = useRoute()
   const { error, status } = useInbox()
+  useEffect(prefetchPages, [])
   if (route.page === 'link') return <SpentLink error={error} isSignedIn={status === 'connected'} />
   if (isSignedOut(error)) return <SignedOut error={error} />
   return (
     <Shell route={route}>
       <ErrorBoundary resetKey={JSON.stringify(route)}>
-        <Page route={route} />
+        <Suspense fallback={<Loading />}>
+          <Page route={route} />
+        </Suspense>
       </ErrorBoundary>
     </Shell>
   )

@@ -7,19 +7,16 @@ import { firstLine } from '../parts/visible'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Interaction, Plate, Session } from '../server/types'
+import { PLACES } from '../shell/places'
 import type { Shortcut } from '../shell/shortcuts'
 import { type Command, matching } from './commands'
 
 const EVERYWHERE = 'Everywhere'
 
-const PAGES: ReadonlyArray<Command> = [
-  ['Inbox', to.inbox(), 'g i'],
-  ['Sessions', to.sessions(), 'g s'],
-  ['Board', to.board(), 'g b'],
-].map(([label = '', path = '', keys = '']) => ({
+const PAGES: ReadonlyArray<Command> = PLACES.map(({ name, path, keys }) => ({
   id: `page ${path}`,
   group: 'Pages',
-  label,
+  label: name,
   keys,
   run: () => navigate(path),
 }))

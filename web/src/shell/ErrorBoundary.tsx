@@ -1,5 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { Problem } from '../parts/Problem'
+import { PageNotLoaded } from '../router/lazily'
+import { text } from './text'
 
 interface Props {
   readonly children: ReactNode
@@ -26,14 +28,35 @@ export class ErrorBoundary extends Component<Props, State> {
 
   override render(): ReactNode {
     if (this.state.error === null) return this.props.children
+    if (this.state.error instanceof PageNotLoaded) return <NotLoaded />
     return (
       <div className="page">
         <header>
-          <h1>This page broke</h1>
+          <h1>{text.broke.title}</h1>
         </header>
         <Problem error={this.state.error} onRetry={() => this.setState({ error: null })} />
-        <p className="quiet">Your sessions are not affected: they run on the server.</p>
+        <p className="quiet">{text.broke.calm}</p>
       </div>
     )
   }
+}
+
+/** Trying again would ask for the same file; only the server's own page knows the new names. */
+function NotLoaded() {
+  return (
+    <div className="page">
+      <header>
+        <h1>{text.notLoaded.title}</h1>
+      </header>
+      <div className="problem" role="alert">
+        <p>{text.notLoaded.why}</p>
+        <p>
+          <button type="button" className="button" onClick={() => window.location.reload()}>
+            {text.notLoaded.reload}
+          </button>
+        </p>
+      </div>
+      <p className="quiet">{text.broke.calm}</p>
+    </div>
+  )
 }

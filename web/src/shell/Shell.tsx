@@ -3,23 +3,17 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Outbox } from '../outbox/Outbox'
 import { CommandPalette } from '../palette/CommandPalette'
 import { MODIFIER, usePalette } from '../palette/usePalette'
-import {
-  BoardIcon,
-  DarkIcon,
-  HelpIcon,
-  InboxIcon,
-  LightIcon,
-  SearchIcon,
-  SessionsIcon,
-} from '../parts/icons'
+import { DarkIcon, HelpIcon, LightIcon, SearchIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Toasts } from '../parts/Toasts'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { type Route, to } from '../router/route'
 import { ConnectionBanner } from './ConnectionBanner'
+import { PLACES, type Place } from './places'
 import { ShortcutHelp } from './ShortcutHelp'
 import { listen, useShortcut } from './shortcuts'
+import { text } from './text'
 import { useNotifications } from './useNotifications'
 import { useTheme } from './useTheme'
 import { useTitle } from './useTitle'
@@ -41,9 +35,6 @@ export function Shell({ route, children }: Props) {
   useNotifications(questions, isLoading)
   useShortcut('Everywhere', '?', 'List the keys', () => setHelping(true))
   useShortcut('Everywhere', 't', 'Switch light and dark', toggle)
-  useShortcut('Everywhere', 'g i', 'Go to the inbox', () => navigate(to.inbox()))
-  useShortcut('Everywhere', 'g s', 'Go to the sessions', () => navigate(to.sessions()))
-  useShortcut('Everywhere', 'g b', 'Go to the board', () => navigate(to.board()))
   useShortcut('Everywhere', 's', 'Start a session', () => navigate(`${to.sessions()}?start=1`))
   return (
     <div className="shell">
@@ -87,32 +78,39 @@ interface NavigationProps {
   readonly needy: number
 }
 
-function Navigation({ route, waiting, needy }: NavigationProps) {
-  const { page } = route
-  const current = (here: boolean) => (here ? 'page' : undefined)
-  const isSessions = ['sessions', 'session', 'family', 'compare'].includes(page)
+function Navigation({ route, ...counts }: NavigationProps) {
   return (
     <nav aria-label="Pages">
       <ul>
-        <li>
-          <Link to={to.inbox()} aria-current={current(page === 'inbox')}>
-            <InboxIcon /> Inbox
-            <Count of={waiting} what="waiting" />
-          </Link>
-        </li>
-        <li>
-          <Link to={to.sessions()} aria-current={current(isSessions)}>
-            <SessionsIcon /> Sessions
-          </Link>
-        </li>
-        <li>
-          <Link to={to.board()} aria-current={current(page === 'board' || page === 'plate')}>
-            <BoardIcon /> Board
-            <Count of={needy} what="in need of you" />
-          </Link>
-        </li>
+        {PLACES.map((place) => (
+          <NavigationItem
+            key={place.path}
+            place={place}
+            isCurrent={place.pages.includes(route.page)}
+            count={place.counts ? counts[place.counts] : 0}
+          />
+        ))}
       </ul>
     </nav>
+  )
+}
+
+interface ItemProps {
+  readonly place: Place
+  readonly isCurrent: boolean
+  readonly count: number
+}
+
+function NavigationItem({ place, isCurrent, count }: ItemProps) {
+  const { name, path, keys, does, Icon, counts } = place
+  useShortcut('Everywhere', keys, does, () => navigate(path))
+  return (
+    <li>
+      <Link to={path} aria-current={isCurrent ? 'page' : undefined}>
+        <Icon /> {name}
+        {counts && <Count of={count} what={text[counts]} />}
+      </Link>
+    </li>
   )
 }
 

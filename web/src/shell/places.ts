@@ -1,0 +1,47 @@
+import type { ComponentType } from 'react'
+import { BoardIcon, InboxIcon, SessionsIcon } from '../parts/icons'
+import { type Route, to } from '../router/route'
+import { text } from './text'
+
+/** A page that people go to: the navigation, its key and the palette come from this. */
+export interface Place {
+  readonly name: string
+  readonly path: string
+  /** The keys that lead there, and what the list of keys says about them. */
+  readonly keys: string
+  readonly does: string
+  readonly Icon: ComponentType
+  /** The routes that belong here, so that the navigation shows where one is. */
+  readonly pages: ReadonlyArray<Route['page']>
+  /** What is counted beside the name. */
+  readonly counts?: 'waiting' | 'needy'
+}
+
+export const PLACES: ReadonlyArray<Place> = [
+  {
+    name: text.pages.inbox,
+    path: to.inbox(),
+    keys: 'g i',
+    does: text.keys.inbox,
+    Icon: InboxIcon,
+    pages: ['inbox'],
+    counts: 'waiting',
+  },
+  {
+    name: text.pages.sessions,
+    path: to.sessions(),
+    keys: 'g s',
+    does: text.keys.sessions,
+    Icon: SessionsIcon,
+    pages: ['sessions', 'session', 'family', 'compare'],
+  },
+  {
+    name: text.pages.board,
+    path: to.board(),
+    keys: 'g b',
+    does: text.keys.board,
+    Icon: BoardIcon,
+    pages: ['board', 'plate'],
+    counts: 'needy',
+  },
+]
