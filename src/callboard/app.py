@@ -1,6 +1,6 @@
 """Callboard as a library: the one place that picks a log, a driver and handlers."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -9,38 +9,34 @@ from callboard.board.hosts import local_host
 from callboard.board.human import Human
 from callboard.board.plates import Plates
 from callboard.clock import Clock, SystemClock
-from callboard.drafts import patch
-from callboard.drivers.execution import Execution, Runtime, Starting, with_final_state
+from callboard.drivers.execution import Execution, Runtime, Starting
 from callboard.drivers.local import LocalDriver, Manner
+from callboard.drivers.session_reader import SessionReader
 from callboard.engine.forking import Edits, Forking
 from callboard.engine.inbox import Inbox
-from callboard.engine.listing import Sought, list_sessions, session_alone, session_page
-from callboard.engine.loading import not_found, session_row, view_at
 from callboard.engine.observers import Observation
 from callboard.engine.operations import Forked, Operations
-from callboard.engine.sessions import SessionInfo, SessionPage, retry_point
+from callboard.engine.sessions import SessionInfo, retry_point
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events.authors import By
 from callboard.events.envelope import Event
-from callboard.events.names import TERMINAL
 from callboard.handlers.custom import as_handler
 from callboard.ids import short_id
 from callboard.interactions.records import Interaction
 from callboard.log.location import database_path
 from callboard.log.memory import MemoryLog
-from callboard.log.protocol import EventLog, Lease, Limit
+from callboard.log.protocol import EventLog
 from callboard.log.sqlite.backup import Progress
 from callboard.log.sqlite.log import SqliteLog
 from callboard.state.rows import project
-from callboard.state.session import SessionView
 from callboard.statusfiles.publishing import noting, with_status_files
 
 Database = str | Path | None
 Folder = str | PathLike[str] | None
 
 
-class Callboard:
+class Callboard(SessionReader):
     """A database and the workflows that this program knows.
 
     Every operation works from any process that opens the same database. What needs a
@@ -50,9 +46,8 @@ class Callboard:
     def __init__(
         self, log: EventLog, workflows: Sequence[Workflow] = (), clock: Clock | None = None
     ) -> None:
-        self.log = log
         self.workflows = {workflow.name: workflow for workflow in workflows}
-        self.clock = clock or SystemClock()
+        super().__init__(log, clock or SystemClock())
         noted = noting(log)
         self.operations = Operations(noted, self.clock)
         self.people = Inbox(noted, self.clock)
@@ -131,87 +126,11 @@ class Callboard:
         source, start = with_status_files(None, status_files), self.operations.start
         return await start(known, input, session_id=session_id, source=source, by=by)
 
-    async def sessions(
-        self, *, status: str | None = None, workflow: str | None = None, limit: int | None = None
-    ) -> list[SessionInfo]:
-        """The sessions, newest first."""
-        sought = Sought(status, workflow)
-        return await list_sessions(self.log, sought, limit, self.clock.now_ms())
-
-    async def session_page(
-        self,
-        *,
-        status: str | None = None,
-        workflow: str | None = None,
-        parent: str | None = None,
-        q: str | None = None,
-        limit: int = 100,
-        cursor: str | None = None,
-    ) -> SessionPage:
-        """Some sessions, newest first; `cursor` is `next_cursor` of the page before.
-
-        `q` is text in the id, the workflow or the phase.
-        """
-        sought = Sought(status, workflow, parent, q)
-        return await session_page(self.log, sought, limit, cursor, self.clock.now_ms())
-
-    async def session(self, session_id: str) -> SessionInfo:
-        """How one session stands, and what is open in it."""
-        return await session_alone(self.log, session_id, self.clock.now_ms())
-
-    async def lease(self, session_id: str) -> Lease:
-        """Who drives a session, or drove it last."""
-        found = await self.log.lease(session_id)
-        if found is None:
-            raise not_found(session_id)
-        return found
-
-    async def view(self, session_id: str, at: int | None = None) -> SessionView:
-        """Everything that is known of a session at a position."""
-        return await view_at(self.log, session_id, at)
-
-    async def events(self, session_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
-        """A session's events after a position."""
-        await session_row(self.log, session_id)
-        events = await self.log.read(session_id, after, limit=limit)
-        if events and events[-1].name == "workflow:completed":
-            return with_final_state(events, (await self.view(session_id)).state)
-        return events
-
-    async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then events as they come, also of a session that starts later; ends with it."""
-        async for event in self.log.tail(session_id, after):
-            if event.name not in TERMINAL or await self._is_parents(session_id, event):
-                yield event
-                continue
-            yield with_final_state([event], (await self.view(session_id)).state)[0]
-            return
-
-    async def _is_parents(self, session_id: str, event: Event) -> bool:
-        """Whether an event is in what a fork shares with its parent."""
-        row = await session_row(self.log, session_id)
-        return event.position <= (row["fork_position"] or 0)
-
-    async def tail_all(
-        self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
-    ) -> AsyncIterator[tuple[int, Event]]:
-        """The events of everything, each with its place in the log; from now on by default."""
-        place = await self.log.last_sequence() if after is None else after
-        if on_connect is not None:
-            on_connect()
-        async for placed in self.log.tail_all(place):
-            yield placed
-
     async def state(self, session_id: str, at: int | None = None) -> Any:
         """The state at a position, in the workflow's own type if that is known here."""
         view = await self.view(session_id, at)
         known = self.workflows.get(view.workflow)
         return known.state_type.read(view.state) if known else view.state
-
-    async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, object]]:
-        """What changed in the state between two positions, as a JSON Patch."""
-        old, new = await self.view(session_id, before), await self.view(session_id, after)
-        return [dict(one) for one in patch.diff(old.state, new.state)]
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
         """The questions that wait for a person, oldest first; of all sessions, or of one."""

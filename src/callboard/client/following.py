@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from callboard.board.protocol import SessionReading
+from callboard.board.session_protocols import SessionReading
 from callboard.engine.handler_questions import HandlerQuestions
 from callboard.engine.sessions import SessionInfo
 from callboard.events.envelope import Event
