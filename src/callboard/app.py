@@ -96,6 +96,7 @@ class Callboard(SessionReader):
         on_event: Callable[[Event], object] | None = None,
         source: Mapping[str, str] | None = None,
         status_files: Folder = None,
+        title: str | None = None,
     ) -> Execution:
         """Start a session here; see `callboard.run`."""
         known = self.driver.workflow(workflow) if isinstance(workflow, str) else workflow
@@ -103,7 +104,7 @@ class Callboard(SessionReader):
         running, told = _running(self, _keep_open), with_status_files(source, status_files)
         return Execution(
             lambda: running,
-            Starting(known, session_id or short_id(), input, told),
+            Starting(known, session_id or short_id(), input, told, title),
             people=as_handler(human_input),
             observation=Observation(observer, on_event),
         )
@@ -116,6 +117,7 @@ class Callboard(SessionReader):
         session_id: str | None = None,
         by: By = None,
         status_files: Folder = None,
+        title: str | None = None,
     ) -> str:
         """Start a session and leave it to whoever drives; returns its id.
 
@@ -124,7 +126,7 @@ class Callboard(SessionReader):
         known = self.driver.startable(workflow)
         known.check_input(input)
         source, start = with_status_files(None, status_files), self.operations.start
-        return await start(known, input, session_id=session_id, source=source, by=by)
+        return await start(known, input, session_id=session_id, source=source, by=by, title=title)
 
     async def state(self, session_id: str, at: int | None = None) -> Any:
         """The state at a position, in the workflow's own type if that is known here."""
@@ -177,6 +179,11 @@ class Callboard(SessionReader):
     async def delete(self, session_id: str, *, by: By = None) -> None:
         """Permanently delete a session; cancel it first if it is still open. Forks are kept."""
         await self.operations.delete(session_id, by=by)
+
+    async def rename(self, session_id: str, title: str | None, *, by: By = None) -> SessionInfo:
+        """Give a session another title, also after it ended; None takes its title away."""
+        await self.operations.rename(session_id, title, by=by)
+        return await self.session(session_id)
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
         self,
@@ -271,6 +278,7 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
     observer: object | None = None,
     on_event: Callable[[Event], object] | None = None,
     status_files: Folder = None,
+    title: str | None = None,
 ) -> Execution:
     """Run a workflow here, with no server: something to await, to pause, to resume, to abort.
 
@@ -286,6 +294,7 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
         on_event: Called with each event.
         status_files: A project's folder, in whose `.claude` the session is to be read at any
             time: `state/workflow.json`, and `workflow_state_system.md` for people.
+        title: What people call the session, in place of the workflow's own title.
     """
     memory = None if db is not None else _running(Callboard.open(None, [workflow]), _keep_open)
 
@@ -297,7 +306,13 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
 
     return Execution(
         open_log,
-        Starting(workflow, session_id or short_id(), input, with_status_files(None, status_files)),
+        Starting(
+            workflow,
+            session_id or short_id(),
+            input,
+            with_status_files(None, status_files),
+            title,
+        ),
         people=as_handler(human_input),
         observation=Observation(observer, on_event),
     )

@@ -279,6 +279,26 @@ class TestSessions:
         with pytest.raises(InteractionClosed):
             await board.answer(asked.id, True)
 
+    async def test_titles(self, board: Board):
+        session, chosen = await board.start("flow", title="First draft"), short_id()
+        assert (await board.session(session)).title == "First draft"
+        run = await board.run("flow", human_input=auto_approve(), session_id=chosen, title=chosen)
+
+        renamed = await board.rename(run.session_id, f"Done {chosen}", by="ann")
+
+        assert (renamed.title, renamed.status) == (f"Done {chosen}", "completed")
+        found = await board.session_page(q=f"done {chosen}")
+        assert [one.session_id for one in found.sessions] == [chosen]
+        forked = await board.fork(chosen, run=False)
+        assert (await board.session(forked.session_id)).title == f"Done {chosen}"
+        assert (await board.rename(chosen, None)).title is None
+        assert (await board.rename(chosen, " ")).title is None
+        for refused in (board.rename(chosen, "x" * 201), board.start("flow", title="x" * 201)):
+            with pytest.raises(ValidationError, match="title"):
+                await refused
+        with pytest.raises(SessionNotFound):
+            await board.rename("nothing", "Lost")
+
     async def test_fork(self, board: Board):
         session, chosen = await begin(board), short_id()
 

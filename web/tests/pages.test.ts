@@ -58,6 +58,7 @@ function session(sessionId: string, parent: string | null, forkPosition = 0): Se
     error: null,
     held: null,
     progress: null,
+    title: null,
   }
 }
 

@@ -35,7 +35,7 @@ class SessionReading(Protocol):
     ) -> SessionPage:
         """One page of the sessions, newest first; `cursor` is `next_cursor` of the page before.
 
-        `q` is text in the id, the workflow or the phase.
+        `q` is text in the id, the workflow, the phase or the title.
         """
         ...
 
@@ -125,11 +125,12 @@ class SessionRunning(Protocol):
         input: object = None,
         *,
         session_id: str | None = None,
+        title: str | None = None,
     ) -> str:
         """Start a session and return its id. The name is optional when there is one workflow."""
         ...
 
-    def run(
+    def run(  # noqa: PLR0913 - the public face, all by keyword
         self,
         workflow: Workflow | str,
         input: object = None,
@@ -138,6 +139,7 @@ class SessionRunning(Protocol):
         session_id: str | None = None,
         on_event: Callable[[Event], object] | None = None,
         source: Mapping[str, str] | None = None,
+        title: str | None = None,
     ) -> StartedRun:
         """Start a session and follow it; its questions go to `human_input`."""
         ...
@@ -175,6 +177,12 @@ class SessionControl(Protocol):
         self, session_id: str, *, by: str | None = None, reason: str | None = None
     ) -> bool:
         """Cancel a session; False if it had ended already."""
+        ...
+
+    async def rename(
+        self, session_id: str, title: str | None, *, by: str | None = None
+    ) -> SessionInfo:
+        """Give a session another title, also after it ended; None takes its title away."""
         ...
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword

@@ -114,12 +114,15 @@ def start(
     given: object,
     source: Mapping[str, str] | None,
     tell: Callable[[str], object] = str,
+    title: str | None = None,
 ) -> Begin:
     """Start a new session; `tell` hears its id."""
 
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:
         people, hear = audience.people, audience.tell
-        execution = board.run(workflow, given, human_input=people, on_event=hear, source=source)
+        execution = board.run(
+            workflow, given, human_input=people, on_event=hear, source=source, title=title
+        )
         tell(execution.session_id)
         return execution.session_id, execution
 

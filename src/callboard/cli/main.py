@@ -59,6 +59,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "transcript": "Print the transcript of an interactive session, if one was kept.",
         "pause": "Pause a session, wherever it runs.",
         "cancel": "Cancel a session. It cannot be resumed.",
+        "rename": "Change the title of a session.",
     },
     "Maintain": {
         "doctor": "Check the installation, the database and the port, and suggest fixes.",

@@ -95,12 +95,14 @@ class Client:
         input: Any = None,
         *,
         session_id: str | None = None,
+        title: str | None = None,
     ) -> str:
         """Start a session; returns its id. The name may be left out when there is one workflow."""
         body = given({"workflowId": workflow, "input": input, "sessionId": session_id})
+        body |= given({"title": title})
         return Started.from_wire(await self._transport.post("/sessions", body)).session_id
 
-    def run(
+    def run(  # noqa: PLR0913 - the public face, all by keyword
         self,
         workflow: Workflow | str,
         input: Any = None,
@@ -109,6 +111,7 @@ class Client:
         session_id: str | None = None,
         on_event: Callable[[Event], Any] | None = None,
         source: Mapping[str, str] | None = None,
+        title: str | None = None,
     ) -> "RemoteExecution":
         """Start a session there and follow it from here: something to await.
 
@@ -119,7 +122,7 @@ class Client:
         chosen = session_id or short_id()
 
         async def work() -> SessionInfo:
-            await self.start(name, input, session_id=chosen)
+            await self.start(name, input, session_id=chosen, title=title)
             return await self.drive(chosen, human_input=human_input, on_event=on_event)
 
         return RemoteExecution(chosen, work)
@@ -310,6 +313,13 @@ class Client:
         body = given({"by": by, "reason": reason})
         answer = await self._transport.post(f"{_path(session_id)}/cancel", body)
         return CancelResult.from_wire(answer).was_cancelled
+
+    async def rename(
+        self, session_id: str, title: str | None, *, by: str | None = None
+    ) -> SessionInfo:
+        """Give a session another title, also after it ended; None takes its title away."""
+        body = {"title": title, **given({"by": by})}
+        return SessionInfo.from_wire(await self._transport.patch(_path(session_id), body))
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
         self,

@@ -60,6 +60,7 @@ class Starting:
     session_id: str
     input: object
     source: Mapping[str, str] | None = None
+    title: str | None = None
 
 
 class Execution:
@@ -86,7 +87,9 @@ class Execution:
         self._users = 0
         self._workflow = starting.workflow
         self._source = starting.source
-        self._prelude = begin(starting.workflow, starting.input, starting.source)
+        self._prelude = begin(
+            starting.workflow, starting.input, starting.source, title=starting.title
+        )
         self._observation = observation
         self._events: list[Event] = []
         self._begun = asyncio.Event()

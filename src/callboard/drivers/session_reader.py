@@ -40,7 +40,7 @@ class SessionReader:
     ) -> SessionPage:
         """Some sessions, newest first; `cursor` is `next_cursor` of the page before.
 
-        `q` is text in the id, the workflow or the phase.
+        `q` is text in the id, the workflow, the phase or the title.
         """
         sought = Sought(status, workflow, parent, q)
         return await session_page(self.log, sought, limit, cursor, self.clock.now_ms())

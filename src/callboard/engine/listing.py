@@ -13,7 +13,7 @@ from callboard.events.rows import Query, Row, where_given
 from callboard.interactions.records import Interaction, interaction, length_of
 from callboard.log.protocol import EventLog
 
-_SEARCHED = ("id", "workflow", "phase")
+_SEARCHED = ("id", "workflow", "phase", "title")
 _AT_ONCE = 100
 """How many sessions' questions are looked for before others get their turn."""
 
@@ -31,7 +31,7 @@ _LISTED_SIZE, _SHOWN_SIZE = 262_144, 1_048_576
 class Sought:
     """Which sessions are meant: those that fit everything that is given.
 
-    `text` is something that the id, the workflow or the phase contains.
+    `text` is something that the id, the workflow, the phase or the title contains.
     """
 
     status: str | None = None

@@ -21,6 +21,7 @@ from callboard.engine.questions import (
 )
 from callboard.engine.scene import Scene
 from callboard.engine.tasks import cancel_questions, close, end_questions
+from callboard.engine.titles import checked_title, forget_titles, rename, title_of
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     AgentOutputInvalid,
@@ -72,8 +73,10 @@ def begin(
     given: object,
     source: Mapping[str, str] | None = None,
     by: By = None,
+    title: str | None = None,
 ) -> Callable[[Scene], None]:
-    """The first events of a new session."""
+    """The first events of a new session; without a title, the workflow may give one."""
+    named = checked_title(title)
     try:
         recorded = plain(given, "The input")
     except AgentOutputInvalid as error:
@@ -95,6 +98,11 @@ def begin(
         scene.batch.add(names.STARTED(payload))
         if workflow.start is not None:
             _start(scene, workflow.name, workflow.start, given)
+        # The workflow's title may depend on what `start` made of the state, so it is known only
+        # now. Nothing has been written yet.
+        text = named or title_of(workflow.name, workflow.title, scene.state.read, given)
+        if text is not None:
+            payload["title"] = text
 
     return build
 
@@ -131,9 +139,10 @@ class Operations:
         session_id: str | None = None,
         source: Mapping[str, str] | None = None,
         by: By = None,
+        title: str | None = None,
     ) -> str:
-        """Start a session and leave it to whoever drives; returns its id."""
-        prelude = begin(workflow, input, source, by)
+        """Start a session and leave it to its driver; returns its id."""
+        prelude = begin(workflow, input, source, by, title)
         view = SessionView(session_id=session_id or short_id())
         batch = Batch(view, self._clock)
         prelude(Scene(workflow, batch, LiveState(workflow.state_type, view)))
@@ -259,6 +268,10 @@ class Operations:
 
         return await self._write(session_id, build, settle=True)
 
+    async def rename(self, session_id: str, title: str | None, *, by: By = None) -> None:
+        """Give a session another title, also after it ended; None takes its title away."""
+        await rename(self._log, self._clock, session_id, title, by)
+
     async def fork(  # noqa: PLR0913 - all by keyword
         self,
         session_id: str,
@@ -279,6 +292,8 @@ class Operations:
         view = loaded.view
         starting = await start_patches(self._log, session_id, position)
         payload = forked_payload(view, workflow, edits, starting)
+        if (title := (await session_row(self._log, session_id))["title"]) is not None:
+            payload["title"] = title
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
         forked = batch.add(names.FORKED({**payload, **authored(by)}))
@@ -300,6 +315,7 @@ class Operations:
         await self._hide(session_id)
         for stream in left:
             await self._log.delete(stream)
+        await forget_titles(self._log, session_id)
         while trim and await self._log.trim():
             pass
 

@@ -44,6 +44,9 @@ class SessionInfo(Shape):
         str | None, "Phases completed, `3/5`, where its status files tell that."
     ] = None
     pending_count: Annotated[int, "How many questions are open."] = 0
+    title: Annotated[
+        str | None, "What people call it: from the workflow, or given; null when it has none."
+    ] = None
     source: Unsent[Mapping[str, str] | None] = None
 
 
@@ -76,6 +79,7 @@ def session_info(
         held=row["held"],
         source=load_cell(row["source"]),
         pending_count=row["pending"],
+        title=row["title"],
     )
 
 

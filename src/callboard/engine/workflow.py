@@ -9,6 +9,7 @@ from callboard.engine.function_agent import FunctionAgent, fitting
 from callboard.engine.inputs import InputType
 from callboard.engine.phase import AgentLike, Phase, Step, Uncertain
 from callboard.engine.ports import Agent, is_agent
+from callboard.engine.titles import Title, checked_title
 from callboard.errors import DefinitionError
 from callboard.events.envelope import Json
 
@@ -22,6 +23,8 @@ class Workflow:
         phases: Its phases; the first one listed starts.
         start: `(state, input)`: changes the state by what the session was given.
         version: Recorded with every session that starts with it.
+        title: What people call a session: text, or `(state, input)` → text, called once after
+            `start`.
         on_uncertain: What becomes of an agent's run whose process died: see Phase.
         status_phases: What status files show in place of the phases: `(story)`, each with title,
             agent and status.
@@ -35,11 +38,13 @@ class Workflow:
         phases: Sequence[Phase] | Mapping[str, Phase],
         start: Callable[..., object] | None = None,
         version: str | None = None,
+        title: Title = None,
         on_uncertain: Uncertain = "retry",
         status_phases: Callable[..., Sequence[Mapping[str, Json]]] | None = None,
     ) -> None:
         self.name = name
         self.version = version
+        self.title: Title = fitting(title, 2) if callable(title) else checked_title(title)
         self.on_uncertain: Uncertain = on_uncertain
         self.status_phases = status_phases
         self.start = fitting(start, 2) if start else None

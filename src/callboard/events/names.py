@@ -14,6 +14,7 @@ FAILED: Final = EventName("workflow:failed", workflow.WorkflowFailedPayload)
 CANCELLED: Final = EventName("workflow:cancelled", workflow.WorkflowCancelledPayload)
 
 FORKED: Final = EventName("session:forked", workflow.SessionForkedPayload)
+TITLED: Final = EventName("session:titled", workflow.SessionTitledPayload)
 HELD: Final = EventName("session:held", workflow.SessionHeldPayload)
 
 PHASE_ENTERED: Final = EventName("phase:entered", workflow.PhaseEnteredPayload)

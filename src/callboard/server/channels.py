@@ -13,6 +13,7 @@ from callboard.log.protocol import EventLog, Limit, Portion
 from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
 from callboard.server.settings import ServerSettings
 
+_KEPT: Final = ("id", "sessionId")
 OUTLINE: Final = "\0outline"
 """The key of the channel that tells of everything in outline. No session has it."""
 
@@ -20,7 +21,8 @@ OUTLINE: Final = "\0outline"
 class ChannelSource:
     """Where a channel's events come from: a session, or everything by the global sequence.
 
-    In outline, that something happened is told, and of what it says only which question it means.
+    In outline, that something happened is told, and of what it says only which question
+    or which session it means.
     """
 
     def __init__(self, log: EventLog, key: str | None) -> None:
@@ -53,8 +55,8 @@ class ChannelSource:
 
 
 def _outlined(event: Event) -> Event:
-    payload = {"id": event.payload["id"]} if "id" in event.payload else {}
-    return event._replace(payload=payload)
+    kept = {key: event.payload[key] for key in _KEPT if key in event.payload}
+    return event._replace(payload=kept)
 
 
 class Channel:

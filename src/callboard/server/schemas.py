@@ -5,11 +5,15 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from callboard.engine.titles import LONGEST
 from callboard.events.envelope import Json
 from callboard.vendors.metadata import LARGEST_PID
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
 """An id that a caller may choose: it stands in addresses and file names as it is."""
+
+SessionTitle = Annotated[str, Field(max_length=LONGEST)]
+"""What people call a session."""
 
 MOST_EVENTS: Final = 10**18
 """No log has as many events, and a number that is not below it may fit no database."""
@@ -35,6 +39,14 @@ class StartRequest(RequestBody):
     workflow_id: str | None = None
     input: Json = None
     session_id: SessionId | None = None
+    title: SessionTitle | None = None
+
+
+class SessionChange(RequestBody):
+    """What to change about a session: its title; null or empty takes the title away."""
+
+    title: SessionTitle | None
+    by: str | None = None
 
 
 class ReceivedRequest(RequestBody):

@@ -56,6 +56,7 @@ def _created(
         "workflow": payload["workflow"],
         "version": payload.get("version"),
         "source": _json(payload.get("source")),
+        "title": payload.get("title"),
         "created_at": event.at_ms,
         "pending": 0,  # Given, so that what asks at once can add to it in the same statement.
     }
@@ -70,6 +71,10 @@ def _forked(payload: workflow.SessionForkedPayload, event: Event) -> Changes:
     parent, position = payload["parentSessionId"], payload["forkPosition"]
     phase = payload.get("phase")
     return [_created(event, payload, parent=parent, fork_position=position, phase=phase)]
+
+
+def _titled(payload: workflow.SessionTitledPayload, event: Event) -> Changes:
+    return [Change("sessions", {"id": payload["sessionId"]}, {"title": payload["title"]})]
 
 
 def _held(payload: workflow.SessionHeldPayload, event: Event) -> Changes:
@@ -302,6 +307,7 @@ _HANDLERS: Final = dict(
     (
         names.STARTED.to(_started),
         names.FORKED.to(_forked),
+        names.TITLED.to(_titled),
         names.HELD.to(_held),
         names.COMPLETED.to(_ended("completed")),
         names.FAILED.to(_ended("failed")),

@@ -28,7 +28,7 @@ _AGAIN_AFTER: Final = 60.0
 _BACKLOG_EVERY: Final = 2.0
 _MOST_ANSWERS: Final = 500
 """So many of the last answers are remembered."""
-_ABOUT_QUESTIONS: Final = ("input:", "workflow:")
+_ABOUT_QUESTIONS: Final = ("input:", "workflow:", "session:titled")
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 5.0
 

@@ -164,7 +164,7 @@ def question_row(question: Interaction, session: SessionInfo | None = None) -> R
     """The row of a question that a workflow asks, or that no one's session asks."""
     verdict = way_of(question) in ("verdict", "ruling")
     at_ms = to_ms(question.created_at)
-    workflow = session.workflow if session else question.session_id or "question"
+    workflow = session.title or session.workflow if session else question.session_id or "question"
     return Row(
         key=f"question:{question.id}",
         group=NEEDS,

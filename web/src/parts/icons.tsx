@@ -123,3 +123,7 @@ export const SearchIcon = drawing(
     <path d="m10.2 10.2 3.3 3.3" />
   </>,
 )
+export const PencilIcon = drawing(
+  'PencilIcon',
+  <path d="M10.5 3.2l2.3 2.3-7 7-2.9.6.6-2.9zM9.2 4.5l2.3 2.3" />,
+)

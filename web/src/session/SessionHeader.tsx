@@ -2,10 +2,13 @@ import { useSessions } from '@callboard/react'
 import { Ago } from '../parts/Ago'
 import { ForkIcon } from '../parts/icons'
 import { Status } from '../parts/Status'
+import { onOneLine, visible } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Session } from '../server/types'
 import { Controls } from './Controls'
+import { TitleEditor } from './TitleEditor'
+import { text } from './text'
 
 interface Props {
   readonly session: Session
@@ -21,36 +24,40 @@ export function SessionHeader({ session, position, onFork }: Props) {
     <header>
       <div className="session__title">
         <p className="row quiet">
-          <strong>{session.workflow}</strong>
-          {session.phase && <span>in {session.phase}</span>}
+          <strong>{onOneLine(session.workflow)}</strong>
+          {session.phase && <span>{text.header.phase(onOneLine(session.phase))}</span>}
           <span>
-            began <Ago moment={session.createdAt} />
+            {text.header.started} <Ago moment={session.createdAt} />
           </span>
         </p>
-        <h1>
-          Session <span className="session__id">{sessionId}</span>
-        </h1>
+        <TitleEditor session={session} />
         <p className="row">
           <Status status={session.status} />
-          {session.progress && <span>{session.progress} phases</span>}
+          {session.title && <span className="session__id">{sessionId}</span>}
+          {session.progress && <span>{text.header.phases(session.progress)}</span>}
           {parent && (
             <span>
-              forked from <Link to={to.session(parent, forkPosition ?? undefined)}>{parent}</Link>{' '}
-              at {forkPosition}
+              {text.header.forkedFrom}{' '}
+              <Link to={to.session(parent, forkPosition ?? undefined)}>{parent}</Link>{' '}
+              {text.header.at(forkPosition)}
             </span>
           )}
           {(parent || forks.length > 0) && (
             <Link className="row" to={to.family(sessionId)}>
-              <ForkIcon /> Forks
+              <ForkIcon /> {text.header.forks}
             </Link>
           )}
           {forks.map((fork) => (
             <Link key={fork.sessionId} to={to.session(fork.sessionId)}>
-              fork {fork.sessionId}
+              {text.header.fork(fork.sessionId)}
             </Link>
           ))}
         </p>
-        {session.held && <p className="session__error">Held: {session.held}</p>}
+        {session.held && (
+          <p className="session__error">
+            {text.header.held} {visible(session.held)}
+          </p>
+        )}
       </div>
       <Controls session={session} position={position} onFork={onFork} />
     </header>

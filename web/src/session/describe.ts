@@ -58,6 +58,7 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'workflow:resumed': (p) => line('plain', `Resumed${by(p)}`),
   'session:forked': (p) =>
     line('good', `Fork of ${p.parentSessionId} at ${p.forkPosition}${by(p)}`, editsOf(p.edits)),
+  'session:titled': (p) => line('plain', `Renamed${by(p)}`, p.title),
   'session:held': (p) => line('bad', 'Held', p.reason),
   'phase:entered': (p) => line('phase', `Phase ${p.phase}${again(p.visit)}`, itemsOf(p.items)),
   'phase:exited': (p) =>

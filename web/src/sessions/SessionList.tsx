@@ -2,12 +2,13 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Ago } from '../parts/Ago'
 import { Status } from '../parts/Status'
-import { firstLine } from '../parts/visible'
+import { firstLine, onOneLine } from '../parts/visible'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Session } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
+import { text } from './text'
 
 interface Props {
   readonly sessions: ReadonlyArray<Session>
@@ -38,9 +39,9 @@ export function SessionList({ sessions, hasNextPage, isFetchingNextPage, fetchNe
     setChosen(next)
     virtual.scrollToIndex(next)
   }
-  useShortcut('Sessions', 'j', 'Next session', () => move(1))
-  useShortcut('Sessions', 'k', 'Session before', () => move(-1))
-  useShortcut('Sessions', 'Enter', 'Open the session', () => {
+  useShortcut(text.keys.group, 'j', text.keys.next, () => move(1))
+  useShortcut(text.keys.group, 'k', text.keys.previous, () => move(-1))
+  useShortcut(text.keys.group, 'Enter', text.keys.open, () => {
     const session = sessions[chosen]
     if (session) navigate(to.session(session.sessionId))
   })
@@ -73,14 +74,17 @@ function SessionRow({ session, chosen }: { readonly session: Session; readonly c
     >
       <Status status={session.status} />
       <span className="sessions__name">
-        <strong>{session.workflow}</strong>
-        <span className="mono quiet">{session.sessionId}</span>
+        <strong>{onOneLine(session.title ?? session.workflow)}</strong>
+        <span className="quiet">
+          {session.title && `${onOneLine(session.workflow)} · `}
+          <span className="mono">{session.sessionId}</span>
+        </span>
       </span>
       <span className="sessions__what">
         {firstLine(question?.prompt ?? session.error?.message ?? session.held ?? inPhase(session))}
       </span>
       <span className="sessions__when quiet">
-        {session.parent && <span className="sessions__fork">fork</span>}
+        {session.parent && <span className="sessions__fork">{text.row.fork}</span>}
         <Ago moment={session.updatedAt} />
       </span>
     </Link>
@@ -89,5 +93,5 @@ function SessionRow({ session, chosen }: { readonly session: Session; readonly c
 
 function inPhase({ phase, position, status }: Session): string {
   const ended = status === 'completed' || status === 'cancelled'
-  return ended || !phase ? `${position} events` : `in ${phase}`
+  return ended || !phase ? text.row.events(position) : text.row.phase(phase)
 }

@@ -6,12 +6,14 @@ import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { wordFor } from '../parts/Status'
 import { useSettled } from '../parts/useSettled'
-import { useParameter } from '../router/navigation'
+import { navigate, useParameter } from '../router/navigation'
+import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { SessionStatus } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
 import { SessionList } from './SessionList'
 import { StartDialog } from './StartDialog'
+import { text } from './text'
 
 const STATUSES: ReadonlyArray<SessionStatus> = [
   'waiting',
@@ -28,33 +30,33 @@ export function SessionsPage() {
   const [status, setStatus] = useParameter('status')
   const [workflow, setWorkflow] = useParameter('workflow')
   const [start, setStart] = useParameter('start')
-  const text = useSettled(q ?? '')
+  const wanted = useSettled(q ?? '')
   const search = useRef<HTMLInputElement>(null)
   const { workflows } = useWorkflows()
   const found = useSessions({
-    ...(text && { q: text }),
+    ...(wanted && { q: wanted }),
     ...(status && { status: status as SessionStatus }),
     ...(workflow && { workflow }),
   })
   const problem = problemOf(found.error, found.sessions.length > 0)
   const filtered = Boolean(q || status || workflow)
-  useShortcut('Sessions', '/', 'Search', () => search.current?.focus())
+  useShortcut(text.keys.group, '/', text.keys.search, () => search.current?.focus())
   return (
     <div className="page">
       <header>
-        <h1>Sessions</h1>
+        <h1>{text.page.title}</h1>
         <button type="button" className="button button--lamp" onClick={() => setStart('1')}>
-          <PlusIcon /> Start a session <KeyHint>s</KeyHint>
+          <PlusIcon /> {text.page.start} <KeyHint>s</KeyHint>
         </button>
       </header>
       <search className="filters">
         <label className="filters__search">
-          <span className="hidden">Search</span>
+          <span className="hidden">{text.page.search}</span>
           <input
             ref={search}
             type="search"
             className="input"
-            placeholder="Search by id, workflow or phase"
+            placeholder={text.page.placeholder}
             value={q ?? ''}
             onChange={(event) => setQ(event.target.value)}
             onKeyDown={(event) => {
@@ -63,22 +65,22 @@ export function SessionsPage() {
           />
         </label>
         <label>
-          <span className="hidden">Workflow</span>
+          <span className="hidden">{text.page.workflow}</span>
           <select
             className="input"
             value={workflow ?? ''}
             onChange={(event) => setWorkflow(event.target.value)}
           >
-            <option value="">All workflows</option>
+            <option value="">{text.page.allWorkflows}</option>
             {workflows.map(({ id }) => (
               <option key={id}>{id}</option>
             ))}
           </select>
         </label>
         <fieldset className="tabs">
-          <legend className="hidden">Status</legend>
+          <legend className="hidden">{text.page.status}</legend>
           <button type="button" aria-pressed={!status} onClick={() => setStatus(null)}>
-            All
+            {text.page.all}
           </button>
           {STATUSES.map((one) => (
             <button
@@ -87,7 +89,7 @@ export function SessionsPage() {
               aria-pressed={status === one}
               onClick={() => setStatus(status === one ? null : one)}
             >
-              {one === 'waiting' ? 'Waiting' : wordFor(one)}
+              {one === 'waiting' ? text.page.waiting : wordFor(one)}
             </button>
           ))}
         </fieldset>
@@ -95,25 +97,48 @@ export function SessionsPage() {
       {problem && <Problem error={problem} onRetry={found.refetch} />}
       {found.sessions.length > 0 && <SessionList {...found} />}
       {!found.isLoading && !found.error && found.sessions.length === 0 && (
-        <NoSessions filtered={filtered} />
+        <NoSessions
+          isFiltered={filtered}
+          canStart={workflows.length > 0}
+          onStart={() => setStart('1')}
+          onClear={() => navigate(to.sessions(), { replace: true })}
+        />
       )}
       {start && <StartDialog workflows={workflows} onClose={() => setStart(null)} />}
     </div>
   )
 }
 
-function NoSessions({ filtered }: { readonly filtered: boolean }) {
-  if (filtered) {
+interface NoSessionsProps {
+  readonly isFiltered: boolean
+  readonly canStart: boolean
+  readonly onStart: () => void
+  readonly onClear: () => void
+}
+
+function NoSessions({ isFiltered, canStart, onStart, onClear }: NoSessionsProps) {
+  if (isFiltered) {
     return (
-      <Empty title="No matching sessions">
-        <p>Try another search or clear filters.</p>
+      <Empty title={text.filtered.title}>
+        <p>{text.filtered.hint}</p>
+        <button type="button" className="button" onClick={onClear}>
+          {text.filtered.clear}
+        </button>
       </Empty>
     )
   }
+  const { empty } = text
   return (
-    <Empty title="No session yet">
+    <Empty title={empty.title}>
+      <p>{empty.about}</p>
+      {canStart && (
+        <button type="button" className="button button--lamp" onClick={onStart}>
+          {text.page.start}
+        </button>
+      )}
       <p>
-        Start one here, or from a terminal with <code>callboard start WORKFLOW --input …</code>.
+        {canStart ? empty.inTerminal : empty.noWorkflows}{' '}
+        <code>{canStart ? empty.command : empty.serve}</code>
       </p>
     </Empty>
   )

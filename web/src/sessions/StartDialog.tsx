@@ -5,8 +5,10 @@ import { Dialog } from '../parts/Dialog'
 import { Problem } from '../parts/Problem'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
+import { LONGEST_TITLE } from '../server/limits'
 import type { Workflow } from '../server/types'
 import { type Field, fieldsOf, inputOf } from './fields'
+import { text } from './text'
 
 interface Props {
   readonly workflows: ReadonlyArray<Workflow>
@@ -17,6 +19,7 @@ interface Props {
 export function StartDialog({ workflows, onClose }: Props) {
   const [name, setName] = useState<string | null>(null)
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [title, setTitle] = useState('')
   const { create } = useWorkflowActions()
   const id = useId()
   const workflow = workflows.find((one) => one.id === name) ?? workflows[0]
@@ -25,7 +28,8 @@ export function StartDialog({ workflows, onClose }: Props) {
     fields.map((one) => [one.name, values[one.name] ?? one.initial]),
   )
   const start = useMutation({
-    mutationFn: async () => create(workflow?.id ?? '', inputOf(fields, filled)),
+    mutationFn: async () =>
+      create(workflow?.id ?? '', inputOf(fields, filled), title.trim() ? { title } : {}),
     onSuccess: (sessionId) => navigate(to.session(sessionId)),
   })
   const submit = (event: FormEvent) => {
@@ -34,19 +38,18 @@ export function StartDialog({ workflows, onClose }: Props) {
   }
   if (!workflow) {
     return (
-      <Dialog title="Start a session" onClose={onClose}>
+      <Dialog title={text.start.title} onClose={onClose}>
         <p>
-          This server runs no workflow. Name a file when you start it:{' '}
-          <code>callboard serve trip.py</code>.
+          {text.start.noWorkflows} <code>{text.start.serve}</code>
         </p>
       </Dialog>
     )
   }
   return (
-    <Dialog title="Start a session" onClose={onClose}>
-      <form className="startform" aria-label="Start a session" onSubmit={submit}>
+    <Dialog title={text.start.title} onClose={onClose}>
+      <form className="startform" aria-label={text.start.title} onSubmit={submit}>
         <div className="field">
-          <label htmlFor={id}>Workflow</label>
+          <label htmlFor={id}>{text.start.workflow}</label>
           <select
             id={id}
             className="input"
@@ -72,13 +75,24 @@ export function StartDialog({ workflows, onClose }: Props) {
             onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
           />
         ))}
+        <div className="field">
+          <label htmlFor={`${id}-title`}>{text.start.sessionTitle}</label>
+          <input
+            id={`${id}-title`}
+            className="input"
+            maxLength={LONGEST_TITLE}
+            value={title}
+            onChange={(event) => setTitle(event.target.value)}
+          />
+          <span className="field__hint">{text.start.titleHint}</span>
+        </div>
         {start.error && <Problem error={start.error} />}
         <div className="dialog__foot">
           <button type="button" className="button" onClick={onClose}>
-            Cancel
+            {text.start.cancel}
           </button>
           <button type="submit" className="button button--lamp" disabled={start.isPending}>
-            Start
+            {text.start.submit}
           </button>
         </div>
       </form>
@@ -101,7 +115,7 @@ function FieldInput({ field, value, onChange }: FieldProps) {
       <label htmlFor={id}>{field.label}</label>
       {options ? (
         <select {...common} onChange={(event) => onChange(event.target.value)}>
-          <option value="">{field.required ? 'Choose …' : 'Not given'}</option>
+          <option value="">{field.required ? text.start.choose : text.start.notGiven}</option>
           {options.map((one) => (
             <option key={one}>{one}</option>
           ))}
@@ -115,7 +129,7 @@ function FieldInput({ field, value, onChange }: FieldProps) {
         />
       )}
       {(field.hint || field.kind === 'json') && (
-        <span className="field__hint">{field.hint ?? 'As JSON'}</span>
+        <span className="field__hint">{field.hint ?? text.start.json}</span>
       )}
     </div>
   )

@@ -1,3 +1,5 @@
+import { text } from './text'
+
 /** A field of the form that starts a session. */
 export interface Field {
   readonly name: string
@@ -31,7 +33,7 @@ function field(name: string, schema: Schema, required: boolean): Field {
   const initial = schema.default
   return {
     name,
-    label: name === ONLY ? 'Input' : String(schema.title ?? name),
+    label: name === ONLY ? text.field.input : String(schema.title ?? name),
     kind: kindOf(schema),
     options: options?.every((one) => typeof one === 'string') ? (options as string[]) : null,
     required: required && initial === undefined,
@@ -68,32 +70,32 @@ export function inputOf(
   return input
 }
 
-function meantBy({ kind, label, required }: Field, text: string): unknown {
-  if (text.trim() === '') {
-    if (required && kind !== 'text') throw new Error(`${label}: fill this in.`)
+function meantBy({ kind, label, required }: Field, written: string): unknown {
+  if (written.trim() === '') {
+    if (required && kind !== 'text') throw new Error(text.field.missing(label))
     return required ? '' : undefined
   }
   switch (kind) {
     case 'text':
-      return text
+      return written
     case 'boolean':
-      return text === 'true'
+      return written === 'true'
     case 'number':
     case 'integer':
-      return numberOf(label, text, kind === 'integer')
+      return numberOf(label, written, kind === 'integer')
     case 'json':
       try {
-        return JSON.parse(text) as unknown
+        return JSON.parse(written) as unknown
       } catch {
-        throw new Error(`${label}: this is no JSON. Text needs quotes: "like this".`)
+        throw new Error(text.field.json(label))
       }
   }
 }
 
-function numberOf(label: string, text: string, whole: boolean): number {
-  const value = Number(text)
+function numberOf(label: string, written: string, whole: boolean): number {
+  const value = Number(written)
   if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
-    throw new Error(`${label}: give a ${whole ? 'whole ' : ''}number.`)
+    throw new Error(text.field.number(label, whole))
   }
   return value
 }

@@ -20,7 +20,7 @@ export interface SessionFilters {
   readonly workflow?: string | undefined
   /** Only the forks of this session. */
   readonly parent?: string | undefined
-  /** Text in the id, the workflow or the phase. */
+  /** Text in the id, the workflow, the phase or the title. */
   readonly q?: string | undefined
   /** How many a page. */
   readonly limit?: number | undefined
@@ -35,23 +35,24 @@ export interface InteractionFilters {
   readonly limit?: number | undefined
 }
 
+/** How a session starts. */
+export type StartOptions = Omit<wire.StartRequest, 'workflowId' | 'input'>
+
 /** What a fork may change. */
 export type ForkOptions = Omit<wire.ForkRequest, 'at'>
 
 /** The routes of a server, typed, and its streams. */
 export interface CallboardClient {
   readonly baseUrl: string
-  createSession(
-    workflowId: string,
-    input?: unknown,
-    options?: { readonly sessionId?: string },
-  ): Promise<string>
+  createSession(workflowId: string, input?: unknown, options?: StartOptions): Promise<string>
   listSessions(
     filters?: SessionFilters,
     cursor?: string | null,
     signal?: AbortSignal,
   ): Promise<wire.SessionsPage>
   getSession(sessionId: string, signal?: AbortSignal): Promise<wire.Session>
+  /** Rename a session, also after it ended; null or an empty title takes its title away. */
+  renameSession(sessionId: string, title: string | null): Promise<wire.Session>
   deleteSession(sessionId: string): Promise<void>
   /** Events after a position, at most 1000; `nextAfter` when there are more. */
   getEvents(sessionId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
@@ -133,11 +134,7 @@ function sessions(http: Transport) {
   const forked = (how: string) => (id: string, at?: wire.ForkAt, options?: ForkOptions) =>
     http.post<wire.ForkResult>(session(id, how), { at, ...options })
   return {
-    async createSession(
-      workflowId: string,
-      input?: unknown,
-      options?: { readonly sessionId?: string },
-    ) {
+    async createSession(workflowId: string, input?: unknown, options?: StartOptions) {
       const asked: wire.StartRequest = { workflowId, input, ...options }
       return (await http.post<wire.Started>('/sessions', asked)).sessionId
     },
@@ -145,6 +142,8 @@ function sessions(http: Transport) {
       http.get<wire.SessionsPage>('/sessions', { ...filters, cursor }, signal),
     getSession: (id: string, signal?: AbortSignal) =>
       http.get<wire.Session>(session(id), {}, signal),
+    renameSession: (id: string, title: string | null) =>
+      http.patch<wire.Session>(session(id), { title } satisfies wire.SessionChange),
     async deleteSession(id: string) {
       await http.delete(session(id))
     },

@@ -5,6 +5,7 @@ export {
   type InputPayload,
   type InteractionFilters,
   type SessionFilters,
+  type StartOptions,
 } from './client.js'
 export { mergeDeltas, type TextOptions, textOf } from './deltas.js'
 export * from './errors.js'

@@ -552,6 +552,8 @@ export interface SessionForkedPayload {
   /** In a fork at position 1: how many of the first edits the workflow's `start` made. */
   readonly startEdits?: number
   readonly source?: Readonly<Record<string, string>>
+  /** The title of the parent at that moment. */
+  readonly title?: string
 }
 
 /** The session cannot continue: the workflow no longer has the phase that comes next. */
@@ -574,6 +576,14 @@ export interface SessionStartPayload {
   /** One entry of that list, new or changed. */
   readonly todo?: TodoItem
   readonly source?: string
+}
+
+/** Someone changed a session's title. Written to the stream `title:ID`, so that a session can be renamed after its last event. */
+export interface SessionTitledPayload {
+  readonly as?: string
+  readonly by?: string
+  readonly sessionId: string
+  readonly title: string | null
 }
 
 /** The whole view. Written between two phases, or after `session:forked`, once the events since the last checkpoint outweigh it. */
@@ -847,6 +857,8 @@ export interface WorkflowStartedPayload {
   readonly initialState: unknown
   /** The file that the workflow was loaded from, if it came from a file. */
   readonly source?: Readonly<Record<string, string>>
+  /** What people call the session: given by the caller, else by the workflow. */
+  readonly title?: string
 }
 
 /** The payload of each name that this version knows. */
@@ -859,6 +871,7 @@ export interface EventPayloads {
   'workflow:failed': WorkflowFailedPayload
   'workflow:cancelled': WorkflowCancelledPayload
   'session:forked': SessionForkedPayload
+  'session:titled': SessionTitledPayload
   'session:held': SessionHeldPayload
   'phase:entered': PhaseEnteredPayload
   'phase:exited': PhaseExitedPayload
@@ -901,6 +914,7 @@ export const eventNames: ReadonlyArray<keyof EventPayloads> = [
   'workflow:failed',
   'workflow:cancelled',
   'session:forked',
+  'session:titled',
   'session:held',
   'phase:entered',
   'phase:exited',

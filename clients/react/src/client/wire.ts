@@ -479,6 +479,14 @@ export interface Session {
   readonly progress: string | null
   /** How many questions are open. */
   readonly pendingCount: number
+  /** What people call it: from the workflow, or given; null when it has none. */
+  readonly title: string | null
+}
+
+/** What to change about a session: its title; null or empty takes the title away. */
+export interface SessionChange {
+  readonly title: string | null
+  readonly by?: string | null
 }
 
 /** Some of the sessions, newest first, and where the next ones start if there are more. */
@@ -492,6 +500,7 @@ export interface StartRequest {
   readonly workflowId?: string | null
   readonly input?: unknown
   readonly sessionId?: string | null
+  readonly title?: string | null
 }
 
 /** The session that was started. */

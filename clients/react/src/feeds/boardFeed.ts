@@ -88,7 +88,9 @@ function concerned(event: SerializedEvent): QueryKey[] {
   const changed = changesPlate(event)
   const asks = event.name.startsWith('input:')
   if (!asks && (changed || isPlateEvent(event))) return ofPlate(event, changed)
-  const found: QueryKey[] = [keys.sessions, [...keys.session, event.sessionId]]
+  // A title is in a stream of its own, so that also a session that has ended can be renamed.
+  const session = event.name === 'session:titled' ? event.payload.sessionId : event.sessionId
+  const found: QueryKey[] = [keys.sessions, [...keys.session, session]]
   if (asks) {
     // Plates ask too, and what they ask is part of what happened to them.
     found.push(keys.inbox, [...keys.interaction, event.payload.id], ...ofPlate(event, changed))

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { ForkOptions, InputPayload } from '../client/client.js'
+import type { ForkOptions, InputPayload, StartOptions } from '../client/client.js'
 import type { CancelRequest, ForkAt, PauseRequest } from '../client/wire.js'
 import { useWorkflowClient } from '../WorkflowClientProvider.js'
 import { keys } from './keys.js'
@@ -7,7 +7,7 @@ import { keys } from './keys.js'
 interface CreateSessionInput {
   readonly workflowId: string
   readonly input: unknown
-  readonly sessionId?: string
+  readonly options?: StartOptions | undefined
 }
 
 /** Start a session. */
@@ -15,9 +15,23 @@ export function useCreateSessionMutation() {
   const client = useWorkflowClient()
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: ({ workflowId, input, sessionId }: CreateSessionInput) =>
-      client.createSession(workflowId, input, sessionId === undefined ? {} : { sessionId }),
+    mutationFn: ({ workflowId, input, options }: CreateSessionInput) =>
+      client.createSession(workflowId, input, options),
     onSuccess: () => void cache.invalidateQueries({ queryKey: keys.sessions }),
+  })
+}
+
+/** Give a session another title. */
+export function useRenameSessionMutation() {
+  const client = useWorkflowClient()
+  const cache = useQueryClient()
+  return useMutation({
+    mutationFn: ({ sessionId, title }: { sessionId: string; title: string | null }) =>
+      client.renameSession(sessionId, title),
+    onSuccess: (session) => {
+      cache.setQueryData([...keys.session, session.sessionId], session)
+      void cache.invalidateQueries({ queryKey: keys.sessions })
+    },
   })
 }
 

@@ -18,6 +18,7 @@ from callboard.statusfiles.publishing import with_status_files
     metavar="TEXT",
     help="The workflow's input; as JSON if the workflow doesn't take text.",
 )
+@click.option("--title", metavar="TEXT", help="What to call the session in lists.")
 @click.option(
     "--status-files",
     "folder",
@@ -28,9 +29,10 @@ from callboard.statusfiles.publishing import with_status_files
 )
 @options.driving
 @options.anywhere
-def command(
+def command(  # noqa: PLR0913 - one for each option
     file: str,
     given: str | None,
+    title: str | None,
     folder: str | None,
     auto_approve: bool,
     place: Target,
@@ -49,7 +51,7 @@ def command(
     takes = place.input_of(workflow)
     if given is None:
         takes.check_missing(file)
-    begin = start(workflow, takes.read(given), with_status_files(source, root))
+    begin = start(workflow, takes.read(given), with_status_files(source, root), title=title)
     needed = [] if isinstance(workflow, str) else [workflow]
     try:
         return play(Foreground(place, as_json, auto_approve), needed, begin)

@@ -11,6 +11,9 @@ from callboard.cli.targets import Target
 from callboard.engine.sessions import SessionInfo
 from callboard.events.moments import from_ms
 
+_TITLE = 40
+"""So many characters of a title leave room for the other columns."""
+
 
 @click.command("sessions")
 @click.option("--status", type=click.Choice(list(STATUS)), help="Filter by status.")
@@ -40,21 +43,20 @@ def command(
         none = "No matching sessions." if status or workflow else "No sessions yet."
         screen.line(f"{none} Start one: {place.command('run', 'FILE')}")
         return None
-    print_table(
-        screen,
-        ["session", "status", "workflow", "phase", "begun"],
-        [_row(screen, info, now_ms) for info in found],
-    )
+    titled = any(info.title for info in found)
+    columns = ["session", "status", "workflow", *(["title"] if titled else []), "phase", "begun"]
+    print_table(screen, columns, [_row(screen, info, now_ms, titled) for info in found])
     if len(found) == limit:
         screen.line((f"The newest {plural(limit, 'session')}; more with --limit", "faint"))
     return None
 
 
-def _row(screen: Screen, info: SessionInfo, now_ms: int) -> list[Cell]:
+def _row(screen: Screen, info: SessionInfo, now_ms: int, titled: bool) -> list[Cell]:
     return [
         info.session_id,
         screen.status(info.status),
         one_line(info.workflow),
+        *([one_line(info.title or "", _TITLE)] if titled else []),
         one_line(info.phase or ""),
         ago(info.created_at, from_ms(now_ms)),
     ]

@@ -106,6 +106,8 @@ def _tell_header(screen: Screen, report: SessionReport) -> None:
     if ended is not None:
         when += f", ended {moment(ended, now)}"
     took = between(info.created_at, ended or now)
+    if info.title:
+        screen.line((one_line(info.title), "name"))
     screen.line(
         (one_line(info.workflow), "name"),
         "  ",

@@ -43,6 +43,8 @@ class WorkflowStartedPayload(Authored):
     initialState: Json
     source: NotRequired[dict[str, str]]
     """The file that the workflow was loaded from, if it came from a file."""
+    title: NotRequired[str]
+    """What people call the session: given by the caller, else by the workflow."""
 
 
 class WorkflowCompletedPayload(TypedDict):
@@ -91,6 +93,16 @@ class SessionForkedPayload(Authored):
     startEdits: NotRequired[int]
     """In a fork at position 1: how many of the first edits the workflow's `start` made."""
     source: NotRequired[dict[str, str]]
+    title: NotRequired[str]
+    """The title of the parent at that moment."""
+
+
+class SessionTitledPayload(Authored):
+    """Someone changed a session's title. Written to the stream `title:ID`, so that a session can be
+    renamed after its last event."""
+
+    sessionId: str
+    title: str | None
 
 
 class SessionHeldPayload(TypedDict):

@@ -11,8 +11,8 @@ from callboard.events.status import Status
 from callboard.server import routing
 from callboard.server.access.requirement import Operates, Reads
 from callboard.server.problems import reply
-from callboard.server.routes.common import Serving, SessionPath, failures, gives
-from callboard.server.schemas import Limit, Place, StartRequest
+from callboard.server.routes.common import Serving, SessionPath, failures, gives, who
+from callboard.server.schemas import Limit, Place, SessionChange, StartRequest
 from callboard.statusfiles.progress import with_progress
 
 workflows = routing.router("workflows")
@@ -36,7 +36,11 @@ async def list_workflows(serving: Serving, _: Reads) -> Response:
 async def start_session(serving: Serving, caller: Operates, given: StartRequest) -> Response:
     """Start a session. When this answers, its start is on the disk."""
     session_id = await serving.board.start(
-        given.workflow_id, given.input, session_id=given.session_id, by=caller.name
+        given.workflow_id,
+        given.input,
+        session_id=given.session_id,
+        by=caller.name,
+        title=given.title,
     )
     serving.driver.wake(session_id)
     return reply(Started(session_id), 201, {"Location": f"/sessions/{session_id}"})
@@ -50,7 +54,7 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
     workflow: str | None = None,
     parent: str | None = None,
     q: Annotated[
-        str | None, Query(description="Text in the id, the workflow or the phase.")
+        str | None, Query(description="Text in the id, the workflow, the phase or the title.")
     ] = None,
     limit: Limit = 100,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
@@ -72,6 +76,15 @@ async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> R
     """How a session stands, and what is open in it."""
     [info] = await with_progress([await serving.board.session(session_id)])
     return reply(info)
+
+
+@router.patch("/sessions/{session_id}", responses=gives(SessionInfo) | failures(404))
+async def change_session(
+    serving: Serving, caller: Operates, session_id: SessionPath, given: SessionChange
+) -> Response:
+    """Rename a session, also after it ended."""
+    by = who(caller, given.by)
+    return reply(await serving.board.rename(session_id, given.title, by=by))
 
 
 @router.delete("/sessions/{session_id}", responses=gives(Ok) | failures(404, 409))
