@@ -90,7 +90,6 @@ TO_DO: tuple[str, ...] = (
     "src/callboard/vendors/",
     "tools/",
     "web/src/asks/",
-    "web/src/board/",
     "web/src/family/",
     "web/src/forms/",
     "web/src/inbox/",

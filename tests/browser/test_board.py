@@ -20,6 +20,7 @@ from callboard.board.spool.claims import SpoolTurn
 
 COMMAND = "touch /home/u/proj/zz && python3 -c 'print(1)'"
 WITHIN = 30
+MANY = 250
 
 
 def card(person: Person, project: str = "proj") -> Locator:
@@ -122,7 +123,7 @@ async def test_a_permission_is_denied_in_the_inbox_with_a_reason(person: Person,
     await person.sees("Denied: “Leave it alone.”")
     await person.page.get_by_role("link", name="View agent").click()
     await expect(person.page.get_by_role("region", name="Timeline")).to_contain_text(
-        "Asks for Bash"
+        "Asked for Bash"
     )
 
 
@@ -300,11 +301,11 @@ async def test_a_plate_is_named_pinned_seen_and_dismissed_by_keys(person: Person
     await expect(card(person, "two")).not_to_contain_text("not seen yet")
     await keyboard.press("p")
     await expect(card(person, "two")).to_contain_text("pinned")
-    await keyboard.press("e")
+    await keyboard.press("N")
     await keyboard.type("The second")
     await keyboard.press("Enter")
     await expect(card(person, "The second")).to_be_visible()
-    await keyboard.press("x")
+    await keyboard.press("d")
     await expect(card(person, "The second")).to_have_count(0)
     await expect(card(person, "one")).to_be_visible()
     await agent.say("SessionEnd")
@@ -331,20 +332,78 @@ async def test_keys_answer_only_the_plate_that_was_chosen(person: Person, server
         assert not one.done()
 
 
+async def test_the_key_of_a_rule_shows_it_and_only_enter_makes_it(person: Person, server: Server):
+    agent = Agent(server, "permission")
+    await person.visit("board")
+    async with agent.asking() as held:
+        await expect(card(person).get_by_role("button", name="Allow", exact=True)).to_be_enabled()
+        await person.page.keyboard.press("j")
+        await expect(card(person)).to_have_attribute("aria-current", "true")
+        await person.page.keyboard.press("a")
+        await expect(card(person)).to_contain_text("Bash(touch /home/u/proj/zz)")
+        await expect(card(person).get_by_role("button", name="Always allow this")).to_be_focused()
+        assert not held.done()
+        await person.page.keyboard.press("Enter")
+        assert decided(await printed(held))["updatedPermissions"]
+
+
+async def test_a_question_is_declined_by_its_key_with_a_message(person: Person, server: Server):
+    agent = Agent(server, "question")
+    await person.visit("board")
+    async with agent.asking() as held:
+        await expect(card(person).get_by_role("form", name="Answer")).to_be_visible()
+        await person.page.keyboard.press("j")
+        await expect(card(person)).to_have_attribute("aria-current", "true")
+        await person.page.keyboard.press("n")
+        await person.page.keyboard.type("Ask me tomorrow.")
+        assert not held.done()
+        await person.page.keyboard.press("Control+Enter")
+        said = decided(await printed(held))
+    assert (said["behavior"], said["message"]) == ("deny", "Ask me tomorrow.")
+
+
+async def test_of_many_agents_only_those_near_the_window_are_drawn(person: Person, server: Server):
+    async with server.client() as http:
+        for number in range(MANY):
+            told = {"session_id": f"s{number}", "cwd": f"/home/u/p{number:04}"}
+            body = {**told, "hook_event_name": "SessionStart", "source": "startup"}
+            (await http.post("/hooks/claude", json=body)).raise_for_status()
+    cards = person.page.get_by_role("article")
+    await person.visit("board")
+    await expect(person.page.get_by_role("status").first).to_contain_text(f"{MANY} agents")
+    await expect(cards.first).to_contain_text("p0000")
+    assert await cards.count() < 40
+    await person.page.keyboard.press("Shift+G")
+    await expect(card(person, f"p{MANY - 1:04}")).to_be_in_viewport()
+    await expect(card(person, f"p{MANY - 1:04}")).to_have_attribute("aria-current", "true")
+    # What was chosen stays where it is drawn, and keeps its keys, while others come and go.
+    await person.page.evaluate("window.scrollTo(0, 0)")
+    await expect(card(person, "p0000")).to_be_in_viewport()
+    await person.page.keyboard.press("p")
+    await expect(cards.first).to_contain_text(f"p{MANY - 1:04}")
+    await person.page.keyboard.press("o")
+    await expect(person.page).to_have_url(re.compile("sort=latest"))
+    await person.page.keyboard.press("/")
+    await person.page.keyboard.type("p0123")
+    await expect(cards).to_have_count(1)
+    await person.page.keyboard.press("Escape")
+    await expect(cards.nth(5)).to_be_visible()
+
+
 async def test_a_plate_tells_what_happened_readable_first(person: Person, server: Server):
     agent = Agent(server, "subagent")
     await agent.say("Stop")
     await person.visit("board")
     await card(person).get_by_role("link", name="proj").click()
     timeline = person.page.get_by_role("region", name="Timeline")
-    await expect(timeline).to_contain_text("Subagent: Bash is done")
-    await expect(timeline).to_contain_text("A session began")
-    facts = person.page.get_by_role("region", name="Facts")
+    await expect(timeline).to_contain_text("Subagent: Bash finished")
+    await expect(timeline).to_contain_text("Session started")
+    facts = person.page.get_by_role("region", name="Details")
     await expect(facts).to_contain_text(agent.session)
     await timeline.get_by_role("button", name="Raw event 1", exact=True).click()
     await expect(timeline).to_contain_text('"hook_event_name": "SessionStart"')
     await agent.say("SessionEnd")
-    await expect(timeline).to_contain_text("The session ended")
+    await expect(timeline).to_contain_text("Session ended")
     # Whoever looks at a plate has seen it.
     await person.visit("board")
     await person.page.get_by_text("1 closed").click()

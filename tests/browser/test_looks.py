@@ -52,7 +52,7 @@ DIALOGS = (
     ("waiting", "Cancel"),
     ("inbox", "Keys"),
     ("inbox", "Go to"),
-    ("board", "Name engine"),
+    ("board", "Rename engine"),
     ("decision", "Dismiss without deciding"),
 )
 
@@ -83,7 +83,7 @@ async def test_axe_finds_nothing_when_something_is_wrong(
 ):
     async with at_a_browser(browser, server, color_scheme=scheme, bypass_csp=True) as person:
         await person.visit("board")
-        await expect(person.heading("No coding agents here yet")).to_be_visible()
+        await expect(person.heading("No coding agents yet")).to_be_visible()
         assert await faults(person.page) == []
         await server.kill()
         await person.sees("Can’t reach the server")

@@ -4,12 +4,14 @@ import { blocksOf } from '../src/asks/blocks'
 import { answersOf, NOTHING, toggled, written } from '../src/asks/chosen'
 import { rulesOf } from '../src/asks/rules'
 import { briefOf, doingOf } from '../src/asks/tools'
-import { titleOf } from '../src/board/names'
+import { fits, titleOf } from '../src/board/names'
+import { nextOrder, ORDERS, ordered, orderOf } from '../src/board/order'
 import { standing } from '../src/board/PlateStatus'
 import { describePlate } from '../src/board/tellers'
 import { type Command, matching } from '../src/palette/commands'
 import { diffRows, lineDifferences, omittedRows } from '../src/parts/lines'
 import { firstLine, onOneLine, visible } from '../src/parts/visible'
+import type { Plate } from '../src/server/types'
 import { eventsOf } from './events'
 
 group('text from anywhere', () => {
@@ -267,16 +269,16 @@ group('what happened to a plate', () => {
       told('tool_start', { toolName: 'Bash', raw: { tool_input: { command: 'ls' } } }),
     ).toEqual({
       tone: 'agent',
-      title: 'Uses Bash',
+      title: 'Using Bash',
       detail: 'ls',
     })
     expect(told('stop', { message: 'All done.' })).toMatchObject({ title: 'Done' })
-    expect(told('permission_resolved', {})).toMatchObject({ title: 'The dialog is closed' })
+    expect(told('permission_resolved', {})).toMatchObject({ title: 'Dialog closed' })
     expect(told('permission_resolved', { handed: true }).title).toBe('Answer sent to the agent')
     expect(
       told('permission_settled', { outcome: 'denied', via: 'terminal', source: 'transcript' }),
     ).toMatchObject({
-      title: 'Confirmed: it was denied',
+      title: 'Confirmed: denied',
       detail: 'in the terminal, found in its transcript',
     })
     expect(told('plate_dismissed', { by: 'admin', as: 'dana' }).detail).toBe('by admin, as “dana”')
@@ -289,6 +291,49 @@ group('what happened to a plate', () => {
     expect(titleOf({ name: null, projectPath: '/home/u/proj/', plateId: 'p1' })).toBe('proj')
     expect(titleOf({ name: 'mine', projectPath: '/x', plateId: 'p1' })).toBe('mine')
     expect(titleOf({ name: null, projectPath: '', plateId: 'p1' })).toBe('p1')
+  })
+})
+
+group('the board', () => {
+  const plate = (plateId: string, change: Partial<Plate> = {}) =>
+    ({
+      plateId,
+      name: plateId,
+      projectPath: `/home/u/${plateId}`,
+      agent: 'claude',
+      status: 'running',
+      attention: false,
+      pinned: false,
+      updatedAt: '2026-01-01T00:00:00.000Z',
+      ...change,
+    }) as Plate
+  const waits = plate('shop', { attention: true, status: 'awaiting_approval' })
+  const idle = plate('docs', { status: 'idle', updatedAt: '2026-01-03T00:00:00.000Z' })
+  const pinned = plate('zoo', { pinned: true })
+  const runs = plate('api', { gitBranch: 'main', updatedAt: '2026-01-02T00:00:00.000Z' })
+  const names = (plates: ReadonlyArray<Plate>) => plates.map((one) => one.plateId).join(' ')
+
+  it('keeps who needs a person first, and pinned plates first in their group', () => {
+    const all = [idle, runs, pinned, waits]
+    expect(names(ordered(all, 'waiting'))).toBe('docs api zoo shop')
+    expect(names(ordered(all, 'latest'))).toBe('shop zoo api docs')
+    expect(names(ordered([plate('b'), plate('a'), waits], 'project'))).toBe('shop a b')
+  })
+
+  it('goes through the orders, and takes the usual one for what it does not know', () => {
+    expect([orderOf(null), orderOf('x'), orderOf('latest')]).toEqual([
+      'waiting',
+      'waiting',
+      'latest',
+    ])
+    expect(ORDERS.map(nextOrder)).toEqual(['latest', 'project', 'waiting'])
+  })
+
+  it('finds what has every word, in any order', () => {
+    expect(fits(runs, 'main api')).toBe(true)
+    expect(fits(runs, ' Claude  API ')).toBe(true)
+    expect(fits(runs, 'api shop')).toBe(false)
+    expect(fits(runs, '')).toBe(true)
   })
 })
 

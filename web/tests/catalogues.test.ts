@@ -9,15 +9,12 @@ const SOURCE = new URL('../src/', import.meta.url).pathname
 /** Folders whose texts are still to be moved. Entries are only ever removed. */
 const TO_DO = [
   '.',
-  'asks',
-  'board',
   'family',
   'forms',
   'inbox',
   'interactive',
   'outbox',
   'palette',
-  'parts',
   'prompts',
   'reading',
   'server',

@@ -102,6 +102,12 @@ class ActingApp(App[None]):
         if plate is not None:
             self._change(plate, {"pinned": not plate.pinned})
 
+    def action_toggle_seen(self) -> None:
+        """Mark it as seen, or as not seen."""
+        plate = self.selected_plate
+        if plate is not None:
+            self._change(plate, {"seen": plate.unseen})
+
     def action_dismiss_plate(self) -> None:
         """Take it off the board."""
         row = self.selected

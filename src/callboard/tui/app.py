@@ -120,6 +120,7 @@ class BoardApp(ActingApp):
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q,ctrl+c", "quit", "Quit", key_display="q"),
         Binding("N", "name", "Name", show=False),
+        Binding("m", "toggle_seen", "Seen", show=False),
         Binding("T", "theme", "Theme", show=False),
         Binding("b", "sound", "Sound", show=False),
         Binding("w", "desktop", "Desktop", show=False),
@@ -285,7 +286,7 @@ class BoardApp(ActingApp):
                 return plate is not None and bool(plate.tmux_target)
             case "resume":
                 return row is not None and row.closed
-            case "pin" | "dismiss_plate" | "name":
+            case "pin" | "dismiss_plate" | "name" | "toggle_seen":
                 return plate is not None
             case _:
                 return True

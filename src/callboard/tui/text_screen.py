@@ -1,6 +1,6 @@
 """A text on the whole screen; and one such text: every key and every sign."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -10,33 +10,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-_KEYS: Final = (
-    ("Look", ""),
-    ("↑ ↓  j k", "another row"),
-    ("Enter", "open it: its question, or all about it"),
-    ("Tab", "scroll what stands beside the list"),
-    ("/", "filter: every word must stand somewhere in the row"),
-    ("o", "order within the groups: waiting, latest, project"),
-    ("c", "show those that are closed, or hide them"),
-    ("Decide", ""),
-    ("y  n", "yes and no, once you have read it; n declines any question"),
-    ("1 … 9", "take that option of its question"),
-    ("Do", ""),
-    ("t", "go to its tmux pane"),
-    ("r", "resume it here, when it is closed"),
-    ("p", "pin it to the top of its group"),
-    ("n  N", "name it (n when it asks nothing)"),
-    ("d", "dismiss it; its next session brings it back"),
-    ("Board", ""),
-    ("T", "theme: dark, light, monochrome"),
-    ("b", "sounds: off, bell, tones (one for each state)"),
-    ("w", "desktop notification when somebody is needed"),
-    ("ctrl+l", "look at everything again"),
-    ("q", "quit"),
-    ("Signs", ""),
+from callboard.tui.keys import KEYS
+
+_SIGNS: Final = (
     ("•  ▴", "not seen yet · pinned"),
-    ("!  ?  ✗  ✓", "wants an approval · asks · failed · done, not seen"),
-    ("●  ○  –  ×  →", "runs · starts · idle · closed · answered"),
+    ("!  ?  ✗  ✓", "needs approval · has a question · failed · done, not seen"),
+    ("●  ○  –  ×  →", "running · starting · idle · closed · answered"),
 )
 
 
@@ -71,9 +50,14 @@ class TextScreen(ModalScreen[None]):
 def help_text() -> Content:
     """A table of what keys do, and of what signs mean."""
     parts: list[tuple[str, str]] = []
-    for key, does in _KEYS:
-        if does:
-            parts += [(f"  {key:<12}", "$primary"), (f"{does}\n", "")]
-        else:
-            parts.append((f"{key}\n", "bold"))
-    return Content.assemble(*parts).rstrip()
+    for title, keys in KEYS.items():
+        rows = [(key.keys, key.does) for key in keys if key.where != "dashboard"]
+        parts += _section(title, rows)
+    return Content.assemble(*parts, *_section("Signs", _SIGNS)).rstrip()
+
+
+def _section(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    yield (f"{title}\n", "bold")
+    for key, does in rows:
+        yield (f"  {key:<13} ", "$primary")
+        yield (f"{does}\n", "")

@@ -1,6 +1,7 @@
 import type { Ask } from './ask'
 import { PlanText } from './PlanText'
 import { ToolCall } from './ToolCall'
+import { text } from './text'
 
 interface Props {
   readonly type: string
@@ -20,8 +21,7 @@ export function Asked({ type, ask }: Props) {
       {(!plan || Object.keys(besides).length > 0) && <ToolCall tool={ask.toolName} input={input} />}
       {ask.truncated && (
         <p className="problem" role="note">
-          <strong>Too long to keep: only part of it is here.</strong> Read all of it in the agent's
-          terminal, and allow it there. You can still deny it here.
+          <strong>{text.truncated.title}</strong> {text.truncated.what}
         </p>
       )}
     </>

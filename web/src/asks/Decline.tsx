@@ -1,22 +1,33 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { MessageField } from '../parts/MessageField'
+import { KEYS } from '../shell/keys'
+import { useShortcut } from '../shell/shortcuts'
+import { text as words } from './text'
 
 interface Props {
   readonly summary: string
   /** What the button says. */
   readonly no: string
   readonly disabled: boolean
+  /** Whether the key of a no opens it. */
+  readonly keys?: boolean
   readonly decline: (message: string) => void
 }
 
-/** A no with a message, folded away until it is wanted. */
-export function Decline({ summary, no, disabled, decline }: Props) {
+/** A no with a message, folded away until it is needed. */
+export function Decline({ summary, no, disabled, keys = false, decline }: Props) {
   const [text, setText] = useState('')
+  const fold = useRef<HTMLDetailsElement>(null)
   const send = () => {
     if (!disabled) decline(text.trim())
   }
+  const open = () => {
+    if (!fold.current) return
+    fold.current.open = true
+    fold.current.querySelector('textarea')?.focus()
+  }
   return (
-    <details className="folded">
+    <details className="folded" ref={fold}>
       <summary>{summary}</summary>
       <MessageField text={text} onChange={setText} send={send} />
       <div className="row">
@@ -24,6 +35,12 @@ export function Decline({ summary, no, disabled, decline }: Props) {
           {no}
         </button>
       </div>
+      {keys && <OpenKey label={no} open={open} />}
     </details>
   )
+}
+
+function OpenKey({ label, open }: { readonly label: string; readonly open: () => void }) {
+  useShortcut(words.keys.group, KEYS.no, label, open)
+  return null
 }

@@ -4,6 +4,7 @@ import { visible } from '../parts/visible'
 import { Omitted, Passage, Pieces } from '../reading/Passage'
 import { ReadBox } from '../reading/ReadBox'
 import { type Block, blocksOf } from './blocks'
+import { text as words } from './text'
 
 /** A plan as it reads: its headings, lists and code, and everything in them as text. */
 export function PlanText({ text }: { readonly text: string }) {
@@ -12,7 +13,7 @@ export function PlanText({ text }: { readonly text: string }) {
   const size = useMemo(() => sizeOf(text), [text])
   const omitted = isWhole ? null : excerpt.omitted
   return (
-    <ReadBox label="The plan" className="plan">
+    <ReadBox label={words.plan} className="plan">
       {size && <p className="passage__size">{size}</p>}
       <Blocks text={omitted ? excerpt.head : text} />
       {omitted && (

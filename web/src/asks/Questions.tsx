@@ -1,10 +1,13 @@
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useId } from 'react'
+import { useKept } from '../forms/useKept'
 import { KeyHint } from '../parts/KeyHint'
 import { visible } from '../parts/visible'
+import { NUMBERED } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import type { AgentQuestion } from './ask'
 import { answersOf, type Chosen, NOTHING, toggled, written } from './chosen'
 import { Decline } from './Decline'
+import { text } from './text'
 
 interface Props {
   readonly questions: ReadonlyArray<AgentQuestion>
@@ -14,13 +17,16 @@ interface Props {
   readonly disabled: boolean
   /** Whether there is little room. */
   readonly compact: boolean
+  /** Under which name what was chosen is kept until it is sent. */
+  readonly keep: string
   readonly answer: (answers: Readonly<Record<string, string | string[]>>) => void
   readonly decline: (message: string) => void
 }
 
 /** The questions of a coding agent: options, several of them where that is allowed, own words. */
-export function Questions({ questions, omitted, keys, disabled, compact, answer, decline }: Props) {
-  const [chosen, setChosen] = useState<Readonly<Record<string, Chosen>>>({})
+export function Questions(props: Props) {
+  const { questions, omitted, keys, disabled, compact, keep, answer, decline } = props
+  const [chosen, setChosen] = useKept<Readonly<Record<string, Chosen>>>(keep, () => ({}))
   const answers = answersOf(questions, chosen)
   const send = (event: FormEvent) => {
     event.preventDefault()
@@ -30,7 +36,7 @@ export function Questions({ questions, omitted, keys, disabled, compact, answer,
     <form
       className={compact ? 'asking asking--compact' : 'asking'}
       onSubmit={send}
-      aria-label="Answer"
+      aria-label={text.answer}
     >
       {questions.map((question, index) => (
         <OneQuestion
@@ -38,40 +44,33 @@ export function Questions({ questions, omitted, keys, disabled, compact, answer,
           question={question}
           chosen={chosen[question.question] ?? NOTHING}
           keys={keys && index === 0}
-          onChange={(one) => setChosen((all) => ({ ...all, [question.question]: one }))}
+          onChange={(one) => setChosen({ ...chosen, [question.question]: one })}
         />
       ))}
-      <Omitted count={omitted} what="question" />
+      {omitted > 0 && <Omitted>{text.omittedQuestions(omitted)}</Omitted>}
       <div className="row">
         <button
           type="submit"
           className={`button button--lamp ${compact ? '' : 'button--large'}`}
           disabled={disabled || !answers}
         >
-          Answer
+          {text.answer}
         </button>
         {!answers && <span className="field__hint">{missing(questions)}</span>}
       </div>
-      <Decline summary="Decline to answer…" no="Decline" disabled={disabled} decline={decline} />
+      <Decline summary={text.declineFolded} no={text.decline} {...{ keys, disabled, decline }} />
     </form>
   )
 }
 
 function missing(questions: ReadonlyArray<AgentQuestion>): string {
-  return questions.length > 1 ? 'Answer every question.' : 'Choose an option, or write an answer.'
+  return questions.length > 1 ? text.answerAll : text.answerOne
 }
 
-interface OmittedProps {
-  readonly count: number
-  readonly what: string
-}
-
-function Omitted({ count, what }: OmittedProps) {
-  if (count === 0) return null
-  const more = count === 1 ? `1 more ${what} is` : `${count} more ${what}s are`
+function Omitted({ children }: { readonly children: string }) {
   return (
     <p className="quiet" role="note">
-      {more} too long to show, or too many. Answer in the agent’s own terminal to see all.
+      {children}
     </p>
   )
 }
@@ -91,7 +90,7 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
       <legend>
         {question.header && <span className="asking__header">{visible(question.header)}</span>}
         {visible(question.question)}
-        {question.multiSelect && <span className="quiet"> Choose one or more.</span>}
+        {question.multiSelect && <span className="quiet"> {text.several}</span>}
       </legend>
       <div className="asking__options">
         {question.options.map(({ label, description, preview }, index) => (
@@ -107,15 +106,15 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
               {description && <span className="quiet">{visible(description)}</span>}
               {preview && <pre className="asking__preview">{visible(preview)}</pre>}
             </span>
-            {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
-            {keys && index < 9 && <Key at={index + 1} label={label} choose={choose} />}
+            {keys && index < NUMBERED && <KeyHint>{index + 1}</KeyHint>}
+            {keys && index < NUMBERED && <Key at={index + 1} label={label} choose={choose} />}
           </label>
         ))}
       </div>
-      <Omitted count={question.omitted} what="option" />
+      {question.omitted > 0 && <Omitted>{text.omittedOptions(question.omitted)}</Omitted>}
       <label className="field">
         <span className="field__hint">
-          {question.options.length > 0 ? 'Or in your own words' : 'Your answer'}
+          {question.options.length > 0 ? text.ownWords : text.yourAnswer}
         </span>
         <textarea
           className="input"
@@ -141,6 +140,6 @@ interface KeyProps {
 }
 
 function Key({ at, label, choose }: KeyProps) {
-  useShortcut('This question', String(at), label, () => choose(label))
+  useShortcut(text.keys.group, String(at), label, () => choose(label))
   return null
 }

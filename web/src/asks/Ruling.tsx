@@ -1,11 +1,13 @@
-import { useId, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import { KeyHint } from '../parts/KeyHint'
 import { MessageField } from '../parts/MessageField'
 import { Blocked } from '../reading/Blocked'
 import { useAllowed } from '../reading/useAllowed'
+import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import type { Ask } from './ask'
 import { type Rule, rulesOf } from './rules'
+import { text } from './text'
 
 /** What is sent: the word to the agent is called differently for permissions and for plans. */
 export interface Verdict {
@@ -22,46 +24,34 @@ interface Props {
   readonly disabled: boolean
   /** Whether there is little room: then what few need is folded away. */
   readonly compact: boolean
-  /** Whether "always" was refused to whoever is signed in here. */
+  /** Whether "always" was refused to the person who is signed in here. */
   readonly mayNotAlways: boolean
   readonly rule: (verdict: Verdict) => void
 }
 
 const WORDS = {
-  permission: {
-    yes: 'Allow',
-    no: 'Deny',
-    word: 'message',
-    label: 'Feedback for the agent',
-    folded: 'Deny with feedback…',
-  },
-  plan: {
-    yes: 'Approve plan',
-    no: 'Keep planning',
-    word: 'feedback',
-    label: 'Requested changes',
-    folded: 'Request changes…',
-  },
+  permission: { ...text.permission, word: 'message' },
+  plan: { ...text.planned, word: 'feedback' },
 } as const
 
 /** Yes or no to a coding agent, with a message to it, and a rule where it proposes one. */
 export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule }: Props) {
-  const [text, setText] = useState('')
+  const [remark, setRemark] = useState('')
   const why = useId()
   const { yes, no, word, label, folded } = WORDS[type]
   // A no needs no reading; a yes is for all of it.
   const { isAllowed, only } = useAllowed(yes, !ask.truncated)
-  const deny = () => rule({ approved: false, ...(text.trim() && { [word]: text.trim() }) })
+  const deny = () => rule({ approved: false, ...(remark.trim() && { [word]: remark.trim() }) })
   const allow = () => only(() => rule({ approved: true }))
   const rules = rulesOf(ask.suggestions)
   const size = compact ? '' : 'button--large'
-  const remark = (
+  const field = (
     <MessageField
       label={label}
-      hint={`Sent to the agent with “${no}”. Ctrl + Enter sends both.`}
-      text={text}
-      onChange={setText}
-      send={() => text.trim() && !disabled && deny()}
+      hint={text.sentWith(no)}
+      text={remark}
+      onChange={setRemark}
+      send={() => remark.trim() && !disabled && deny()}
     />
   )
   return (
@@ -74,25 +64,26 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
           aria-describedby={why}
           onClick={allow}
         >
-          {yes} {keys && <KeyHint>y</KeyHint>}
+          {yes} {keys && <KeyHint>{KEYS.yes}</KeyHint>}
         </button>
         <button type="button" className={`button ${size}`} disabled={disabled} onClick={deny}>
-          {no} {keys && <KeyHint>n</KeyHint>}
+          {no} {keys && <KeyHint>{KEYS.no}</KeyHint>}
         </button>
         <Blocked id={why} yes={yes} keys={keys} isKnown={!ask.truncated} />
       </div>
       {compact ? (
         <details className="folded">
           <summary>{folded}</summary>
-          {remark}
+          {field}
         </details>
       ) : (
-        remark
+        field
       )}
       {rules.length > 0 && (
         <Always
           rules={rules}
           agent={ask.agent}
+          keys={keys}
           disabled={disabled || mayNotAlways || !isAllowed}
           refused={mayNotAlways}
           onAlways={() => only(() => rule({ approved: true, always: true }))}
@@ -106,17 +97,29 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
 interface AlwaysProps {
   readonly rules: ReadonlyArray<Rule>
   readonly agent: string
+  readonly keys: boolean
   readonly disabled: boolean
   readonly refused: boolean
   readonly onAlways: () => void
 }
 
 /** The rule is shown before it can be made: it holds for whatever the agent does later. */
-function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
+function Always({ rules, agent, keys, disabled, refused, onAlways }: AlwaysProps) {
+  const fold = useRef<HTMLDetailsElement>(null)
+  // The key shows the rule and leads to its button: what it changes is read before Enter makes it.
+  const show = () => {
+    if (!fold.current) return
+    fold.current.open = true
+    const button = fold.current.querySelector<HTMLElement>('button:enabled')
+    const target = button ?? fold.current.querySelector<HTMLElement>('summary')
+    target?.focus()
+  }
   return (
-    <details className="folded always">
-      <summary>Always allow…</summary>
-      <p>This rule is added to the settings of {agent}, which then stops asking:</p>
+    <details className="folded always" ref={fold}>
+      <summary>
+        {text.always.folded} {keys && <KeyHint>{KEYS.always}</KeyHint>}
+      </summary>
+      <p>{text.always.rule(agent)}</p>
       <ul>
         {rules.map(({ does, exactly, where }) => (
           <li key={does + exactly.join()}>
@@ -130,15 +133,20 @@ function Always({ rules, agent, disabled, refused, onAlways }: AlwaysProps) {
       </ul>
       {refused && (
         <p className="quiet">
-          You can answer, but not change settings. That needs a token with the scope{' '}
-          <code>operate</code>.
+          {text.always.refused} <code>{text.always.scope}</code>.
         </p>
       )}
       <button type="button" className="button" disabled={disabled} onClick={onAlways}>
-        Always allow this
+        {text.always.confirm}
       </button>
+      {keys && <AlwaysKey show={show} />}
     </details>
   )
+}
+
+function AlwaysKey({ show }: { readonly show: () => void }) {
+  useShortcut(text.keys.group, KEYS.always, text.keys.always, show)
+  return null
 }
 
 interface KeysProps {
@@ -149,7 +157,7 @@ interface KeysProps {
 }
 
 function Keys({ yes, no, allow, deny }: KeysProps) {
-  useShortcut('This question', 'y', yes, allow)
-  useShortcut('This question', 'n', no, deny)
+  useShortcut(text.keys.group, KEYS.yes, yes, allow)
+  useShortcut(text.keys.group, KEYS.no, no, deny)
   return null
 }

@@ -2,6 +2,7 @@ import { TextDiff } from '../parts/TextDiff'
 import { onOneLine, visible } from '../parts/visible'
 import { Passage } from '../reading/Passage'
 import { ReadBox } from '../reading/ReadBox'
+import { text } from './text'
 import { type Change, type Doing, doingOf } from './tools'
 
 interface Props {
@@ -12,26 +13,20 @@ interface Props {
 /** Exactly what a tool is about to do, all of it. */
 export function ToolCall({ tool, input }: Props) {
   const doing = doingOf(input)
+  const file = 'file' in doing ? doing.file : null
   return (
     <div className="toolcall">
       <p className="toolcall__tool">
         <strong>{onOneLine(tool)}</strong>
         {doing.about && <span className="quiet">{visible(doing.about)}</span>}
       </p>
-      <ReadBox label={LABELS[doing.kind]} className="toolcall__text">
-        {'file' in doing && <p className="toolcall__file">{onOneLine(doing.file)}</p>}
+      <ReadBox label={text.call[doing.kind]} className="toolcall__text">
+        {file && <p className="toolcall__file">{onOneLine(file)}</p>}
         <Shown doing={doing} />
         <Rest rest={doing.rest} />
       </ReadBox>
     </div>
   )
-}
-
-const LABELS: Readonly<Record<Doing['kind'], string>> = {
-  command: 'The command',
-  edits: 'The edit',
-  content: 'What is written',
-  other: 'The input',
 }
 
 function Shown({ doing }: { readonly doing: Doing }) {
@@ -55,9 +50,9 @@ function Edits({ edits }: { readonly edits: ReadonlyArray<Change> }) {
         <div key={index}>
           {(edits.length > 1 || edit.everywhere) && (
             <p className="toolcall__edit">
-              {edits.length > 1 && `Edit ${index + 1} of ${edits.length}`}
+              {edits.length > 1 && text.edit(index + 1, edits.length)}
               {edits.length > 1 && edit.everywhere && ', '}
-              {edit.everywhere && 'everywhere in the file'}
+              {edit.everywhere && text.everywhere}
             </p>
           )}
           <TextDiff before={edit.before} after={edit.after} />

@@ -1,4 +1,5 @@
 import type { Interaction } from '../server/types'
+import { text } from './text'
 
 /** One question of a coding agent, with what can be chosen. */
 export interface AgentQuestion {
@@ -47,7 +48,7 @@ export function askOf(question: Pick<Interaction, 'type' | 'config'>): Ask | nul
   const plan = textOf(config.plan) ?? textOf(toolInput.plan)
   return {
     plateId,
-    agent: textOr(config.agent, 'An agent'),
+    agent: textOr(config.agent, text.anAgent),
     toolName: textOr(config.toolName, ''),
     toolInput,
     suggestions: listOf(config.suggestions),
@@ -120,11 +121,11 @@ function textOr(value: unknown, otherwise: string): string {
 export function headlineOf(question: Pick<Interaction, 'type' | 'prompt'>, ask: Ask): string {
   switch (question.type) {
     case 'permission':
-      return `Allow ${ask.toolName || 'this'}?`
+      return text.headlines.permission(ask.toolName)
     case 'plan':
-      return 'Approve this plan?'
+      return text.headlines.plan
     case 'question':
-      return ask.questions.length > 1 ? `${ask.questions.length} questions` : 'A question'
+      return text.headlines.questions(ask.questions.length)
     default:
       return question.prompt
   }

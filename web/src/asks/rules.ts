@@ -1,5 +1,6 @@
 import { visible } from '../parts/visible'
 import { objectOf, textOf } from './ask'
+import { text } from './text'
 
 /** What "always" would change in the agent's settings, a line for each part of it. */
 export interface Rule {
@@ -11,19 +12,8 @@ export interface Rule {
   readonly where: string
 }
 
-const WHERE: Readonly<Record<string, string>> = {
-  session: 'for this session',
-  localSettings: 'for this project, for you (.claude/settings.local.json)',
-  projectSettings: 'for this project, for everybody (.claude/settings.json)',
-  userSettings: 'for all your projects (~/.claude/settings.json)',
-  cliArg: 'for this session',
-}
-
-const DOES: Readonly<Record<string, string>> = {
-  allow: 'Allow without asking',
-  deny: 'Deny without asking',
-  ask: 'Always ask',
-}
+const WHERE: Readonly<Record<string, string>> = text.rules.where
+const DOES: Readonly<Record<string, string>> = text.rules.does
 
 /** The rules that an agent proposes, in words; what is not known here is shown as it is. */
 export function rulesOf(suggestions: ReadonlyArray<unknown>): Rule[] {
@@ -33,20 +23,21 @@ export function rulesOf(suggestions: ReadonlyArray<unknown>): Rule[] {
 function ruleOf(suggestion: unknown): Rule {
   const told = objectOf(suggestion)
   const where = WHERE[String(told.destination)] ?? textOf(told.destination) ?? ''
+  const does = behaviour(told.behavior)
   switch (told.type) {
     case 'addRules':
     case 'replaceRules':
       return {
-        does: (told.type === 'addRules' ? '' : 'Instead of all rules: ') + behaviour(told.behavior),
+        does: told.type === 'addRules' ? does : text.rules.instead(does),
         exactly: list(told.rules).map(written),
         where,
       }
     case 'addDirectories':
-      return { does: 'Let it work in', exactly: list(told.directories).map(asText), where }
+      return { does: text.rules.directories, exactly: list(told.directories).map(asText), where }
     case 'setMode':
-      return { does: 'Switch the permission mode to', exactly: [asText(told.mode)], where }
+      return { does: text.rules.mode, exactly: [asText(told.mode)], where }
     default:
-      return { does: 'Change its settings', exactly: [asText(suggestion)], where }
+      return { does: text.rules.settings, exactly: [asText(suggestion)], where }
   }
 }
 

@@ -1,110 +1,127 @@
 import { useBoard, useWorkflowClient } from '@callboard/react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Ago } from '../parts/Ago'
 import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
-import { navigate, useParameter } from '../router/navigation'
-import { to } from '../router/route'
+import { useParameter } from '../router/navigation'
 import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
+import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
+import { Cards } from './Cards'
 import { fits } from './names'
-import { PlateCard } from './PlateCard'
+import { nextOrder, ORDERS, type Order, ordered, orderOf } from './order'
+import { text } from './text'
 
 const LOOK_EVERY_MS = 5_000
 /** Reports that are older than this and not shown are worth a word. */
 const BEHIND_MS = 2_000
 
-/** Every coding agent's session, those that want a person first. */
+/** Every coding agent's session, those that need a person first. */
 export function BoardPage() {
   const { plates, needy, isLoading, error, refetch } = useBoard()
   const [q, setQ] = useParameter('q')
-  const search = useRef<HTMLInputElement>(null)
-  const shown = plates.filter((plate) => fits(plate, q ?? ''))
+  const [sort, setSort] = useParameter('sort')
+  const [isUnfolded, setUnfolded] = useState(false)
+  const order = orderOf(sort)
+  const shown = ordered(
+    plates.filter((plate) => fits(plate, q ?? '')),
+    order,
+  )
   const open = shown.filter((plate) => plate.status !== 'closed')
   const closed = shown.filter((plate) => plate.status === 'closed')
   const problem = problemOf(error, plates.length > 0)
-  useShortcut('Board', '/', 'Search', () => search.current?.focus())
   return (
     <div className="page">
       <header>
         <div>
-          <h1>Board</h1>
+          <h1>{text.board}</h1>
           <p className="quiet" role="status">
-            {isLoading ? 'Loading…' : summary(plates, needy.length)}
+            {isLoading ? text.loading : summary(plates, needy.length)}
           </p>
         </div>
         {plates.length > 0 && (
-          <search className="board__search">
-            <label>
-              <span className="hidden">Search the board</span>
-              <input
-                ref={search}
-                type="search"
-                className="input"
-                placeholder="Search by name, project, branch, agent"
-                value={q ?? ''}
-                onChange={(event) => setQ(event.target.value)}
-                onKeyDown={(event) => {
-                  if (event.key === 'Escape') event.currentTarget.blur()
-                }}
-              />
-            </label>
-          </search>
+          <div className="board__tools">
+            <Filter q={q ?? ''} setQ={setQ} />
+            <Sort order={order} setOrder={(next) => setSort(next === ORDERS[0] ? null : next)} />
+          </div>
         )}
       </header>
       {problem && <Problem error={problem} onRetry={refetch} />}
       <CatchingUp />
       {!isLoading && !problem && plates.length === 0 && <NoPlates />}
       {plates.length > 0 && shown.length === 0 && (
-        <Empty title="No matching agents">
-          <p>Try another search.</p>
+        <Empty title={text.noMatch}>
+          <p>{text.noMatchHint}</p>
+          <button type="button" className="button" onClick={() => setQ(null)}>
+            {text.clearSearch}
+          </button>
         </Empty>
       )}
-      <Cards plates={open} />
-      {closed.length > 0 && (
-        <details className="board__closed" open={Boolean(q) || undefined}>
-          <summary>{`${closed.length} closed`}</summary>
-          <ul className="board">
-            {closed.map((plate) => (
-              <li key={plate.plateId}>
-                <PlateCard plate={plate} chosen={false} />
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <Cards
+        open={open}
+        closed={closed}
+        isUnfolded={isUnfolded || Boolean(q)}
+        onFold={() => setUnfolded(!isUnfolded)}
+      />
     </div>
   )
 }
 
-/** The cards, and the one that was chosen with the keys. It is known by its id: cards move. */
-function Cards({ plates }: { readonly plates: ReadonlyArray<Plate> }) {
-  const [chosen, setChosen] = useState<string | null>(null)
-  const list = useRef<HTMLUListElement>(null)
-  const at = plates.findIndex((plate) => plate.plateId === chosen)
-  const move = (step: 1 | -1) => {
-    const next = at < 0 ? 0 : Math.max(0, Math.min(plates.length - 1, at + step))
-    setChosen(plates[next]?.plateId ?? null)
-  }
-  useShortcut('Board', 'j', 'Next plate', () => move(1))
-  useShortcut('Board', 'k', 'Plate before', () => move(-1))
-  useShortcut('Board', 'Enter', 'Open the plate', () => {
-    if (at >= 0 && chosen) navigate(to.plate(chosen))
-  })
-  useEffect(() => {
-    if (chosen === null) return
-    list.current?.querySelector('.plate.is-chosen')?.scrollIntoView({ block: 'nearest' })
-  }, [chosen])
+interface FilterProps {
+  readonly q: string
+  readonly setQ: (q: string | null) => void
+}
+
+function Filter({ q, setQ }: FilterProps) {
+  const field = useRef<HTMLInputElement>(null)
+  useShortcut(text.keys.group, KEYS.filter, text.keys.filter, () => field.current?.focus())
+  useShortcut(text.keys.group, KEYS.clear, text.keys.clear, () => setQ(null))
   return (
-    <ul className="board" ref={list}>
-      {plates.map((plate) => (
-        <li key={plate.plateId}>
-          <PlateCard plate={plate} chosen={plate.plateId === chosen} />
-        </li>
-      ))}
-    </ul>
+    <search className="board__search">
+      <label>
+        <span className="hidden">{text.search}</span>
+        <input
+          ref={field}
+          type="search"
+          className="input"
+          placeholder={text.searchHint}
+          value={q}
+          onChange={(event) => setQ(event.target.value)}
+          onKeyDown={(event) => {
+            // Enter keeps the filter and gives the keys back to the list, as in the terminal.
+            if (event.key === KEYS.clear) setQ(null)
+            if (event.key === KEYS.clear || event.key === KEYS.open) event.currentTarget.blur()
+          }}
+        />
+      </label>
+    </search>
+  )
+}
+
+interface SortProps {
+  readonly order: Order
+  readonly setOrder: (order: Order) => void
+}
+
+function Sort({ order, setOrder }: SortProps) {
+  useShortcut(text.keys.group, KEYS.sort, text.keys.sort, () => setOrder(nextOrder(order)))
+  return (
+    <label className="board__sort">
+      <span className="quiet">{text.sort}</span>
+      <select
+        className="input"
+        value={order}
+        onChange={(event) => setOrder(orderOf(event.target.value))}
+      >
+        {ORDERS.map((one) => (
+          <option key={one} value={one}>
+            {text.orders[one]}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 
@@ -117,35 +134,28 @@ function CatchingUp() {
     refetchInterval: LOOK_EVERY_MS,
   })
   if (!data?.oldestAt || Date.now() - Date.parse(data.oldestAt) < BEHIND_MS) return null
-  const reports = data.hooks === 1 ? 'One report' : `${data.hooks.toLocaleString('en')} reports`
   return (
     <p className="notice" role="status">
-      <strong>Catching up.</strong> {reports} from agents not shown yet; the oldest arrived{' '}
-      <Ago moment={data.oldestAt} />.
+      <strong>{text.catchingUp}</strong> {text.reports(data.hooks)} <Ago moment={data.oldestAt} />.
     </p>
   )
 }
 
 function summary(plates: ReadonlyArray<Plate>, needy: number): string {
-  const open = plates.filter((plate) => plate.status !== 'closed').length
-  if (plates.length === 0) return 'Coding agents on this machine, and which of them need you.'
-  const many = open === 1 ? '1 agent' : `${open || 'No'} agents`
-  if (needy === 0) return `${many} · none need you`
-  return `${many} · ${needy === 1 ? '1 needs you' : `${needy} need you`}`
+  if (plates.length === 0) return text.intro
+  return text.summary(plates.filter((plate) => plate.status !== 'closed').length, needy)
 }
 
 function NoPlates() {
+  const { empty } = text
   return (
-    <Empty title="No coding agents here yet">
-      <p>
-        Claude Code, Codex, Gemini CLI and opencode tell the board what they do through their hooks.
-        Install them once, in a terminal on the machine that the agents run on:
-      </p>
-      <pre className="notice">callboard hooks install</pre>
+    <Empty title={empty.title}>
+      <p>{empty.what}</p>
+      <p>{empty.install}</p>
+      <pre className="notice">{empty.installCommand}</pre>
       <p className="quiet">
-        Then start an agent as always; it appears here by itself.{' '}
-        <code>callboard hooks status</code> says whether anything was heard, and{' '}
-        <code>callboard demo board</code> shows a board that moves without any agent.
+        {empty.next} <code>{empty.checkCommand}</code> {empty.check}{' '}
+        <code>{empty.demoCommand}</code> {empty.demo}
       </p>
     </Empty>
   )

@@ -3,16 +3,20 @@ import { Dialog } from '../parts/Dialog'
 import { EyeIcon, PenIcon, PinIcon, StopIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import type { Plate } from '../server/types'
+import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import { titleOf } from './names'
+import { text } from './text'
 import { usePlateActions } from './usePlateActions'
+
+const words = text.actions
 
 interface Props {
   readonly plate: Plate
   readonly keys: boolean
 }
 
-/** Pin, name, mark as seen, dismiss. */
+/** Pin, rename, mark as seen, dismiss. */
 export function PlateActions({ plate, keys }: Props) {
   const { error, togglePin, toggleSeen, rename, dismiss } = usePlateActions(plate)
   const [naming, setNaming] = useState(false)
@@ -24,8 +28,8 @@ export function PlateActions({ plate, keys }: Props) {
           type="button"
           className="button button--plain"
           aria-pressed={plate.pinned}
-          aria-label={`Pin ${title}`}
-          title={plate.pinned ? 'Unpin' : 'Pin'}
+          aria-label={words.pin(title)}
+          title={plate.pinned ? words.unpinHint : words.pinHint}
           onClick={togglePin}
         >
           <PinIcon />
@@ -33,8 +37,8 @@ export function PlateActions({ plate, keys }: Props) {
         <button
           type="button"
           className="button button--plain"
-          aria-label={`Name ${title}`}
-          title="Name"
+          aria-label={words.rename(title)}
+          title={words.renameHint}
           onClick={() => setNaming(true)}
         >
           <PenIcon />
@@ -43,8 +47,8 @@ export function PlateActions({ plate, keys }: Props) {
           type="button"
           className="button button--plain"
           aria-pressed={!plate.unseen}
-          aria-label={`Seen ${title}`}
-          title={plate.unseen ? 'Mark as seen' : 'Mark as not seen'}
+          aria-label={words.seen(title)}
+          title={plate.unseen ? words.seenHint : words.unseenHint}
           onClick={toggleSeen}
         >
           <EyeIcon />
@@ -52,8 +56,8 @@ export function PlateActions({ plate, keys }: Props) {
         <button
           type="button"
           className="button button--plain"
-          aria-label={`Dismiss ${title}`}
-          title="Dismiss"
+          aria-label={words.dismiss(title)}
+          title={words.dismissHint}
           onClick={dismiss}
         >
           <StopIcon />
@@ -62,6 +66,9 @@ export function PlateActions({ plate, keys }: Props) {
       {error && <Problem error={error} />}
       {keys && (
         <Keys pin={togglePin} seen={toggleSeen} name={() => setNaming(true)} dismiss={dismiss} />
+      )}
+      {keys && plate.interactionId === null && plate.waitingFor === null && (
+        <RenameKey keys={KEYS.no} name={() => setNaming(true)} />
       )}
       {naming && <NameDialog plate={plate} rename={rename} onClose={() => setNaming(false)} />}
     </div>
@@ -76,10 +83,16 @@ interface KeysProps {
 }
 
 function Keys({ pin, seen, name, dismiss }: KeysProps) {
-  useShortcut('This plate', 'p', 'Pin it', pin)
-  useShortcut('This plate', 'm', 'Mark it as seen, or not', seen)
-  useShortcut('This plate', 'e', 'Name it', name)
-  useShortcut('This plate', 'x', 'Dismiss it', dismiss)
+  useShortcut(text.keys.plate, KEYS.pin, text.keys.pin, pin)
+  useShortcut(text.keys.plate, KEYS.seen, text.keys.seen, seen)
+  useShortcut(text.keys.plate, KEYS.rename, text.keys.rename, name)
+  useShortcut(text.keys.plate, KEYS.dismiss, text.keys.dismiss, dismiss)
+  return null
+}
+
+/** The key of a no is free while there is nothing to say no to. */
+function RenameKey({ keys, name }: { readonly keys: string; readonly name: () => void }) {
+  useShortcut(text.keys.plate, keys, text.keys.rename, name)
   return null
 }
 
@@ -98,10 +111,10 @@ function NameDialog({ plate, rename, onClose }: NameProps) {
     onClose()
   }
   return (
-    <Dialog title={`Name ${titleOf(plate)}`} onClose={onClose}>
-      <form className="startform" aria-label="Name" onSubmit={submit}>
+    <Dialog title={words.rename(titleOf(plate))} onClose={onClose}>
+      <form className="startform" aria-label={words.name} onSubmit={submit}>
         <div className="field">
-          <label htmlFor={id}>Name</label>
+          <label htmlFor={id}>{words.name}</label>
           <input
             id={id}
             className="input"
@@ -109,14 +122,14 @@ function NameDialog({ plate, rename, onClose }: NameProps) {
             maxLength={200}
             onChange={(event) => setName(event.target.value)}
           />
-          <span className="field__hint">Defaults to the project name.</span>
+          <span className="field__hint">{words.nameHint}</span>
         </div>
         <div className="dialog__foot">
           <button type="button" className="button" onClick={onClose}>
-            Cancel
+            {words.cancel}
           </button>
           <button type="submit" className="button button--lamp">
-            Name it
+            {words.save}
           </button>
         </div>
       </form>

@@ -11,6 +11,7 @@ import { ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction, Plate } from '../server/types'
+import { text } from './text'
 
 interface Props {
   readonly plate: Plate
@@ -39,8 +40,8 @@ export function PlateAsk({ plate, keys, last = null }: Props) {
           <Question key={first.id} question={first} keys={keys} onRefused={setRefused} />
           {asked.length > 1 && (
             <p className="quiet">
-              {asked.length === 2 ? 'One more question' : `${asked.length - 1} more questions`}:{' '}
-              <Link to={to.inbox(asked[1]?.id)}>open the inbox</Link>.
+              {text.card.moreQuestions(asked.length - 1)}{' '}
+              <Link to={to.inbox(asked[1]?.id)}>{text.card.openInbox}</Link>
             </p>
           )}
         </>
@@ -83,18 +84,19 @@ function Question({ question, keys, onRefused }: QuestionProps) {
   )
 }
 
-/** A dialog that nobody holds open for us can only be answered where it is. */
+/** A dialog whose hook does not wait for us can only be answered where it is. */
 function InTerminal({ plate }: { readonly plate: Plate }) {
   if (!plate.waitingFor) return null
   return (
     <p className="plate__asks">
       {visible(plate.waitingFor)}{' '}
       <span className="quiet">
-        Answer it in its terminal
-        {plate.tmuxTarget && (
+        {plate.tmuxTarget ? (
           <>
-            , tmux <code>{visible(plate.tmuxTarget)}</code>
+            {text.card.inPane} <code>{visible(plate.tmuxTarget)}</code>
           </>
+        ) : (
+          text.card.inTerminal
         )}
         .
       </span>

@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { Ago } from '../parts/Ago'
 import { BranchIcon, PinIcon } from '../parts/icons'
 import { firstLine, visible } from '../parts/visible'
@@ -9,6 +10,7 @@ import { PlateActions } from './PlateActions'
 import { PlateAsk } from './PlateAsk'
 import { PlateStatus } from './PlateStatus'
 import { TodoBar } from './TodoBar'
+import { text } from './text'
 
 interface Props {
   readonly plate: Plate
@@ -17,7 +19,7 @@ interface Props {
 }
 
 /** One coding agent's session: how it stands, what it asks, and the answer. */
-export function PlateCard({ plate, chosen }: Props) {
+export const PlateCard = memo(function PlateCard({ plate, chosen }: Props) {
   const id = `plate-${plate.plateId}`
   const classes = ['plate', plate.attention && 'is-needy', chosen && 'is-chosen']
   return (
@@ -32,13 +34,13 @@ export function PlateCard({ plate, chosen }: Props) {
           <Link to={to.plate(plate.plateId)}>{titleOf(plate)}</Link>
           {plate.unseen && (
             <span className="plate__unseen">
-              <span className="hidden">not seen yet</span>
+              <span className="hidden">{text.card.unseen}</span>
             </span>
           )}
           {plate.pinned && (
-            <span className="plate__pin" title="Pinned">
+            <span className="plate__pin" title={text.card.pinnedHint}>
               <PinIcon />
-              <span className="hidden">pinned</span>
+              <span className="hidden">{text.card.pinned}</span>
             </span>
           )}
         </h2>
@@ -50,7 +52,7 @@ export function PlateCard({ plate, chosen }: Props) {
       <TodoBar plate={plate} />
     </article>
   )
-}
+})
 
 function About({ plate }: { readonly plate: Plate }) {
   return (
@@ -59,7 +61,7 @@ function About({ plate }: { readonly plate: Plate }) {
       {plate.gitBranch && (
         <span className="plate__branch">
           <BranchIcon />
-          <span className="hidden">branch </span>
+          <span className="hidden">{text.card.branch} </span>
           {visible(plate.gitBranch)}
         </span>
       )}
@@ -79,16 +81,14 @@ function Doing({ plate }: { readonly plate: Plate }) {
       {error && <p className="plate__error">{firstLine(error)}</p>}
       {status === 'running' && lastTool && (
         <p>
-          uses <strong>{visible(lastTool)}</strong>
+          {text.card.uses} <strong>{visible(lastTool)}</strong>
         </p>
       )}
       {status === 'idle' && lastMessage && <p>{firstLine(lastMessage)}</p>}
-      {status !== 'idle' && prompt && <p className="quiet">“{firstLine(prompt)}”</p>}
-      {background.length > 0 && (
-        <p className="quiet">
-          {background.length === 1 ? 'One task' : `${background.length} tasks`} in the background
-        </p>
+      {status !== 'idle' && prompt && (
+        <p className="quiet">{text.card.prompt(firstLine(prompt))}</p>
       )}
+      {background.length > 0 && <p className="quiet">{text.card.background(background.length)}</p>}
     </div>
   )
 }

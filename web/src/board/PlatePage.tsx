@@ -17,6 +17,7 @@ import { PlateAsk } from './PlateAsk'
 import { PlateStatus } from './PlateStatus'
 import { PlateTimeline } from './PlateTimeline'
 import { TodoBar } from './TodoBar'
+import { text } from './text'
 
 /** One plate: what it asks, what it is, and everything that happened to it. */
 export function PlatePage({ id }: { readonly id: string }) {
@@ -28,7 +29,7 @@ export function PlatePage({ id }: { readonly id: string }) {
     <div className="page">
       <p>
         <Link className="button button--plain plate__back" to={to.board()}>
-          <BackIcon /> The board
+          <BackIcon /> {text.plate.back}
         </Link>
       </p>
       {problem && <Problem error={problem} onRetry={refetch} />}
@@ -37,7 +38,7 @@ export function PlatePage({ id }: { readonly id: string }) {
   )
 }
 
-/** Whoever opens a plate has seen it, and sees what comes while it is open. */
+/** Opening a plate marks it as seen, and so does what happens while it is open. */
 function useSeen(plate: Plate | undefined): void {
   const { markSeen } = useBoard()
   const unseen = plate?.unseen ? plate.plateId : null
@@ -71,7 +72,10 @@ function Opened({ plate }: { readonly plate: Plate }) {
         <PlateActions plate={plate} keys />
       </header>
       {(plate.waitingFor || plate.interactionId || last) && (
-        <section className={plate.attention ? 'plate is-needy' : 'plate'} aria-label="What it asks">
+        <section
+          className={plate.attention ? 'plate is-needy' : 'plate'}
+          aria-label={text.plate.request}
+        >
           <PlateAsk plate={plate} keys last={last} />
         </section>
       )}
@@ -97,25 +101,25 @@ function useLastAnswer(plateId: string): string | null {
 
 function Facts({ plate }: { readonly plate: Plate }) {
   const facts: ReadonlyArray<[string, string | null]> = [
-    ['Project', plate.projectPath],
-    ['Branch', plate.gitBranch],
-    ['Prompt', plate.prompt],
-    ['Last message', plate.lastMessage],
-    ['Error', plate.error],
-    ['Last tool', plate.lastTool],
-    ['Model', plate.model],
-    ['Session', plate.sessionId],
-    ['Host', plate.hostName],
-    ['Process', plate.pid === null ? null : String(plate.pid)],
-    ['tmux', plate.tmuxTarget],
-    ['Transcript', plate.transcriptPath],
-    ['Began', whole(plate.createdAt)],
-    ['Ended', plate.ended],
+    [text.facts.project, plate.projectPath],
+    [text.facts.branch, plate.gitBranch],
+    [text.facts.prompt, plate.prompt],
+    [text.facts.lastMessage, plate.lastMessage],
+    [text.facts.error, plate.error],
+    [text.facts.lastTool, plate.lastTool],
+    [text.facts.model, plate.model],
+    [text.facts.session, plate.sessionId],
+    [text.facts.host, plate.hostName],
+    [text.facts.process, plate.pid === null ? null : String(plate.pid)],
+    [text.facts.tmux, plate.tmuxTarget],
+    [text.facts.transcript, plate.transcriptPath],
+    [text.facts.started, whole(plate.createdAt)],
+    [text.facts.ended, plate.ended],
   ]
   return (
-    <section className="panel" aria-label="Facts">
+    <section className="panel" aria-label={text.plate.facts}>
       <header>
-        <h2>Facts</h2>
+        <h2>{text.plate.facts}</h2>
       </header>
       <dl className="facts panel__body">
         {facts.map(([name, value]) =>
@@ -132,24 +136,24 @@ function Facts({ plate }: { readonly plate: Plate }) {
 }
 
 const MARKS: Readonly<Record<string, string>> = { completed: '✓', in_progress: '▸' }
-const WORDS: Readonly<Record<string, string>> = { completed: 'done', in_progress: 'at it now' }
+const STATES: Readonly<Record<string, string>> = text.plate.taskStates
 
 function Todos({ plate }: { readonly plate: Plate }) {
   if (plate.todos.length === 0) return null
   return (
-    <section className="panel" aria-label="Its list">
+    <section className="panel" aria-label={text.plate.tasks}>
       <header>
-        <h2 className="grow">Its list</h2>
+        <h2 className="grow">{text.plate.tasks}</h2>
       </header>
       <div className="panel__body">
         <TodoBar plate={plate} />
         <ol className="todos__list">
-          {plate.todos.map(({ text, status }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two things on a list may be called the same
+          {plate.todos.map(({ text: task, status }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two tasks may be called the same
             <li key={index} className={`is-${status}`}>
               <span aria-hidden="true">{MARKS[status] ?? '·'}</span>
-              <span className="hidden">{WORDS[status] ?? 'to do'}: </span>
-              {visible(text)}
+              <span className="hidden">{STATES[status] ?? text.plate.taskStates.pending}: </span>
+              {visible(task)}
             </li>
           ))}
         </ol>
@@ -162,13 +166,13 @@ function Gone({ id }: { readonly id: string }) {
   return (
     <>
       <header>
-        <h1>Plate {id}</h1>
+        <h1>{text.plate.gone(id)}</h1>
       </header>
-      <Empty title="It is not on the board">
-        <p>
-          It was dismissed, or there never was one. A session that starts on it brings it back. Go
-          to <Link to={to.board()}>the board</Link>.
-        </p>
+      <Empty title={text.plate.goneTitle}>
+        <p>{text.plate.goneWhy}</p>
+        <Link className="button" to={to.board()}>
+          {text.plate.goneBack}
+        </Link>
       </Empty>
     </>
   )

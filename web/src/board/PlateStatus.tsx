@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import type { Plate } from '../server/types'
+import { text } from './text'
 
 type Look = 'pending' | 'running' | 'waiting' | 'failed' | 'completed' | 'paused' | 'cancelled'
 
 interface Said {
-  readonly word: string
   readonly look: Look
   readonly shape: ReactNode
 }
@@ -14,44 +14,36 @@ const stroke = { fill: 'none', stroke: 'currentColor', strokeWidth: 1.9 } as con
 /** What is said of each status; the shapes differ, so that colour is never all there is. */
 const SAID: Readonly<Record<string, Said>> = {
   starting: {
-    word: 'Starting',
     look: 'pending',
     shape: <circle cx="6" cy="6" r="3.6" {...stroke} />,
   },
-  running: { word: 'Running', look: 'running', shape: <path d="M3 1.8v8.4L10.2 6z" /> },
+  running: { look: 'running', shape: <path d="M3 1.8v8.4L10.2 6z" /> },
   awaiting_input: {
-    word: 'Has a question',
     look: 'waiting',
     shape: <path d="M3.4 4.1a2.6 2.6 0 1 1 3.7 2.4c-.8.4-1.1.8-1.1 1.6M6 10.6v.2" {...stroke} />,
   },
   awaiting_approval: {
-    word: 'Needs approval',
     look: 'waiting',
     shape: <path d="M6 .8 11.2 6 6 11.2.8 6z" />,
   },
   error: {
-    word: 'Error',
     look: 'failed',
     shape: <path d="m2.2 2.2 7.6 7.6m0-7.6L2.2 9.8" {...stroke} />,
   },
   closed: {
-    word: 'Closed',
     look: 'cancelled',
     shape: <path d="M2.2 2.2h7.6v7.6H2.2z" {...stroke} strokeWidth={1.5} />,
   },
-  idle: { word: 'Idle', look: 'paused', shape: <path d="M2.5 2h2.4v8H2.5zM7.1 2h2.4v8H7.1z" /> },
+  idle: { look: 'paused', shape: <path d="M2.5 2h2.4v8H2.5zM7.1 2h2.4v8H7.1z" /> },
   done: {
-    word: 'Done',
     look: 'completed',
     shape: <path d="m1.8 6.4 2.7 2.7 5.7-6" {...stroke} />,
   },
   interrupted: {
-    word: 'Interrupted',
     look: 'paused',
     shape: <path d="M2 6h8" {...stroke} strokeWidth={2.4} />,
   },
   background: {
-    word: 'In background',
     look: 'running',
     shape: <path d="M6 1.6a4.4 4.4 0 1 1-4.4 4.4M6 3.6V6l1.8 1.4" {...stroke} strokeWidth={1.5} />,
   },
@@ -59,7 +51,7 @@ const SAID: Readonly<Record<string, Said>> = {
 
 const UNASKED: ReadonlySet<string> = new Set(['starting', 'running', 'idle'])
 
-/** How a plate stands, told more closely where more is known than its status. */
+/** How a plate stands, more exactly where more is known than its status. */
 export function standing(
   plate: Pick<Plate, 'status' | 'waitingFor' | 'unseen' | 'interrupted' | 'background'>,
 ): string {
@@ -74,13 +66,14 @@ export function standing(
 /** How a plate stands: a shape, a word, and a colour. */
 export function PlateStatus({ plate }: { readonly plate: Plate }) {
   const name = standing(plate)
-  const said = SAID[name] ?? { word: name, look: 'pending' as const, shape: SAID.starting?.shape }
+  const said = SAID[name] ?? { look: 'pending' as const, shape: SAID.starting?.shape }
+  const word = (text.statuses as Readonly<Record<string, string>>)[name] ?? name
   return (
     <span className={`status status--${said.look}`} data-status={plate.status}>
       <svg viewBox="0 0 12 12" fill="currentColor" aria-hidden="true">
         {said.shape}
       </svg>
-      {said.word}
+      {word}
     </span>
   )
 }

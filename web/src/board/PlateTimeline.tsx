@@ -6,8 +6,10 @@ import { clock } from '../parts/times'
 import { visible } from '../parts/visible'
 import { problemOf } from '../server/queries'
 import type { SerializedEvent } from '../server/types'
+import { KEYS } from '../shell/keys'
 import { useShortcut } from '../shell/shortcuts'
 import { describePlate } from './tellers'
+import { text } from './text'
 
 /** What happened to a plate, the newest at the top: readable first, raw on demand. */
 export function PlateTimeline({ plateId }: { readonly plateId: string }) {
@@ -17,23 +19,26 @@ export function PlateTimeline({ plateId }: { readonly plateId: string }) {
     const told = quiet ? events.filter((event) => event.name !== 'hook_heard') : events
     return [...told].reverse()
   }, [events, quiet])
-  useShortcut('Timeline', 'r', 'Summary or raw hooks', () => setQuiet((now) => !now))
+  useShortcut(text.keys.timeline, KEYS.raw, text.keys.raw, () => setQuiet((now) => !now))
   const problem = problemOf(error, events.length > 0)
   return (
-    <section className="panel timeline" aria-label="Timeline">
+    <section className="panel timeline" aria-label={text.plate.timeline}>
       <header>
-        <h2 className="grow">What happened</h2>
+        <h2 className="grow">{text.plate.timeline}</h2>
         <div className="tabs">
           <button type="button" aria-pressed={quiet} onClick={() => setQuiet(true)}>
-            Told
+            {text.plate.summary}
           </button>
           <button type="button" aria-pressed={!quiet} onClick={() => setQuiet(false)}>
-            Raw hooks
+            {text.plate.rawHooks}
           </button>
         </div>
       </header>
       {problem && <Problem error={problem} />}
-      {isLoading && <p className="panel__body quiet">Loading…</p>}
+      {isLoading && <p className="panel__body quiet">{text.loading}</p>}
+      {!isLoading && !problem && shown.length === 0 && (
+        <p className="panel__body quiet">{text.plate.noEvents}</p>
+      )}
       <Lines events={shown} />
     </section>
   )
@@ -89,7 +94,7 @@ function EventLine({ event }: { readonly event: SerializedEvent }) {
         type="button"
         className="beat__more"
         aria-expanded={open}
-        aria-label={`Raw event ${event.position}`}
+        aria-label={text.plate.raw(event.position)}
         onClick={() => setOpen(!open)}
       >
         {'{ }'}

@@ -1,12 +1,8 @@
 import { visible } from '../parts/visible'
 import type { Plate } from '../server/types'
+import { text } from './text'
 
-const AGENTS: Readonly<Record<string, string>> = {
-  claude: 'Claude Code',
-  codex: 'Codex',
-  gemini: 'Gemini CLI',
-  opencode: 'opencode',
-}
+const AGENTS: Readonly<Record<string, string>> = text.agents
 
 /** What people call an agent. */
 export function agentName(agent: string): string {
@@ -18,19 +14,19 @@ export function lastPart(path: string): string {
   return visible(path.replace(/\/+$/, '').split('/').at(-1) || path)
 }
 
-/** What a plate is called: the name that somebody gave it, or its project's. */
+/** What a plate is called: the name that it was given, or its project's. */
 export function titleOf(plate: Pick<Plate, 'name' | 'projectPath' | 'plateId'>): string {
   if (plate.name) return visible(plate.name)
   return plate.projectPath ? lastPart(plate.projectPath) : plate.plateId
 }
 
-/** Whether a plate has this text in anything that the board shows of it. */
-export function fits(plate: Plate, text: string): boolean {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return true
+/** Whether a plate has each of these words in anything that the board shows of it. */
+export function fits(plate: Plate, sought: string): boolean {
+  const words = sought.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return true
   const { name, projectPath, gitBranch, agent, sessionId, waitingFor, lastTool, status } = plate
   const shown = [name, projectPath, gitBranch, agent, agentName(agent), sessionId, waitingFor]
-  return [...shown, lastTool, status, plate.prompt, plate.lastMessage].some((one) =>
-    one?.toLowerCase().includes(wanted),
-  )
+  const all = [...shown, lastTool, status, plate.prompt, plate.lastMessage]
+  const found = all.join('\n').toLowerCase()
+  return words.every((word) => found.includes(word))
 }

@@ -10,47 +10,50 @@ import {
   told,
   whoDid,
 } from '../session/describe'
+import { text } from './text'
 
 /** Tell an event of a plate's stream; questions and answers are told as everywhere else. */
 export function describePlate(event: SerializedEvent): Line {
   if (!(event.name in TELLERS)) return describe(event)
   const found = told(event, TELLERS)
   return event.payload.subagent && event.name !== 'subagent_start' && event.name !== 'subagent_stop'
-    ? { ...found, title: `Subagent: ${found.title}` }
+    ? { ...found, title: words.subagent(found.title) }
     : found
 }
 
+const words = text.events
+
 const TELLERS: Readonly<Record<string, Teller>> = {
-  session_start: (p) => line('good', 'A session began', sourceOf(p)),
+  session_start: (p) => line('good', words.started, sourceOf(p)),
   prompt_submit: (p) =>
-    p.origin === 'self'
-      ? line('agent', 'Resumed automatically')
-      : line('person', 'Prompt', p.prompt),
-  tool_start: (p) => line('agent', `Uses ${p.toolName ?? 'a tool'}`, inputOf(p)),
+    p.origin === 'self' ? line('agent', words.selfPrompt) : line('person', words.prompt, p.prompt),
+  tool_start: (p) => line('agent', words.uses(toolOf(p)), inputOf(p)),
   tool_call: (p) =>
     p.failure
-      ? line('bad', `${p.toolName} failed`, p.failure)
-      : line('agent', p.toolName ? `${p.toolName} is done` : 'A step is done', inputOf(p)),
+      ? line('bad', words.toolFailed(String(p.toolName)), p.failure)
+      : line('agent', words.toolDone(toolOf(p)), inputOf(p)),
   stop: (p) =>
-    p.error ? line('bad', 'Stopped with an error', p.error) : line('good', 'Done', p.message),
-  stop_failure: (p) => line('bad', 'The turn failed', p.error),
-  turn_idle: (p) => line('plain', p.interrupted ? 'Interrupted' : 'Waits for a prompt'),
-  permission_request: (p) =>
-    line('person', `Asks for ${p.toolName ?? 'a permission'}`, p.asks ?? inputOf(p)),
+    p.error ? line('bad', words.stoppedWithError, p.error) : line('good', words.done, p.message),
+  stop_failure: (p) => line('bad', words.turnFailed, p.error),
+  turn_idle: (p) => line('plain', p.interrupted ? words.interrupted : words.idle),
+  permission_request: (p) => line('person', words.asksFor(toolOf(p)), p.asks ?? inputOf(p)),
   permission_resolved: (p) => line('person', resolved(p)),
   permission_settled: (p) =>
-    line('person', SETTLED[String(p.outcome)] ?? 'Outcome known', shownBy(p)),
-  subagent_start: (p) => line('phase', 'A subagent began', p.subagent),
-  subagent_stop: (p) => line('phase', 'A subagent is done', p.subagent),
-  compact: () => line('plain', 'Context compacted'),
-  session_end: (p) => line('phase', 'The session ended', p.reason),
-  process_exit: (p) => line('phase', 'Its process ended', p.reason),
-  health_check_recovery: () =>
-    line('plain', 'Found idle', 'Its transcript went on without a hook telling so.'),
-  hook_heard: (p) => line('state', `Hook ${p.hook ?? ''}`),
-  plate_registered: () => line('plain', 'About to start'),
-  plate_changed: (p) => line('plain', changed(p), p.by && `by ${whoDid(p)}`),
-  plate_dismissed: (p) => line('plain', 'Dismissed', p.by && `by ${whoDid(p)}`),
+    line('person', SETTLED[String(p.outcome)] ?? words.outcomeKnown, shownBy(p)),
+  subagent_start: (p) => line('phase', words.subagentStarted, p.subagent),
+  subagent_stop: (p) => line('phase', words.subagentDone, p.subagent),
+  compact: () => line('plain', words.compacted),
+  session_end: (p) => line('phase', words.ended, p.reason),
+  process_exit: (p) => line('phase', words.processEnded, p.reason),
+  health_check_recovery: () => line('plain', words.foundIdle, words.foundIdleWhy),
+  hook_heard: (p) => line('state', words.hook(String(p.hook ?? ''))),
+  plate_registered: () => line('plain', words.registered),
+  plate_changed: (p) => line('plain', changed(p), p.by && words.by(whoDid(p))),
+  plate_dismissed: (p) => line('plain', words.dismissed, p.by && words.by(whoDid(p))),
+}
+
+function toolOf(p: Payload): string | null {
+  return typeof p.toolName === 'string' ? p.toolName : null
 }
 
 function sourceOf(p: Payload): unknown {
@@ -63,35 +66,24 @@ function inputOf(p: Payload): string {
 }
 
 function resolved({ approved, handed }: Payload): string {
-  if (handed === true) return 'Answer sent to the agent'
-  if (approved === true) return 'Allowed'
-  return approved === false ? 'Denied' : 'The dialog is closed'
+  if (handed === true) return words.answerSent
+  if (approved === true) return words.allowed
+  return approved === false ? words.denied : words.dialogClosed
 }
 
-const SETTLED: Readonly<Record<string, string>> = {
-  allowed: 'Confirmed: it was allowed',
-  denied: 'Confirmed: it was denied',
-  dismissed: 'Confirmed: it was dismissed',
-  presumed: 'Nothing contradicts the answer',
-  lost: 'The agent stopped before it got the answer',
-}
+const SETTLED: Readonly<Record<string, string>> = words.settled
+const SOURCES: Readonly<Record<string, string>> = words.sources
 
 /** Where it was decided, and what shows that. */
 function shownBy({ via, source }: Payload): string {
-  const where = via === 'terminal' ? 'in the terminal' : ''
+  const where = via === 'terminal' ? words.inTerminal : ''
   return [where, SOURCES[String(source)]].filter(Boolean).join(', ')
 }
 
-const SOURCES: Readonly<Record<string, string>> = {
-  hook: 'reported by its hook',
-  transcript: 'found in its transcript',
-  registry: 'found in its list of sessions',
-}
-
 function changed(p: Payload): string {
-  if (typeof p.name === 'string') return p.name ? `Named ${p.name}` : 'The name was taken away'
-  if (typeof p.pinned === 'boolean') return p.pinned ? 'Pinned' : 'Unpinned'
-  if (typeof p.gitBranch === 'string') return `Branch ${p.gitBranch}`
-  if (typeof p.seen === 'boolean') return p.seen ? 'Seen' : 'Marked as not seen'
-  return 'Changed'
+  if (typeof p.name === 'string') return p.name ? words.named(p.name) : words.unnamed
+  if (typeof p.pinned === 'boolean') return p.pinned ? words.pinned : words.unpinned
+  if (typeof p.gitBranch === 'string') return words.branch(p.gitBranch)
+  if (typeof p.seen === 'boolean') return p.seen ? words.seen : words.unseen
+  return words.changed
 }

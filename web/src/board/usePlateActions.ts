@@ -5,6 +5,7 @@ import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Plate } from '../server/types'
 import { titleOf } from './names'
+import { text } from './text'
 
 /** What can be done with a plate; what goes wrong is in `error`. */
 export function usePlateActions(plate: Plate) {
@@ -22,7 +23,7 @@ export function usePlateActions(plate: Plate) {
     dismiss: () =>
       run(async () => {
         await dismiss(plateId)
-        say(`${titleOf(plate)} is off the board. A session that starts on it brings it back.`)
+        say(text.actions.dismissed(titleOf(plate)))
         if (window.location.pathname.endsWith(to.plate(plateId))) navigate(to.board())
       }),
   }

@@ -192,5 +192,11 @@ function AgentQuestions(props: WaysProps) {
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
   const decline = (message: string) =>
     answer({ value: { approved: false, ...(message && { message }) } })
-  return <Questions {...{ questions, omitted, keys, disabled, compact, decline }} answer={send} />
+  return (
+    <Questions
+      {...{ questions, omitted, keys, disabled, compact, decline }}
+      keep={keptAs(question)}
+      answer={send}
+    />
+  )
 }

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { type Difference, differences, MOST } from './differences'
+import { text } from './text'
 import { visible } from './visible'
 
 interface Props {
@@ -9,10 +10,9 @@ interface Props {
 }
 
 const SIGNS = { added: '+', removed: '−', changed: '~' } as const
-const WORDS = { added: 'added', removed: 'removed', changed: 'changed' } as const
 
 /** The difference between two values, a line for each place. */
-export function Changes({ before, after, empty = 'No difference.' }: Props) {
+export function Changes({ before, after, empty = text.changes.none }: Props) {
   const found = useMemo(() => differences(before, after), [before, after])
   if (found.length === 0) return <p className="quiet">{empty}</p>
   return (
@@ -22,16 +22,16 @@ export function Changes({ before, after, empty = 'No difference.' }: Props) {
           <li key={one.path} className={`is-${one.kind}`}>
             <span>
               <span aria-hidden="true">{SIGNS[one.kind]}</span>
-              <span className="hidden">{WORDS[one.kind]}</span>
+              <span className="hidden">{text.changes.kinds[one.kind]}</span>
             </span>
-            <span className="changes__path">{one.path.slice(1).replaceAll('/', '.') || 'all'}</span>
+            <span className="changes__path">
+              {one.path.slice(1).replaceAll('/', '.') || text.changes.everything}
+            </span>
             <Values one={one} />
           </li>
         ))}
       </ul>
-      {found.length >= MOST && (
-        <p className="quiet">Only the first {MOST} differences are shown.</p>
-      )}
+      {found.length >= MOST && <p className="quiet">{text.changes.first(MOST)}</p>}
     </>
   )
 }
@@ -49,6 +49,6 @@ function Values({ one }: { readonly one: Difference }) {
 const LONGEST = 400
 
 function brief(value: unknown): string {
-  const text = visible(JSON.stringify(value) ?? 'nothing')
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text
+  const shown = visible(JSON.stringify(value) ?? text.changes.nothing)
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST)} …` : shown
 }

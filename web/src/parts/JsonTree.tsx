@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef, useState } from 'react'
 import { isBranch, members, size } from './json'
 import { type Row, rowsOf } from './rows'
+import { text } from './text'
 import { visible } from './visible'
 
 interface Props {
@@ -89,7 +90,7 @@ function TreeRow({
           type="button"
           className="tree__toggle"
           aria-expanded={open}
-          aria-label={`${open ? 'Close' : 'Open'} ${label}`}
+          aria-label={open ? text.tree.close(label) : text.tree.open(label)}
           onClick={() => onToggle(id)}
         >
           {open ? '▾' : '▸'}
@@ -118,7 +119,7 @@ function Leaf({ value }: { readonly value: unknown }) {
       {visible(JSON.stringify(cut ? value.slice(0, LONGEST) : value))}
       {cut && (
         <button type="button" className="button button--plain" onClick={() => setWhole(true)}>
-          Show all {value.length.toLocaleString()} characters
+          {text.tree.showAll(value.length)}
         </button>
       )}
     </span>

@@ -1,4 +1,5 @@
 import { useId } from 'react'
+import { text as words } from './text'
 
 interface Props {
   readonly label?: string
@@ -12,7 +13,7 @@ interface Props {
 
 /** A message that goes with an answer. */
 export function MessageField({
-  label = 'Message (optional)',
+  label = words.message,
   hint,
   rows = 1,
   text,

@@ -1,4 +1,5 @@
 import { CallboardError, ServerUnreachable, SessionNotFound } from '@callboard/react'
+import { text } from './text'
 
 interface Props {
   readonly error: unknown
@@ -16,7 +17,7 @@ export function Problem({ error, onRetry }: Props) {
       {onRetry && (
         <p>
           <button type="button" className="button" onClick={onRetry}>
-            Try again
+            {text.retry}
           </button>
         </p>
       )}
@@ -25,9 +26,9 @@ export function Problem({ error, onRetry }: Props) {
 }
 
 function titleOf(error: unknown): string {
-  if (error instanceof ServerUnreachable) return 'Can’t reach the server.'
-  if (error instanceof SessionNotFound) return 'This session is not there.'
-  if (error instanceof CallboardError && error.status === 403) return 'Not allowed.'
-  if (error instanceof CallboardError && error.status === 409) return 'Already answered.'
-  return 'Something went wrong.'
+  if (error instanceof ServerUnreachable) return text.problems.unreachable
+  if (error instanceof SessionNotFound) return text.problems.noSession
+  if (error instanceof CallboardError && error.status === 403) return text.problems.forbidden
+  if (error instanceof CallboardError && error.status === 409) return text.problems.conflict
+  return text.problems.other
 }

@@ -1,16 +1,9 @@
 import type { ReactNode } from 'react'
 import type { SessionStatus } from '../server/types'
+import { text } from './text'
 
-/** What is said of each status; the shapes differ, so that colour is never all there is. */
-const WORDS: Record<SessionStatus, string> = {
-  pending: 'Not begun',
-  running: 'Running',
-  waiting: 'Needs you',
-  paused: 'Paused',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-}
+/** The words and the shapes differ, so that colour is never all there is. */
+const WORDS: Record<SessionStatus, string> = text.statuses
 
 const SHAPES: Record<SessionStatus, ReactNode> = {
   pending: <circle cx="6" cy="6" r="3.6" fill="none" stroke="currentColor" strokeWidth="1.6" />,

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { Omitted, Passage } from '../reading/Passage'
 import { type DiffRow, diffRows, type Kind, lineDifferences, omittedRows } from './lines'
+import { text } from './text'
 
 interface Props {
   readonly before: string
@@ -8,7 +9,6 @@ interface Props {
 }
 
 const SIGNS: Readonly<Record<Kind, string>> = { kept: ' ', added: '+', removed: '−' }
-const WORDS: Readonly<Record<Kind, string>> = { kept: '', added: 'added: ', removed: 'removed: ' }
 
 /** How one text becomes another, as lines that are gone and lines that are new. */
 export function TextDiff({ before, after }: Props) {
@@ -32,7 +32,7 @@ function Rows({ rows }: { readonly rows: ReadonlyArray<DiffRow> }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: a difference does not change, its lines have no names
         <li key={index} className={`is-${row.kind}`}>
           <span aria-hidden="true">{SIGNS[row.kind]}</span>
-          <span className="hidden">{WORDS[row.kind]}</span>
+          <span className="hidden">{text.diff[row.kind]}</span>
           <div className="textdiff__text">
             {row.isNote ? (
               <span className="passage__note">{row.text}</span>

@@ -1,5 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { StopIcon } from './icons'
+import { text } from './text'
 
 interface Toast {
   readonly id: number
@@ -40,7 +41,7 @@ export function Toasts() {
       {shown.map(({ id, content }) => (
         <div className="toast" key={id}>
           <span className="grow">{content}</span>
-          <button type="button" aria-label="Dismiss" onClick={() => drop(id)}>
+          <button type="button" aria-label={text.dismiss} onClick={() => drop(id)}>
             <StopIcon />
           </button>
         </div>

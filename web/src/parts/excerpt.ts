@@ -1,4 +1,7 @@
+import { text as catalogue } from './text'
 import { visible } from './visible'
+
+const words = catalogue.excerpt
 
 /** A stretch of a text as it is shown: as it is, or in words where it would only take up room. */
 export type Piece =
@@ -62,7 +65,7 @@ export function isTold(blankLines: number): boolean {
 
 /** The words for blank lines that are not shown. */
 export function blankLines(count: number): string {
-  return `⋯ ${counted(count, 'blank line')} ⋯`
+  return words.blankLines(count)
 }
 
 /** A text in pieces: nothing in it is hidden, and nothing in it can push the rest out of sight. */
@@ -110,7 +113,7 @@ function inLine(text: string): Piece[] {
   }
   for (const { index, 0: gap } of text.matchAll(GAP)) {
     add(index)
-    pieces.push({ kind: 'gap', text: `⋯ ${counted(gap.length, 'space')} ⋯` })
+    pieces.push({ kind: 'gap', text: words.spaces(gap.length) })
     start = index + gap.length
   }
   add(text.length)
@@ -171,8 +174,7 @@ function between(text: string, at: number): number {
 
 /** The words for what is not shown of a text. */
 export function omittedWords({ lines, characters }: NonNullable<Excerpt['omitted']>): string {
-  const many = counted(characters, 'character')
-  return lines > 1 ? `⋯ ${counted(lines, 'line')}, ${many} not shown ⋯` : `⋯ ${many} not shown ⋯`
+  return words.notShown(lines, characters)
 }
 
 const A_LOOK = 1000
@@ -181,16 +183,11 @@ const A_LOOK = 1000
 export function sizeOf(text: string): string | null {
   const lines = lineCount(text)
   if (lines <= 1 && text.length <= A_LOOK) return null
-  return `${counted(lines, 'line')}, ${bytes(new TextEncoder().encode(text).length)}`
+  return words.size(lines, bytes(new TextEncoder().encode(text).length))
 }
 
 function bytes(count: number): string {
-  if (count < 1000) return counted(count, 'byte')
+  if (count < 1000) return words.bytes(count)
   if (count < 999_950) return `${(count / 1000).toFixed(1)} KB`
   return `${(count / 1_000_000).toFixed(1)} MB`
-}
-
-/** `1 line`, `1,204 lines`. */
-export function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
 }

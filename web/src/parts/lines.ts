@@ -1,4 +1,4 @@
-import { blankLines, counted, isBlank, isTold } from './excerpt'
+import { blankLines, isBlank, isTold, omittedWords } from './excerpt'
 
 /** Whether a line is in both texts, only in the new one, or only in the old one. */
 export type Kind = 'kept' | 'added' | 'removed'
@@ -45,7 +45,7 @@ export function omittedRows(rows: ReadonlyArray<DiffRow>) {
   if (rows.length <= MOST_ROWS) return { head: rows, omitted: null, tail: [] }
   const between = rows.slice(KEPT_ROWS, -KEPT_ROWS)
   const characters = between.reduce((sum, row) => sum + row.text.length, 0)
-  const omitted = `⋯ ${counted(between.length, 'line')}, ${counted(characters, 'character')} not shown ⋯`
+  const omitted = omittedWords({ lines: between.length, characters })
   return { head: rows.slice(0, KEPT_ROWS), omitted, tail: rows.slice(-KEPT_ROWS) }
 }
 

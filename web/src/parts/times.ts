@@ -1,9 +1,11 @@
+import { text } from './text'
+
 /** How long ago, or until when, in few words. */
 export function ago(then: number, now: number): string {
   const past = now - then
-  if (past < -1000) return `in ${length(-past)}`
-  if (past < 5000) return 'just now'
-  return `${length(past)} ago`
+  if (past < -1000) return text.times.in(length(-past))
+  if (past < 5000) return text.times.now
+  return text.times.ago(length(past))
 }
 
 /** A length of time in its largest unit or two: `340 ms`, `12 s`, `4 min`, `2 h 5 min`, `3 d`. */

@@ -10,6 +10,7 @@ import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { type Route, to } from '../router/route'
 import { ConnectionBanner } from './ConnectionBanner'
+import { KEYS } from './keys'
 import { PLACES, type Place } from './places'
 import { ShortcutHelp } from './ShortcutHelp'
 import { listen, useShortcut } from './shortcuts'
@@ -33,8 +34,8 @@ export function Shell({ route, children }: Props) {
   useEffect(listen, [])
   useTitle(route, questions.length)
   useNotifications(questions, isLoading)
-  useShortcut('Everywhere', '?', 'List the keys', () => setHelping(true))
-  useShortcut('Everywhere', 't', 'Switch light and dark', toggle)
+  useShortcut('Everywhere', KEYS.help, 'List the keys', () => setHelping(true))
+  useShortcut('Everywhere', KEYS.theme, 'Switch light and dark', toggle)
   useShortcut('Everywhere', 's', 'Start a session', () => navigate(`${to.sessions()}?start=1`))
   return (
     <div className="shell">
