@@ -8,6 +8,7 @@ from typing import Any, Self
 from callboard.board.hosts import local_host
 from callboard.board.human import Human
 from callboard.board.plates import Plates
+from callboard.board.tokens import AccessTokens
 from callboard.clock import Clock, SystemClock
 from callboard.drivers.execution import Execution, Runtime, Starting
 from callboard.drivers.local import LocalDriver, Manner
@@ -53,6 +54,7 @@ class Callboard(SessionReader):
         self.people = Inbox(noted, self.clock)
         self.human = Human(self.people)
         self.plates = Plates(log, self.clock, local_host)
+        self.tokens = AccessTokens(log.tokens, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod
@@ -242,8 +244,7 @@ class Callboard(SessionReader):
 
     async def recover(self) -> list[SessionInfo]:
         """Drive every session that has something to do and that no living process drives."""
-        views = await self.driver.recover()
-        return [await self.session(view.session_id) for view in views]
+        return [await self.session(view.session_id) for view in await self.driver.recover()]
 
     async def rebuild(self) -> int:
         """Make every view again from the log; returns how many events that took."""
@@ -329,5 +330,4 @@ async def _keep_open() -> None:
 def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLog:
     if db is None or db == "memory:":
         return MemoryLog(project, clock)
-    path = database_path(db)
-    return SqliteLog.open(path, project, clock or SystemClock(), lock_timeout=lock_timeout)
+    return SqliteLog.open(database_path(db), project, clock, lock_timeout=lock_timeout)

@@ -16,8 +16,6 @@ import pytest
 from tests.acceptance.cli_process import CallboardCommand
 
 from callboard.board.hook_folders import Counting, full_marker, hooks_folder, spool_folder
-from callboard.clock import SystemClock
-from callboard.server.access.tokens import Tokens
 from callboard.vendors.settings.jsonc import parse
 
 pytestmark = pytest.mark.timeout(120)
@@ -214,13 +212,13 @@ def test_http_by_force_has_a_token_that_only_reports(callboard, claude):
     callboard.here("hooks", "install", "--transport", "http", "--force", *port)
     settings: Any = parse(claude.read_text(encoding="utf-8")).value
     token = settings["env"]["CALLBOARD_HOOK_TOKEN"]
-    tokens = Tokens(callboard.folder / "t.db", SystemClock())
-    assert tokens.identify(token) == ("hooks", "hook")
+    (made,) = callboard.here("token", "list", "--json").json
+    assert (made["name"], made["scope"]) == ("hooks", "hook")
     assert settings["hooks"]["Stop"][-1]["hooks"][0]["url"].startswith("http://127.0.0.1:4711/")
     assert claude.stat().st_mode & 0o777 == 0o600
     again = callboard.here("hooks", "install", "--transport", "http", "--force", *port, "--json")
     assert not again.json[0]["changed"]
-    assert len(tokens.list()) == 1
+    assert len(callboard.here("token", "list", "--json").json) == 1
     assert token not in callboard.here("hooks", "status").out
     callboard.here("hooks", "uninstall")
     assert claude.read_text(encoding="utf-8") == MINE

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
 
 from callboard.clock import Clock, SystemClock
-from callboard.errors import StoreError
+from callboard.errors import NotFound, StoreError
 from callboard.events import codec
+from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent, place
 from callboard.events.rows import SESSION_COLUMN, SHARED, Drop, Projection, Query, Row
 from callboard.ids import short_id
@@ -82,6 +83,33 @@ class _Stream:
         return not self.hidden or position <= self.needed
 
 
+class MemoryTokens:
+    """Tokens in a dictionary, by the hash of their secret."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Token] = {}
+
+    async def find(self, sha256: str) -> Token | None:
+        """The token with this hash, revoked and expired ones too."""
+        return self._known.get(sha256)
+
+    async def list(self) -> list[Token]:
+        """The tokens that are not revoked, oldest first."""
+        return [token for token in self._known.values() if token.revoked_at is None]
+
+    async def add(self, token: Token) -> None:
+        """Keep a token."""
+        self._known[token.sha256] = token
+
+    async def revoke(self, id: str, at_ms: int) -> Token:
+        """Let a token open nothing from now on; NotFound when there is none."""
+        for token in await self.list():
+            if token.id == id:
+                self._known[token.sha256] = replace(token, revoked_at=at_ms)
+                return token
+        raise NotFound(f"There is no token {id}. List the tokens: callboard token list", id=id)
+
+
 @dataclass(slots=True)
 class SharedMemory:
     """What several handles on one memory share, as several processes share a file."""
@@ -90,6 +118,7 @@ class SharedMemory:
     sequence: list[tuple[_Stream, int]] = field(default_factory=list[tuple[_Stream, int]])
     views: MemoryViews = field(default_factory=MemoryViews)
     living: dict[str, Listeners] = field(default_factory=dict[str, Listeners])
+    tokens: MemoryTokens = field(default_factory=MemoryTokens)
 
 
 class MemoryLog(Tailed):
@@ -109,6 +138,7 @@ class MemoryLog(Tailed):
         self.closed = False
         self.listeners = Listeners()
         self.memory = memory or SharedMemory()
+        self.tokens = self.memory.tokens
         self._project = project
         self._clock = clock or SystemClock()
         self._claimant = Claimant(self.owner, self.memory.living.__contains__)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from callboard.events.access import Token
 from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
 
@@ -86,6 +87,29 @@ def no_views(event: Event) -> tuple[()]:
     return ()
 
 
+class TokenStore(Protocol):
+    """The access tokens, kept beside the streams: by the hash of their secret only."""
+
+    async def find(self, sha256: str) -> Token | None:
+        """The token with this hash, revoked and expired ones too. Called with every request.
+
+        What another process adds or revokes is seen by the next call.
+        """
+        ...
+
+    async def list(self) -> Sequence[Token]:
+        """The tokens that are not revoked, oldest first; at most 1000."""
+        ...
+
+    async def add(self, token: Token) -> None:
+        """Keep a token; others see it when this returns."""
+        ...
+
+    async def revoke(self, id: str, at_ms: int) -> Token:
+        """Let a token open nothing from now on; NotFound when there is none."""
+        ...
+
+
 class EventLog(Protocol):
     """Streams of events with dense positions 1, 2, 3, … and views beside them.
 
@@ -95,6 +119,11 @@ class EventLog(Protocol):
 
     owner: str
     """The id under which this log claims leases: one per open handle."""
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may come in."""
+        ...
 
     @property
     def path(self) -> Path | None:

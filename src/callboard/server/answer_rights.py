@@ -12,11 +12,12 @@ from callboard.board.agent_processes import (
     not_by_agents,
 )
 from callboard.errors import Forbidden
+from callboard.events.access import allows
 from callboard.events.envelope import Json
 from callboard.events.json_values import as_object
 from callboard.interactions.kinds import is_from_board
+from callboard.server.access.identity import Identity
 from callboard.server.access.peers import KEY, Peer, Sender
-from callboard.server.access.scopes import Identity, allows
 from callboard.server.service import Service
 from callboard.systems.current import system
 

@@ -7,12 +7,13 @@ one it names does.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from callboard.board.hook_folders import connection_file, hooks_folder, write_connection
+from callboard.board.tokens import AccessTokens
 from callboard.errors import StoreError
-from callboard.server.access.tokens import Tokens
 
 _log = logging.getLogger(__name__)
 
@@ -32,19 +33,25 @@ class HookAccess:
     When a server stops it leaves the file as it is: hooks that are held wait for the next one.
     """
 
-    def __init__(self, tokens: Tokens, database: Path, host: str, port: int) -> None:
+    def __init__(self, tokens: AccessTokens, database: Path, host: str, port: int) -> None:
         self._folder = hooks_folder(database)
         self._address = _address(host, port)
         self._tokens = tokens
         self._token = ""
         self._next = 0.0
 
-    def write(self) -> None:
+    async def write(self) -> None:
         """Write down where this server is, with the token that was there, if it still is one."""
         known = (*_read(self._folder)[-1:], self._token)
-        token = next((one for one in known if self._is_hooks(one)), None)
-        self._token = token or self._tokens.create(NAME, "hook")[1]
+        self._token = await self._valid(known) or (await self._tokens.create(NAME, "hook")).secret
         write_connection(self._folder, self._address, self._token)
+
+    async def secret(self) -> str:
+        """The token that the file has, written first if there is none that opens."""
+        found = await self._valid(_read(self._folder)[-1:])
+        if found is None:
+            await self.write()
+        return found or self._token
 
     async def check(self, now: float) -> None:
         """Write it again, if it is time and no one listens where the file says.
@@ -58,19 +65,22 @@ class HookAccess:
         if told and (told[0] == self._address or not await _is_refused(told[0])):
             return
         try:
-            self.write()
+            await self.write()
         except StoreError as error:
             _log.warning("%s", error.message)
 
-    def _is_hooks(self, token: str) -> bool:
-        found = self._tokens.identify(token)
-        return found is not None and found[1] == "hook"
+    async def _valid(self, secrets: Iterable[str]) -> str | None:
+        for secret in secrets:
+            token = await self._tokens.find(secret)
+            if token and token.scope == "hook" and self._tokens.is_valid(token):
+                return secret
+        return None
 
 
-def keep_hooks_in(tokens: Tokens, database: Path, host: str, port: int) -> HookAccess:
+async def keep_hooks_in(tokens: AccessTokens, database: Path, host: str, port: int) -> HookAccess:
     """Let hooks in now; whoever gets this checks every few seconds that they still are."""
     access = HookAccess(tokens, database, host, port)
-    access.write()
+    await access.write()
     return access
 
 

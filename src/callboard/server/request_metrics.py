@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from callboard.clock import Clock
 
 if TYPE_CHECKING:
-    from callboard.server.access.scopes import Identity
+    from callboard.server.access.identity import Identity
 
 NO_ROUTE: Final = "none"
 """The route of what was refused before one was found, or of what is nowhere."""

@@ -33,9 +33,9 @@ from callboard.server.streams import Streams
 def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple[ASGIApp, Service]:
     """Make everything: the application as it is served, and what its routes work on.
 
-    Beside the database lie the tokens and the record of commands.
+    Beside the database are the admin token and the record of commands.
     """
-    tokens = Tokens(database, board.clock)
+    tokens = Tokens(database, board.tokens)
     links = Links(board.clock, settings.link_lives)
     watching = WatchingDriver(board.driver, board.log, board.clock, settings.concurrency)
     memory = MemoryBudget(settings.memory)

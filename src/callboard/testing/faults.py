@@ -16,7 +16,7 @@ from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from callboard.events.envelope import Event, NewEvent
-from callboard.log.protocol import ANYHOW, Appended, EventLog, Notify, Writing
+from callboard.log.protocol import ANYHOW, Appended, EventLog, Notify, TokenStore, Writing
 from callboard.testing.fake_clock import FakeClock
 
 
@@ -147,6 +147,12 @@ class FaultyLog:
     delete = _unless_crashed(EventLog.delete)
     trim = _unless_crashed(EventLog.trim)
     rebuild = _unless_crashed(EventLog.rebuild)
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may come in."""
+        self.check()
+        return self.log.tokens
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then whatever comes."""

@@ -8,6 +8,8 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
+from callboard.board.tokens import AccessTokens
+from callboard.log.memory import MemoryLog
 from callboard.server.access.audit import Audit
 from callboard.server.access.credentials import Failures
 from callboard.server.access.guard import Guard
@@ -50,7 +52,7 @@ class Guarded:
 
     def __post_init__(self) -> None:
         self.db = self.folder / "x.db"
-        self.tokens = Tokens(self.db, self.clock)
+        self.tokens = Tokens(self.db, AccessTokens(MemoryLog().tokens, self.clock))
         self.links = Links(self.clock, 30)
         self.guard = self.fresh()
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from callboard.server.access import audit as auditing
 from callboard.server.access.audit import Audit, AuditEntry
 from callboard.server.access.credentials import Failures
+from callboard.server.access.identity import Identity
 from callboard.server.access.login import MOST, Links
-from callboard.server.access.scopes import Identity
 from callboard.testing.fake_clock import FakeClock
 
 ADMIN = "cb_the-admin-token"

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -264,12 +265,30 @@ async def test_too_many_wrong_tokens_are_told_to_wait_and_the_right_one_passes(g
     [("react", "react"), ("a" * 32, "a" * 32), ("a" * 33, "http"), ("A b", "http"), ("", "http")],
 )
 async def test_the_identity_says_who_and_through_what(guarded: Guarded, sent: str, via: str):
-    _, secret = guarded.tokens.create("ci", "answer")
+    made = await guarded.tokens.issued.create("ci", "answer", person="ada", groups=["ops"])
     await guarded.ask(
-        headers=[HOST, ("authorization", f"bearer {secret}"), ("callboard-via", sent)]
+        headers=[HOST, ("authorization", f"bearer {made.secret}"), ("callboard-via", sent)]
     )
     identity = guarded.reached[-1]["callboard.identity"]
     assert (identity.name, identity.scope, identity.via) == ("ci", "answer", via)
+    assert (identity.person, identity.groups) == ("ada", ("ops",))
+
+
+async def test_a_token_expires_to_the_millisecond_and_says_so(guarded: Guarded):
+    made = await guarded.tokens.issued.create("ci", "read", expires=timedelta(hours=1))
+    headers = [HOST, ("authorization", f"Bearer {made.secret}")]
+    await guarded.clock.advance(3599.999)
+    assert (await guarded.ask(headers=headers)).status == 200
+    await guarded.clock.advance(0.001)
+    answers = [await guarded.ask(headers=headers) for _ in range(20)]
+    # Not counted as guessing, so there is no 429.
+    assert {(answer.status, answer.code) for answer in answers} == {(401, "UNAUTHENTICATED")}
+    answer = answers[0]
+    message = answer.json["error"]["message"]
+    assert message.startswith(f"The token {made.token.id} (ci) expired at 2026-01-31T13:00:00.000Z")
+    await guarded.tokens.issued.revoke(made.token.id)
+    again = await guarded.ask(headers=headers)
+    assert "was revoked" in again.json["error"]["message"]
 
 
 async def test_a_body_that_says_it_is_too_large_is_refused_unread(guarded: Guarded):

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from callboard.board.hook_folders import connection_file, hooks_folder
+from callboard.board.tokens import AccessTokens
 from callboard.courier.wire import read_connection
-from callboard.server.access.tokens import Tokens
+from callboard.log.memory import MemoryLog
 from callboard.server.hook_access import EVERY, NAME, HookAccess, keep_hooks_in
 from callboard.testing.fake_clock import FakeClock
 
@@ -19,8 +20,8 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tokens(database: Path) -> Tokens:
-    return Tokens(database, FakeClock())
+def tokens() -> AccessTokens:
+    return AccessTokens(MemoryLog().tokens, FakeClock())
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ def other() -> Iterator[socket.socket]:
         yield listening
 
 
-def started(tokens: Tokens, database: Path, port: int) -> HookAccess:
-    return keep_hooks_in(tokens, database, "127.0.0.1", port)
+async def started(tokens: AccessTokens, database: Path, port: int) -> HookAccess:
+    return await keep_hooks_in(tokens, database, "127.0.0.1", port)
 
 
 def named(database: Path) -> str:
@@ -42,19 +43,19 @@ def port_of(listening: socket.socket) -> int:
 
 
 async def test_who_started_last_is_named_while_it_lives(
-    tokens: Tokens, database: Path, other: socket.socket
+    tokens: AccessTokens, database: Path, other: socket.socket
 ):
-    ours = started(tokens, database, 1)
-    started(tokens, database, port_of(other))
+    ours = await started(tokens, database, 1)
+    await started(tokens, database, port_of(other))
     await ours.check(100.0)
     assert named(database) == f"127.0.0.1:{port_of(other)}"
 
 
 async def test_when_the_named_one_is_gone_another_is(
-    tokens: Tokens, database: Path, other: socket.socket
+    tokens: AccessTokens, database: Path, other: socket.socket
 ):
-    ours = started(tokens, database, 1)
-    started(tokens, database, port_of(other))
+    ours = await started(tokens, database, 1)
+    await started(tokens, database, port_of(other))
     secret = connection_file(hooks_folder(database)).read_text().splitlines()[1]
     await ours.check(100.0)
     other.close()
@@ -64,14 +65,16 @@ async def test_when_the_named_one_is_gone_another_is(
     assert connection_file(hooks_folder(database)).read_text() == f"127.0.0.1:1\n{secret}\n"
 
 
-async def test_a_server_that_takes_no_connections_for_a_while_lives(tokens: Tokens, database: Path):
+async def test_a_server_that_takes_no_connections_for_a_while_lives(
+    tokens: AccessTokens, database: Path
+):
     with socket.create_server(("127.0.0.1", 0), backlog=0) as busy:
         waiting = [socket.socket() for _ in range(4)]
         for one in waiting:  # More than it has room for: the next must wait.
             one.setblocking(False)
             one.connect_ex(busy.getsockname())
-        ours = started(tokens, database, 1)
-        started(tokens, database, port_of(busy))
+        ours = await started(tokens, database, 1)
+        await started(tokens, database, port_of(busy))
         await ours.check(100.0)
         assert named(database) == f"127.0.0.1:{port_of(busy)}"
         for one in waiting:
@@ -80,9 +83,9 @@ async def test_a_server_that_takes_no_connections_for_a_while_lives(tokens: Toke
 
 @pytest.mark.parametrize("told", [None, "", "nowhere\nt\n", "127.0.0.1:99999\nt\n", "\xff"])
 async def test_a_file_that_names_nobody_is_written_again(
-    tokens: Tokens, database: Path, told: str | None
+    tokens: AccessTokens, database: Path, told: str | None
 ):
-    ours = started(tokens, database, 1)
+    ours = await started(tokens, database, 1)
     path = connection_file(hooks_folder(database))
     if told is None:
         path.unlink()
@@ -90,25 +93,27 @@ async def test_a_file_that_names_nobody_is_written_again(
         path.write_text(told, encoding="latin-1")
     await ours.check(100.0)
     assert named(database) == "127.0.0.1:1"
-    assert [one.name for one in tokens.list()] == [NAME]
+    assert [one.name for one in await tokens.list()] == [NAME]
 
 
-async def test_a_token_that_was_revoked_is_not_written_again(tokens: Tokens, database: Path):
-    ours = started(tokens, database, 1)
+async def test_a_token_that_was_revoked_is_not_written_again(tokens: AccessTokens, database: Path):
+    ours = await started(tokens, database, 1)
     path = connection_file(hooks_folder(database))
     old = path.read_text().splitlines()[1]
-    tokens.revoke(tokens.list()[0].id)
+    await tokens.revoke((await tokens.list())[0].id)
     path.unlink()
     await ours.check(100.0)
     new = path.read_text().splitlines()[1]
     assert new != old
-    assert tokens.identify(new) == (NAME, "hook")
+    found = await tokens.find(new)
+    assert found is not None
+    assert (found.name, found.scope) == (NAME, "hook")
 
 
 async def test_a_file_that_cannot_be_written_stops_nothing(
-    tokens: Tokens, database: Path, caplog: pytest.LogCaptureFixture
+    tokens: AccessTokens, database: Path, caplog: pytest.LogCaptureFixture
 ):
-    ours = started(tokens, database, 1)
+    ours = await started(tokens, database, 1)
     connection_file(hooks_folder(database)).unlink()
     hooks_folder(database).rename(database.with_name("away"))
     hooks_folder(database).write_text("in the way")
@@ -126,10 +131,10 @@ async def test_a_file_that_cannot_be_written_stops_nothing(
         ("192.168.1.5", "192.168.1.5:7", "192.168.1.5"),
     ],
 )
-def test_the_address_is_one_that_hooks_reach(
-    tokens: Tokens, database: Path, host: str, written: str, reached: str
+async def test_the_address_is_one_that_hooks_reach(
+    tokens: AccessTokens, database: Path, host: str, written: str, reached: str
 ):
-    keep_hooks_in(tokens, database, host, 7)
+    await keep_hooks_in(tokens, database, host, 7)
     assert named(database) == written
     told = read_connection(str(hooks_folder(database)))
     assert told is not None

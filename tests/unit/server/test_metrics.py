@@ -13,7 +13,7 @@ from starlette.routing import Mount
 from callboard import Approval, Phase, State, Workflow, agent
 from callboard.app import Callboard
 from callboard.clock import SystemClock
-from callboard.server.access.scopes import Identity
+from callboard.server.access.identity import Identity
 from callboard.server.memory import MemoryBudget
 from callboard.server.metrics import STATUSES, Metrics
 from callboard.server.request_metrics import Measured, Routed, ServedRequest

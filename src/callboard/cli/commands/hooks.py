@@ -1,5 +1,6 @@
 """`callboard hooks install|uninstall|status`."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Final, Literal
 
 import click
 
-from callboard.board.hook_folders import connection_file, hooks_folder, make_folders
+from callboard.board.hook_folders import hooks_folder, make_folders
 from callboard.cli import options
 from callboard.cli.commands.service import installed_port
 from callboard.cli.exit import DONE, FAILED
@@ -15,11 +16,9 @@ from callboard.cli.failures import as_payload
 from callboard.cli.printing import print_json
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
-from callboard.clock import SystemClock
 from callboard.disk.private import make_private_folder
 from callboard.errors import CallboardError, NotFound, SettingsUnusable, ValidationError
-from callboard.server.access.tokens import Tokens
-from callboard.server.hook_access import keep_hooks_in
+from callboard.server.hook_access import HookAccess
 from callboard.vendors.claude.protocol import LESSONS
 from callboard.vendors.claude.settings import has_status_hooks, http_obstacles
 from callboard.vendors.hook_targets import INSTALLABLE, Installable
@@ -243,18 +242,14 @@ class _Typed:
 
     def _hook_token(self) -> str:
         """The token that servers of this database give to hooks; made, if none ever ran."""
-        tokens = Tokens(self.database.path, SystemClock())
         port = self.port or installed_port() or 2255
-        for _ in range(2):
-            try:
-                token = connection_file(self.folder).read_text(encoding="ascii").split()[-1]
-            except (OSError, ValueError, IndexError):
-                token = ""
-            found = tokens.identify(token)
-            if found is not None and found[1] == "hook":
-                return token
-            keep_hooks_in(tokens, self.database.path, "127.0.0.1", port)
-        raise SettingsUnusable(f"{connection_file(self.folder)} cannot be used. Remove it.")
+
+        async def keep() -> str:
+            async with self.database.open(create=True) as board:
+                access = HookAccess(board.tokens, self.database.path, "127.0.0.1", port)
+                return await access.secret()
+
+        return asyncio.run(keep())
 
     def _remarks(self, one: Installable, text: str, plan: InstallPlan) -> Iterator[str]:
         yield from one.obstacles(text)

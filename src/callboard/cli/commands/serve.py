@@ -231,8 +231,6 @@ async def _serve(
 
         def ready(address: "Address") -> None:
             notices.link = address.page
-            access = keep_hooks_in(service.tokens, database.path, address.host, address.port)
-            service.rounds.also = access.check
             spare_collector()
             if as_json:
                 names = sorted(board.workflows)
@@ -244,6 +242,10 @@ async def _serve(
             if settings.dev:
                 _warn_of_pages(settings)
 
+        # The socket listens by now: a hook that is quicker than we are waits a moment.
+        host, port = listening.getsockname()[:2]
+        access = await keep_hooks_in(board.tokens, database.path, host, port)
+        service.rounds.also = access.check
         told = telling(settings.notify, board.log, service.plates, board.clock)
         async with traced(board.log), told as notices:
             with present(database.path, board.workflows, here(listening).url):

@@ -1,10 +1,13 @@
 """`callboard token create|list|revoke`."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import click
 
+from callboard.app import Callboard
 from callboard.cli import options
 from callboard.cli.format import ago, moment, one_line
 from callboard.cli.printing import Cell, print_json, print_result, print_table
@@ -12,20 +15,36 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.cli.units import period
 from callboard.clock import SystemClock
-from callboard.disk.private import make_private_folder
 from callboard.errors import NotFound
+from callboard.events.access import Scope, Token
 from callboard.events.moments import from_ms
-from callboard.server.access.scopes import Scope
-from callboard.server.access.tokens import Token, Tokens
 
 _SCOPES: Final = ("read", "answer", "operate", "admin", "hook")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What the person typed."""
+
+    action: str
+    id: str | None
+    database: Database
+    as_json: bool
+    name: str | None
+    person: str | None
+    scope: Scope | None
+    groups: tuple[str, ...]
+    expires: timedelta | None
 
 
 @click.command("token")
 @click.argument("action", type=click.Choice(["create", "list", "revoke"]))
 @click.argument("id", metavar="[ID]", required=False)
+@click.option("--name", metavar="NAME", help="create: recorded with every action.")
 @click.option(
-    "--name", metavar="NAME", help="create: the name of its user; recorded with their actions."
+    "--person", metavar="NAME", help="create: the person it stands for; the name by default."
 )
 @click.option(
     "--scope",
@@ -34,83 +53,84 @@ _SCOPES: Final = ("read", "answer", "operate", "admin", "hook")
     "send reports.",
 )
 @click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GROUP",
+    help="create: a group that the person belongs to. Can be repeated.",
+)
+@click.option(
     "--expires", type=period, metavar="PERIOD", help="create: when it expires, such as 90d."
 )
 @options.found
-def command(action: str, id: str | None, database: Database, as_json: bool, **made: Any) -> None:
-    """Create, list and revoke the tokens of a server.
+@options.collected(_Typed)
+def command(typed: _Typed) -> None:
+    """Create, list and revoke access tokens.
 
-    Works directly on the database; a running server picks up changes at once. A token is shown
-    only once, when it is created.
+    Works directly on the database; a running server picks up changes at once. The secret is shown
+    only once, when the token is created.
     """
-    tokens = _tokens(database)
-    if action == "create":
-        _create(tokens, database, as_json, **made)
-    elif action == "revoke":
-        _revoke(tokens, database, id, as_json)
-    else:
-        _list(tokens, database, as_json)
+    {"create": _create, "list": _list, "revoke": _revoke}[typed.action](typed)
 
 
-def _tokens(database: Database) -> Tokens:
-    """The tokens beside a database that is there, or beside the default one."""
+def _ask(database: Database, work: Callable[[Callboard], Awaitable[T]]) -> T:
+    """Work on a database that is there, or on the default one."""
     if not database.is_default and not database.path.exists():
         raise NotFound(
             f"There is no database {database.path}. Check --db (or CALLBOARD_DB).",
             path=str(database.path),
         )
-    make_private_folder(database.path.parent)
-    return Tokens(database.path, SystemClock())
+    return database.ask(work)
 
 
-def _create(
-    tokens: Tokens,
-    database: Database,
-    as_json: bool,
-    name: str | None,
-    scope: Scope | None,
-    expires: timedelta | None,
-) -> None:
+def _create(typed: _Typed) -> None:
+    name, scope, database = typed.name, typed.scope, typed.database
     if name is None or scope is None:
         missing = "--name" if name is None else "--scope"
         example = database.command("token", "create", "--name", "ci", "--scope", "operate")
         raise click.UsageError(f"Missing option {missing!r}, as in: {example}")
-    token, secret = tokens.create(name, scope, expires)
-    if as_json:
-        return print_json([{**token.to_wire(), "token": secret}])
+    made = _ask(
+        database,
+        lambda board: board.tokens.create(
+            name, scope, person=typed.person, groups=typed.groups, expires=typed.expires
+        ),
+    )
+    if typed.as_json:
+        return print_json([{**made.token.to_wire(), "token": made.secret}])
     # Alone on standard output, so that a script can take it; the rest is for people.
-    click.echo(secret)
-    revoke = database.command("token", "revoke", token.id)
-    return click.echo(f"It is shown only now. Take it back with: {revoke}", err=True)
+    click.echo(made.secret)
+    revoke = database.command("token", "revoke", made.token.id)
+    return click.echo(f"This secret is shown only once. Revoke it with: {revoke}", err=True)
 
 
-def _revoke(tokens: Tokens, database: Database, id: str | None, as_json: bool) -> None:
+def _revoke(typed: _Typed) -> None:
+    database, id = typed.database, typed.id
     listing = f"List them with: {database.command('token', 'list')}"
     if id is None:
         raise click.UsageError(f"Missing argument 'ID'. {listing}")
     try:
-        token = tokens.revoke(id)
+        token = _ask(database, lambda board: board.tokens.revoke(id))
     except NotFound as error:
         raise NotFound(f"There is no token {id!r}. {listing}", id=id) from error
     print_result(
-        as_json,
+        typed.as_json,
         {"ok": True, "id": token.id},
-        f"Revoked {token.id}, the token of {one_line(token.name)}.",
+        f"Revoked {token.id} ({one_line(token.name)}).",
     )
 
 
-def _list(tokens: Tokens, database: Database, as_json: bool) -> None:
-    found = tokens.list()
-    if as_json:
+def _list(typed: _Typed) -> None:
+    found = _ask(typed.database, lambda board: board.tokens.list())
+    if typed.as_json:
         return print_json(token.to_wire() for token in found)
     screen = Screen()
     if not found:
-        create = database.command("token", "create", "--name", "ci", "--scope", "operate")
-        made = (create, "command")
-        return screen.line("There is no token but the server's own. Make one: ", made)
+        example = ("token", "create", "--name", "ci", "--scope", "operate")
+        create = (typed.database.command(*example), "command")
+        return screen.line("No tokens yet. Create one: ", create)
     now_ms = SystemClock().now_ms()
-    rows = [_row(token, now_ms) for token in found]
-    return print_table(screen, ["token", "name", "scope", "made", "expires"], rows)
+    heads = ["token", "name", "person", "scope", "groups", "created", "expires"]
+    return print_table(screen, heads, [_row(token, now_ms) for token in found])
 
 
 def _row(token: Token, now_ms: int) -> list[Cell]:
@@ -118,6 +138,8 @@ def _row(token: Token, now_ms: int) -> list[Cell]:
     until: Cell = "never"
     if token.expires_at is not None:
         until = moment(from_ms(token.expires_at), now)
-        if token.expires_at <= now_ms:
+        if token.is_expired(now_ms):
             until = (f"expired {ago(from_ms(token.expires_at), now)}", "failed")
-    return [token.id, one_line(token.name), token.scope, ago(from_ms(token.created_at), now), until]
+    who = [token.id, one_line(token.name), one_line(token.person), token.scope]
+    groups = one_line(", ".join(token.groups)) or "none"
+    return [*who, groups, ago(from_ms(token.created_at), now), until]

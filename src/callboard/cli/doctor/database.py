@@ -20,7 +20,7 @@ from callboard.log.sqlite.setup import live_folder
 _OTHERS = 0o077
 _LARGE_WAL = 256_000_000
 _PATIENCE = 5.0
-_SECRETS = (".token", ".tokens", ".audit.jsonl", ".audit.jsonl.1")
+_SECRETS = (".token", ".tokens.imported", ".audit.jsonl", ".audit.jsonl.1")
 _BESIDE = ("", "-wal", "-shm")
 _FIRST_EVENT_EVER = 1_700_000_000_000
 _TOLERANCE_MS = 5_000

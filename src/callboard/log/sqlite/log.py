@@ -46,6 +46,7 @@ from callboard.log.sqlite.foreign_commits import News
 from callboard.log.sqlite.migrate import rebuild
 from callboard.log.sqlite.reader import Reader
 from callboard.log.sqlite.setup import live_folder, set_up
+from callboard.log.sqlite.tokens import SqliteTokens
 from callboard.log.sqlite.transaction import WriteTarget
 from callboard.log.sqlite.writer import Writer
 from callboard.log.write_lock import Turnstile
@@ -90,6 +91,7 @@ class SqliteLog(Tailed):
             place.identities.check,
         )
         self._writer = Writer(self._committer, place, self._committed)
+        self.tokens = SqliteTokens(self._reading, database, self._reads, self._do)
 
     @classmethod
     def open(

@@ -12,6 +12,7 @@ from callboard.log.sqlite.errors import is_done, translate
 from callboard.log.sqlite.file import connect, create_private, is_prepared, prepare, recognise
 from callboard.log.sqlite.identity import Identities
 from callboard.log.sqlite.migrate import known_migrations, migrate, missing_steps
+from callboard.log.sqlite.tokens import import_tokens, token_file
 from callboard.log.sqlite.transaction import WriteTarget
 from callboard.log.write_lock import Turnstile, busy_because, poll
 
@@ -32,7 +33,8 @@ def set_up(
             recognise(database, path)
         turnstile = _turnstile(path)
         try:
-            database = _ready(path, lock_timeout)
+            has_file = token_file(path).exists()
+            database = None if has_file else _ready(path, lock_timeout)
             if database is None:
                 turnstile.enter(lock_timeout)
                 database = _prepared(path, clock, lock_timeout)
@@ -95,6 +97,7 @@ def _prepared(path: Path, clock: Clock, timeout: float) -> sqlite3.Connection:
             lambda: busy_because("unknown", timeout),
         )
         migrate(database, path, clock.now_ms())
+        import_tokens(database, path)
         # From now on the turnstile is where one waits: SQLite must never block the loop.
         database.execute("PRAGMA busy_timeout = 0")
     except BaseException:

@@ -14,7 +14,7 @@ import orjson
 from callboard.clock import Clock, SystemClock
 from callboard.disk.private import open_private
 from callboard.events.moments import from_ms, iso
-from callboard.server.access.scopes import Identity
+from callboard.server.access.identity import Identity
 
 _log = logging.getLogger("callboard.audit")
 

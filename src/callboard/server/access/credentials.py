@@ -7,12 +7,14 @@ from typing import Final
 
 from callboard.clock import Clock
 from callboard.errors import TooManyFailures, Unauthenticated
+from callboard.events.access import Scope, Token
+from callboard.events.moments import from_ms, iso
 from callboard.server.access.head import Head
+from callboard.server.access.identity import Identity
 from callboard.server.access.login import Links
 from callboard.server.access.origins import RequestOrigin
 from callboard.server.access.pages import page_identity
 from callboard.server.access.requirement import COOKIE
-from callboard.server.access.scopes import Identity, Scope
 from callboard.server.access.tokens import Tokens
 
 ALLOWED: Final = 10
@@ -62,31 +64,40 @@ class Credentials:
         self._links = links
         self._failures = failures
 
-    def find(self, head: Head, sender: RequestOrigin) -> Identity | None:
+    async def find(self, head: Head, sender: RequestOrigin) -> Identity | None:
         """Who sends it, or None when it shows nothing that counts."""
-        token = _bearer(head)
-        found = self._by_cookie(head, sender) if token is None else self._tokens.identify(token)
         given = head.one("callboard-via") or ""
         via = given if _VIA.fullmatch(given) and given not in _RESERVED else "http"
-        if found is None:
-            # Who shows a token means it: one that is wrong is refused here too.
-            shows_nothing = head.one("authorization") is None
-            is_page = self._dev and shows_nothing and sender.named is not None
-            return page_identity(head, via) if is_page else None
-        name, scope = found
-        return Identity(name, scope, via)
+        secret = _bearer(head)
+        if secret is not None:
+            token = await self._tokens.find(secret)
+            if token is not None and self._tokens.issued.is_valid(token):
+                return Identity(
+                    token.name, token.scope, via, person=token.person, groups=token.groups
+                )
+        elif (found := self._by_cookie(head, sender)) is not None:
+            return Identity(*found, via)
+        # Who shows a token means it: one that is wrong is refused here too.
+        shows_nothing = head.one("authorization") is None
+        is_page = self._dev and shows_nothing and sender.named is not None
+        return page_identity(head, via) if is_page else None
 
-    def refusal(self, head: Head, sign_in: str | None) -> Unauthenticated | TooManyFailures:
+    async def refusal(self, head: Head, sign_in: str | None) -> Unauthenticated | TooManyFailures:
         """The error for a sender who was not found. Wrong tokens are counted, missing ones not.
 
         sign_in: the command that signs a browser in, for those who may know it.
         """
-        if _bearer(head) is None:
+        secret = _bearer(head)
+        if secret is None:
             return Unauthenticated(sign_in=sign_in)
+        token = await self._tokens.find(secret)
+        if token is not None:
+            # Not counted: whoever has the whole secret is not guessing.
+            return Unauthenticated(_over(token))
         wait = self._failures.count(head.remote)
         if wait is None:
             return Unauthenticated(
-                "This token is wrong, expired or revoked. `callboard token create` makes another."
+                "This token is not valid. Make another one: callboard token create"
             )
         return TooManyFailures(
             f"Too many wrong tokens came from {head.remote}; wait {wait} s. The right one is "
@@ -105,6 +116,16 @@ class Credentials:
             if found is not None:
                 return found
         return None
+
+
+def _over(token: Token) -> str:
+    """Why a token that was once right is not any more, for those who have it."""
+    again = "Make another one: callboard token create"
+    if token.revoked_at is not None:
+        return f"The token {token.id} ({token.name}) was revoked. {again}"
+    assert token.expires_at is not None
+    moment = iso(from_ms(token.expires_at))
+    return f"The token {token.id} ({token.name}) expired at {moment}. {again}"
 
 
 def _bearer(head: Head) -> str | None:

@@ -32,7 +32,7 @@ from callboard.server.problems import of_error
 from callboard.server.settings import ServerSettings
 
 if TYPE_CHECKING:
-    from callboard.server.access.scopes import Identity
+    from callboard.server.access.identity import Identity
 
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
@@ -130,9 +130,9 @@ class _Passage:
         check_query(self._scope)
         if not is_hook(head.path):
             check_length(head, guard.most(head.path))
-        self._identity = guard.credentials.find(head, self._sender)
+        self._identity = await guard.credentials.find(head, self._sender)
         if self._identity is None and not _is_open(head):
-            raise guard.credentials.refusal(head, self._sign_in())
+            raise await guard.credentials.refusal(head, self._sign_in())
         if self._identity is None:
             return None  # What needs no token takes no body.
         self._holding.belongs_to(self._identity.name)

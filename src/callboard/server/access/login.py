@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Final
 
 from callboard.clock import Clock
-from callboard.server.access.scopes import SCOPES, Scope
+from callboard.events.access import SCOPES, Scope
 
 LIVES: Final = timedelta(days=30)
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from callboard.errors import Forbidden, ValidationError
 from callboard.server.access.head import Head
+from callboard.server.access.identity import Identity
 from callboard.server.access.origins import ORIGIN
-from callboard.server.access.scopes import Identity
 
 DEFAULT_ORIGIN: Final = "http://localhost:5173"
 """Where Vite serves a page while it is written."""

@@ -7,7 +7,8 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from callboard.errors import Forbidden, Unauthenticated
-from callboard.server.access.scopes import Identity, Scope, allows
+from callboard.events.access import Scope, allows
+from callboard.server.access.identity import Identity
 
 COOKIE = "callboard"
 

@@ -1,31 +1,22 @@
-"""Tokens: the one that can do everything, and those that people make for programs.
+"""Who a secret belongs to: the admin token, or one that was made for a person or a program.
 
-Beside a database `x.db` lie `x.db.token`, the admin token as it is, and `x.db.tokens`, the
-others by their hash: whoever reads that file cannot use them. Only their owner may read these
-files, and they are never half-written.
+Beside a database `x.db` is `x.db.token`, the admin token as it is, which only its owner may read.
+The other tokens are rows of the database: see `callboard.board.tokens`.
 """
 
 import hmac
 import logging
 import os
-import secrets
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import timedelta
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-import orjson
-
-from callboard.clock import Clock
+from callboard.board.tokens import AccessTokens, hashed, new_secret
 from callboard.disk.files import replace
 from callboard.disk.locks import locked
-from callboard.errors import NotFound, StoreCorrupt, StoreError, ValidationError
-from callboard.events.shapes import Millis, Shape, Unsent, camel
-from callboard.ids import short_id
-from callboard.server.access.scopes import SCOPES, Scope
+from callboard.errors import StoreCorrupt, StoreError, ValidationError
+from callboard.events.access import Token
+from callboard.server.access.login import person
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +29,6 @@ ADMIN: Final = "admin"
 """The name under which the holder of the admin token is recorded."""
 
 _SHORTEST = 16
-_LONGEST_NAME = 64
 
 
 def read_secret(path: Path) -> str | None:
@@ -72,29 +62,14 @@ def _keep_private(file: int, path: Path) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Token(Shape):
-    """What is kept of a token: everything but itself."""
-
-    id: str
-    name: str
-    scope: Scope
-    sha256: Unsent[str]
-    created_at: Millis
-    expires_at: Millis | None = None
-
-
 class Tokens:
-    """The tokens of one database, as its files say at this moment."""
+    """Who the secrets belong to: the admin token's file, and the tokens in the database."""
 
-    def __init__(self, database: Path, clock: Clock) -> None:
+    def __init__(self, database: Path, issued: AccessTokens) -> None:
+        self.issued = issued
         self._token_file = database.with_name(f"{database.name}.token")
-        self._tokens_file = database.with_name(f"{database.name}.tokens")
         self._lock_file = database.with_name(f"{database.name}.tokens.lock")
-        self._clock = clock
         self._admin: str | None = None
-        self._seen: tuple[int, ...] | None = None
-        self._known: tuple[Token, ...] = ()
 
     def admin(self) -> str:
         """The token that can do everything, made when there is none yet."""
@@ -102,52 +77,17 @@ class Tokens:
             self._admin = _from_environment() or self._from_file()
         return self._admin
 
-    def identify(self, secret: str) -> tuple[str, Scope] | None:
-        """Whose token this is and what it allows; None for a wrong or an expired one."""
-        given = _hash(secret)
-        # Every comparison takes the same time, and all are made, whichever fits.
-        found: tuple[str, Scope] | None = None
-        if hmac.compare_digest(given, self._admin_hash):
-            found = (ADMIN, "admin")
-        for token in self._current():
-            if hmac.compare_digest(given, token.sha256) and not self._is_over(token):
-                found = found or (token.name, token.scope)
-        return found
-
-    def create(
-        self, name: str, scope: Scope, expires: timedelta | None = None
-    ) -> tuple[Token, str]:
-        """Make a token; gives what is kept of it, and the secret, which is not."""
-        _check(name, scope, expires)
-        secret = _new_secret()
-        now = self._clock.now_ms()
-        until = None if expires is None else now + round(expires.total_seconds() * 1000)
-        token = Token(short_id(), name, scope, _hash(secret), now, until)
-        with locked(self._lock_file):
-            self._write([*_read(self._tokens_file), token])
-        return token, secret
-
-    def list(self) -> tuple[Token, ...]:
-        """The tokens that people made, oldest first, expired ones too."""
-        return tuple(_read(self._tokens_file))
-
-    def revoke(self, id: str) -> Token:
-        """Forget a token: from now on it is wrong, on a running server too."""
-        with locked(self._lock_file):
-            tokens = _read(self._tokens_file)
-            found = next((token for token in tokens if token.id == id), None)
-            if found is None:
-                raise NotFound(
-                    f"There is no token {id}. `callboard token list` names those there are.", id=id
-                )
-            self._write([token for token in tokens if token.id != id])
-        return found
+    async def find(self, secret: str) -> Token | None:
+        """The token that a secret belongs to, revoked and expired ones too."""
+        if hmac.compare_digest(hashed(secret), self._admin_token.sha256):
+            return self._admin_token
+        return await self.issued.find(secret)
 
     def _from_file(self) -> str:
         with locked(self._lock_file):
             text = read_secret(self._token_file)
             if text is None:
-                text = _new_secret()
+                text = new_secret()
                 replace(self._token_file, f"{text}\n".encode())
         token = text.strip()
         if not _can_be_sent(token):
@@ -159,31 +99,20 @@ class Tokens:
         return token
 
     @cached_property
-    def _admin_hash(self) -> str:
+    def _admin_token(self) -> Token:
         # It stays what it is for as long as the server runs, and every request asks.
-        return _hash(self.admin())
-
-    def _current(self) -> tuple[Token, ...]:
-        """The tokens, read again only when their file has changed."""
-        seen = _signature(self._tokens_file)
-        if seen != self._seen:
-            try:
-                self._known = self.list()
-            except StoreError as error:
-                # No one is let in on the word of a file that is damaged or not ours. The admin
-                # token still works.
-                _log.error("%s", error.message)
-                self._known = ()
-            self._seen = seen
-        return self._known
-
-    def _is_over(self, token: Token) -> bool:
-        return token.expires_at is not None and self._clock.now_ms() >= token.expires_at
-
-    def _write(self, tokens: Sequence[Token]) -> None:
-        kept = [{camel(name): value for name, value in asdict(token).items()} for token in tokens]
-        data = orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        replace(self._tokens_file, data)
+        return Token(
+            id=ADMIN,
+            name=ADMIN,
+            # Only the person who runs the server can read it, as with the one-time link.
+            person=person(),
+            scope="admin",
+            groups=(),
+            host=None,
+            created_at=0,
+            expires_at=None,
+            sha256=hashed(self.admin()),
+        )
 
 
 def _from_environment() -> str | None:
@@ -203,66 +132,3 @@ def _from_environment() -> str | None:
 
 def _can_be_sent(token: str) -> bool:
     return token.isascii() and token.isprintable() and token != "" and " " not in token
-
-
-def _check(name: str, scope: str, expires: timedelta | None) -> None:
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise ValidationError(
-            f"name: 1 to {_LONGEST_NAME} visible characters; it is recorded with what the "
-            "token's holder does.",
-            field="name",
-        )
-    if scope not in SCOPES:
-        raise ValidationError(f"scope: one of {', '.join(SCOPES)}, not {scope!r}.", field="scope")
-    if expires is not None and expires <= timedelta(0):
-        raise ValidationError("expires: must lie in the future, like 90d.", field="expires")
-
-
-def _new_secret() -> str:
-    return f"cb_{secrets.token_urlsafe(32)}"
-
-
-def _hash(secret: str) -> str:
-    return sha256(secret.encode()).hexdigest()
-
-
-def _signature(path: Path) -> tuple[int, ...] | None:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - half the time of `path.stat()`, at every request
-    except OSError:
-        return None
-    return (found.st_ino, found.st_mtime_ns, found.st_size)
-
-
-def _read(path: Path) -> list[Token]:
-    text = read_secret(path)
-    if text is None:
-        return []
-    try:
-        return [_token(one) for one in orjson.loads(text)]
-    except (ValueError, KeyError, TypeError) as error:
-        raise StoreCorrupt(
-            f"{path} is damaged. Restore it, or delete it and make its tokens again.",
-            path=str(path),
-        ) from error
-
-
-def _token(kept: dict[str, object]) -> Token:
-    scope = kept["scope"]
-    if scope not in SCOPES:
-        raise ValueError(scope)
-    until = kept["expiresAt"]
-    return Token(
-        id=str(kept["id"]),
-        name=str(kept["name"]),
-        scope=scope,
-        sha256=str(kept["sha256"]),
-        created_at=_number(kept["createdAt"]),
-        expires_at=None if until is None else _number(until),
-    )
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(value)
-    return value

@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Request
 
 from callboard.events.authors import Author
 from callboard.events.shapes import Shape
-from callboard.server.access.scopes import Identity
+from callboard.server.access.identity import Identity
 from callboard.server.openapi import Failure, model_of
 from callboard.server.service import Service
 

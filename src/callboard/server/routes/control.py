@@ -12,8 +12,8 @@ from callboard.engine.sessions import SessionInfo, retry_point
 from callboard.errors import ConflictError, InteractionNotFound, ValidationError
 from callboard.events.envelope import Json
 from callboard.server import routing
+from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Operates
-from callboard.server.access.scopes import Identity
 from callboard.server.answer_rights import check_answerer
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, SessionPath, failures, gives, who

@@ -1,0 +1,131 @@
+"""Access tokens: made, listed and revoked in the log, in which they are rows.
+
+A secret is 256 random bits. Only its SHA-256 is kept: a slow hash would add nothing.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from callboard.clock import Clock
+from callboard.errors import ValidationError
+from callboard.events.access import SCOPES, NewToken, Scope, Token
+from callboard.ids import short_id
+from callboard.log.protocol import TokenStore
+
+_LONGEST_NAME: Final = 64
+_MOST_GROUPS: Final = 32
+_LONGEST_LIFE: Final = timedelta(days=36_500)
+_GROUP: Final = "group:"
+"""How a group is written where people are named too."""
+
+
+class AccessTokens:
+    """The tokens of one log."""
+
+    def __init__(self, store: TokenStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def find(self, secret: str) -> Token | None:
+        """The token with this secret, revoked and expired ones too."""
+        return await self._store.find(hashed(secret))
+
+    def is_valid(self, token: Token) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return token.revoked_at is None and not token.is_expired(self._clock.now_ms())
+
+    async def create(
+        self,
+        name: str,
+        scope: Scope,
+        *,
+        person: str | None = None,
+        groups: Sequence[str] = (),
+        host: str | None = None,
+        expires: timedelta | None = None,
+    ) -> NewToken:
+        """Make a token; its secret is in the result and nowhere else."""
+        named = {"name": name, "person": person, "host": host}
+        for field, given in named.items():
+            if given is not None:
+                _check_name(field, given)
+        _check_person(name if person is None else person)
+        _check_scope(scope)
+        _check_groups(groups)
+        _check_life(expires)
+        secret, now = new_secret(), self._clock.now_ms()
+        token = Token(
+            id=short_id(),
+            name=name,
+            person=name if person is None else person,
+            scope=scope,
+            groups=tuple(dict.fromkeys(groups)),
+            host=host,
+            created_at=now,
+            expires_at=None if expires is None else now + round(expires.total_seconds() * 1000),
+            sha256=hashed(secret),
+        )
+        await self._store.add(token)
+        return NewToken(token, secret)
+
+    async def list(self) -> list[Token]:
+        """The tokens that are not revoked, oldest first, expired ones too."""
+        return list(await self._store.list())
+
+    async def revoke(self, id: str) -> Token:
+        """Revoke a token: from now on it opens nothing, on a running server too."""
+        return await self._store.revoke(id, self._clock.now_ms())
+
+
+def new_secret() -> str:
+    """A secret that nobody can guess."""
+    return f"cb_{secrets.token_urlsafe(32)}"
+
+
+def hashed(secret: str) -> str:
+    """What is kept of a secret."""
+    return sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def _check_name(field: str, given: str) -> None:
+    if not 0 < len(given) <= _LONGEST_NAME or not given.isprintable() or given != given.strip():
+        raise ValidationError(
+            f"{field}: use 1 to {_LONGEST_NAME} visible characters, without spaces around them.",
+            field=field,
+        )
+
+
+def _check_person(person: str) -> None:
+    if person.startswith(_GROUP):
+        raise ValidationError(
+            f"person: {person!r} means a group. Give the person's name, and put groups into "
+            "groups (--group).",
+            field="person",
+        )
+
+
+def _check_scope(scope: str) -> None:
+    if scope not in SCOPES:
+        raise ValidationError(f"scope: use one of {', '.join(SCOPES)}.", field="scope")
+
+
+def _check_groups(groups: Sequence[str]) -> None:
+    if len(groups) > _MOST_GROUPS:
+        raise ValidationError(f"groups: use at most {_MOST_GROUPS}.", field="groups")
+    for group in groups:
+        _check_name("groups", group)
+        if group.startswith(_GROUP):
+            plain = group.removeprefix(_GROUP)
+            raise ValidationError(
+                f"groups: leave {_GROUP!r} out here, as in {plain!r}.", field="groups"
+            )
+
+
+def _check_life(expires: timedelta | None) -> None:
+    if expires is not None and not timedelta(0) < expires <= _LONGEST_LIFE:
+        raise ValidationError(
+            "expires: use a period in the future, as 90d, of at most 100 years.", field="expires"
+        )

@@ -1,0 +1,56 @@
+"""Who may do what: the scopes, and what is kept of an access token.
+
+`hook` stands apart from the other scopes, of which each includes those before it.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from callboard.events.shapes import Millis, Shape, Unsent
+
+Scope = Literal["hook", "read", "answer", "operate", "admin"]
+
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+_RANK: Final[dict[Scope, int]] = {"read": 1, "answer": 2, "operate": 3, "admin": 4}
+
+
+def allows(has: Scope, needed: Scope) -> bool:
+    """Whether a token with one scope may do what needs another."""
+    if has == "admin" or has == needed:
+        return True
+    # A token for hooks reports and does nothing else, and only an admin may report in its place.
+    return has in _RANK and needed in _RANK and _RANK[has] >= _RANK[needed]
+
+
+@dataclass(frozen=True, slots=True)
+class Token(Shape):
+    """What is kept of an access token: everything but its secret.
+
+    name: recorded with everything that the token is used for.
+    person: who the token stands for when questions are assigned to people.
+    host: the machine whose coding agents it reports, if it is tied to one.
+    """
+
+    id: str
+    name: str
+    person: str
+    scope: Scope
+    groups: tuple[str, ...]
+    host: str | None
+    created_at: Millis
+    expires_at: Millis | None
+    sha256: Unsent[str] = ""
+    revoked_at: Unsent[int | None] = None
+
+    def is_expired(self, now_ms: int) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and now_ms >= self.expires_at
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken(Shape):
+    """A token that was just made, with its secret, which is not kept and never shown again."""
+
+    token: Token
+    secret: str
