@@ -6,6 +6,7 @@ Each test gets a board on its own terms: sessions are told apart by ids of the t
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -455,6 +456,57 @@ class TestQuestions:
         assert released.claimed_by is None
         assert await board.people.release(asked.id, by="ann") == released
 
+    async def test_assign(self, board: Board):
+        asked = await board.people.ask(type="input", prompt="Why?")
+        assert (asked.assignees, asked.assigned_to) == (None, None)
+
+        given = await board.people.assign(asked.id, "dana", by="ann")
+        assert given.assigned_to == ["dana"]
+        assert given.claimed_by is None
+        assert await board.people.assign(asked.id, "dana", by="ann") == given
+        own = await board.people.assign(asked.id, "me", by="admin")
+        assert own.assigned_to == ["admin"]
+        assert (await board.people.assign(asked.id, None)).assigned_to is None
+        for wrong in ("", "group:", 'a"b', "a,b", "x" * 201):
+            with pytest.raises(ValidationError):
+                await board.people.assign(asked.id, wrong)
+        assert (await board.answer(asked.id, "So.", by="bob")).status == "completed"
+        with pytest.raises(AlreadyAnswered):
+            await board.people.assign(asked.id, "dana")
+
+    async def test_assignees_may_answer_and_others_only_override(self, board: Board):
+        ask = partial(board.people.ask, type="confirmation", prompt="Release?")
+        asked = await ask(assignees=["ada", "group:release"])
+        assert asked.assignees == asked.assigned_to == ["ada", "group:release"]
+
+        assert (await board.people.assign(asked.id, "ada")).assigned_to == ["ada"]
+        assert (await board.people.assign(asked.id, None)).assigned_to == asked.assignees
+        only = await ask(assignees=["ada"])
+        with pytest.raises(ValidationError, match="Assign it to: ada"):
+            await board.people.assign(only.id, "bob")
+        done = await board.answer(asked.id, True, by="bob")
+        assert done.status == "approved"
+        for wrong in ([], ["ada", "ada"], [""], ["group: "], "ada"):
+            with pytest.raises(ValidationError):
+                await ask(assignees=wrong)
+
+    async def test_find_by_workflow_assignment_and_text(self, board: Board):
+        session, word = await begin(board), short_id()
+        within = await board.people.ask(type="input", prompt=f"A {word}?", session_id=session)
+        alone = await board.people.ask(type="input", prompt=f"B {word}?", assignees=["ada"])
+        assert (within.workflow, alone.workflow) == ("flow", None)
+
+        async def found(**sought: Any) -> list[str]:
+            return [one.id for one in await board.people.find(q=word, **sought)]
+
+        assert await found() == [within.id, alone.id]
+        assert await found(workflow="flow") == [within.id]
+        assert await found(workflow="other") == []
+        assert await found(assigned_to=["none"]) == [within.id]
+        assert await found(assigned_to=["bob", "ada"]) == [alone.id]
+        assert await found(assigned_to=["ad"]) == []
+        assert await found(assigned_to=["ada", "none"]) == [within.id, alone.id]
+
     async def test_complete(self, board: Board):
         session = await begin(board, "reviewed")
         asked = await question_of(board, session)
@@ -496,6 +548,7 @@ class TestQuestions:
             board.answer("gone", True),
             board.people.get("gone"),
             board.people.ended("gone"),
+            board.people.assign("gone", "ann"),
             board.people.claim("gone", by="ann"),
             board.people.release("gone", by="ann"),
             board.people.complete("gone", "completed"),

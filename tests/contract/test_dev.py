@@ -210,6 +210,7 @@ async def test_what_coding_agents_ask_is_neither_read_nor_answered(
     bodies: dict[str, dict[str, Any]] = {
         "answer": {"value": True, "approved": True},
         "complete": {"outcome": "completed", "response": {"approved": True}},
+        "assign": {"to": "dev"},
         "claim": {"by": "dev"},
         "release": {"by": "dev"},
         "cancel": {},

@@ -574,6 +574,7 @@ async def test_an_unknown_question(http: httpx.AsyncClient):
     error(await http.get("/interactions/nope"), 404, "INTERACTION_NOT_FOUND")
     bodies = {
         "answer": {"value": "x"},
+        "assign": None,
         "claim": {"by": "x"},
         "release": {"by": "x"},
         "cancel": None,

@@ -26,6 +26,7 @@ ROUTES = {
     "GET /interactions",
     "GET /interactions/{interaction_id}",
     "POST /interactions",
+    "POST /interactions/{interaction_id}/assign",
     "POST /interactions/{interaction_id}/claim",
     "POST /interactions/{interaction_id}/release",
     "POST /interactions/{interaction_id}/answer",

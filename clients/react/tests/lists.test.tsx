@@ -25,6 +25,11 @@ describe('useInbox', () => {
     await waitFor(() => expect(here()?.claimedBy).toBe('ann'))
     await expect(act(() => result.current.claim(id, { by: 'bob' }))).rejects.toThrow(Claimed)
 
+    await act(() => result.current.assign(id))
+    await waitFor(() => expect(here()?.assignedTo).toEqual(['admin']))
+    await act(() => result.current.assign(id, { to: null }))
+    await waitFor(() => expect(here()?.assignedTo).toBeNull())
+
     const one = renderHook(() => useInteraction(id), { wrapper: page() })
     await waitFor(() => expect(one.result.current.interaction?.status).toBe('pending'))
     await board.answer(id, { approved: true, by: 'ann' })

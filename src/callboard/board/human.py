@@ -6,7 +6,7 @@ One class for a database and for a server: `Callboard.human` and `Client.human`.
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.engine.current_execution import chosen_session, current, folder
 from callboard.engine.questions import closed
 from callboard.events.json_values import Object, as_object
@@ -29,6 +29,7 @@ class Human:
         *,
         session_id: str | None = None,
         standalone: bool = False,
+        assignees: Sequence[str] | None = None,
         key: str | None = None,
         **options: Unpack[InteractiveOptions],
     ) -> str:
@@ -42,6 +43,7 @@ class Human:
             config: The options as the table holds them (camelCase, milliseconds), as they are.
             session_id: The session that it belongs to.
             standalone: It belongs to none.
+            assignees: The only people who may decide, and groups as `group:NAME`.
             key: A name of your own: asked for again under it, the same session is found, also
                 by a process that has been restarted.
             options: See `InteractiveOptions`.
@@ -51,7 +53,12 @@ class Human:
             options.setdefault("cwd", folder())
         told = {**(config or {}), **config_of(options)}
         asked = await self._questions.ask(
-            type=KIND, prompt=prompt, config=told, session_id=where, key=key
+            type=KIND,
+            prompt=prompt,
+            config=told,
+            session_id=where,
+            assignees=assignees,
+            key=key,
         )
         return asked.id
 
@@ -107,7 +114,7 @@ class Human:
         """Wait until a question is closed, by whatever process."""
         return await self._questions.ended(interaction_id)
 
-    async def ask(
+    async def ask(  # noqa: PLR0913 - the public face, nearly all by keyword
         self,
         prompt: str,
         options: Sequence[str] | None = None,
@@ -115,12 +122,13 @@ class Human:
         *,
         session_id: str | None = None,
         standalone: bool = False,
+        assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Any:
         """Ask a simple question, and wait: True or False, the option, or with `input` the text.
 
-        Where it belongs, and `key`, are as in `request_interactive`. Inside an agent `ctx.ask`
-        is the better choice: it survives the end of the process by itself.
+        Where it belongs, `assignees` and `key` are as in `request_interactive`. Inside an agent,
+        `ctx.ask` is the better choice: it survives the end of the process by itself.
         """
         where = chosen_session(session_id, standalone=standalone)
         type = _type_of(options, input)
@@ -129,6 +137,7 @@ class Human:
             prompt=prompt,
             options=options if type == "select" else None,
             session_id=where,
+            assignees=assignees,
             key=key,
         )
         return _answer(await self._questions.ended(asked.id))

@@ -55,6 +55,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Decide": {
         "inbox": "List open questions, or show one.",
         "answer": "Answer a question.",
+        "assign": "Assign a question to yourself or someone else.",
         "attend": "Work through interactive sessions with a coding agent, one at a time.",
         "transcript": "Print the transcript of an interactive session, if one was kept.",
         "pause": "Pause a session, wherever it runs.",

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from callboard.client.tailing import PAGE, PASSING, Reconnecting, Tail
 from callboard.client.transport import Transport
 from callboard.clock import Clock
-from callboard.engine.inbox import InteractionPage
+from callboard.engine.question_search import InteractionPage
 from callboard.errors import ValidationError
 from callboard.events.names import CLOSES_QUESTION
 from callboard.interactions.records import Interaction
@@ -23,18 +23,25 @@ class RemoteInbox:
         self._clock = clock
         self._reconnect = reconnect
 
-    async def find(
+    async def find(  # noqa: PLR0913 - the public face, all by keyword
         self,
         *,
         status: str | None = None,
         session_id: str = "*",
         type: str | None = None,
+        workflow: str | None = None,
+        assigned_to: Sequence[str] | None = None,
+        q: str | None = None,
         limit: int | None = None,
     ) -> list[Interaction]:
-        """Questions, oldest first; of every status unless one is given."""
+        """Questions, oldest first; of every status unless one is given.
+
+        In `assigned_to`, `me` is the person whose token this is, with their groups.
+        """
         if limit is not None and limit < 0:
             raise ValidationError("limit must be a number from 0.", field="limit")
-        sought = {"status": status, "sessionId": session_id, "type": type}
+        sought: dict[str, Any] = {"status": status, "sessionId": session_id, "type": type}
+        sought |= {"workflow": workflow, "assignedTo": assigned_to or None, "q": q or None}
         found: list[Interaction] = []
         while limit is None or len(found) < limit:
             wanted = None if limit is None else min(limit - len(found), PAGE)
@@ -86,7 +93,7 @@ class RemoteInbox:
         finally:
             listening.cancel()
 
-    async def ask(
+    async def ask(  # noqa: PLR0913 - the public face, all by keyword
         self,
         *,
         type: str,
@@ -95,11 +102,18 @@ class RemoteInbox:
         config: Mapping[str, Any] | None = None,
         session_id: str | None = None,
         key: str | None = None,
+        assignees: Sequence[str] | None = None,
     ) -> Interaction:
         """Put a question to people, by itself or as one of a session; under a key, once."""
         body: dict[str, Any] = {"type": type, "prompt": prompt, "options": options}
-        body |= {"sessionId": session_id, "config": config, "key": key}
+        body |= {"sessionId": session_id, "config": config, "key": key, "assignees": assignees}
         return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
+
+    async def assign(
+        self, interaction_id: str, to: str | None, *, by: str | None = None
+    ) -> Interaction:
+        """Say who is expected to answer; None: no one in particular."""
+        return await self._do(interaction_id, "assign", {"to": to, **given({"by": by})})
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
         """See to a question: for a while no one else can claim it. The same `by` renews."""

@@ -148,17 +148,19 @@ class Context:
         *,
         timeout: Duration | None = None,
         on_timeout: OnTimeout | None = None,
+        assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> bool:
         """Ask a person for yes or no, and wait.
 
         If the process dies meanwhile, the agent runs again and this call returns the recorded
-        answer. `key` tells questions apart whose texts are alike.
+        answer. `key` tells questions apart whose texts are alike. With `assignees`, only these
+        people and groups (`group:NAME`) may answer.
         """
-        question = Approval(prompt, timeout, on_timeout or "wait")
+        question = Approval(prompt, timeout, on_timeout or "wait", assignees)
         return bool((await self._ask(render(question, None), key)).approved)
 
-    async def choose(
+    async def choose(  # noqa: PLR0913 - the public face, nearly all by keyword
         self,
         prompt: str,
         options: Sequence[str],
@@ -166,10 +168,11 @@ class Context:
         other: bool = False,
         timeout: Duration | None = None,
         on_timeout: OnTimeout | None = None,
+        assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> str:
         """Ask a person to choose, and wait; with `other`, any text is an answer."""
-        question = Choice(prompt, options, other, timeout, on_timeout or "wait")
+        question = Choice(prompt, options, other, timeout, on_timeout or "wait", assignees)
         return str((await self._ask(render(question, None), key)).value)
 
     async def interactive(
@@ -177,16 +180,17 @@ class Context:
         prompt: str,
         *,
         within: Duration | None = None,
+        assignees: Sequence[str] | None = None,
         key: str | None = None,
         **options: Unpack[InteractiveOptions],
     ) -> InteractiveSessionResult[Any]:
         """Ask a person to decide together with an agent, and wait for how that ends.
 
         However it ends, it is a result: look at `outcome`, or at `approved`. The options are
-        those of `Interactive`; `within` is how long to wait, `key` as in `ask`.
+        those of `Interactive`; `within` is how long to wait, `assignees` and `key` as in `ask`.
         """
         options.setdefault("cwd", folder())
-        asked = await self._desk.ask(rendered(prompt, options, within), key)
+        asked = await self._desk.ask(rendered(prompt, options, within, assignees), key)
         return result_of(await self._desk.found(asked), options.get("result_type"))
 
     async def put(self, question: Rendered, key: str) -> Interaction:

@@ -7,15 +7,18 @@ waits for a person but does not continue with the answer, or standing alone.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Final
 
 from callboard.clock import Clock
-from callboard.engine.cursors import cursor_of, place_of
 from callboard.engine.loading import session_row
 from callboard.engine.operations import Operations
+from callboard.engine.question_search import (
+    InteractionPage,
+    SoughtQuestions,
+    find_questions,
+    question_page,
+)
 from callboard.engine.questions import (
-    LARGE,
     RAN_OUT,
     OpenQuestion,
     QuestionRows,
@@ -37,10 +40,10 @@ from callboard.events.envelope import Json
 from callboard.events.event_name import Entry
 from callboard.events.json_values import is_mapping
 from callboard.events.payloads.people import AuthoredQuestion, InputCancelledPayload
-from callboard.events.rows import Query, weight, where_given
-from callboard.events.shapes import Shape
+from callboard.events.rows import Query
 from callboard.ids import keyed_id, short_id
 from callboard.interactions.answers import as_verdict
+from callboard.interactions.assignment import expected, permitted
 from callboard.interactions.configs import KIND
 from callboard.interactions.expiry import expired
 from callboard.interactions.fields import checked_text
@@ -53,13 +56,10 @@ from callboard.interactions.outcomes import (
     check_outcome,
     completion_event,
 )
-from callboard.interactions.records import Interaction, interaction, length_of
+from callboard.interactions.records import Interaction
 from callboard.interactions.requests import check_free, claim_payload, ending, request_payload
 from callboard.interactions.schema.checking import verified
 from callboard.log.protocol import EventLog, Writing
-
-_LARGEST_PAGE: Final = 2 * 1_048_576
-"""Characters after which a page of questions ends; one question may have more."""
 
 RECEIPT_WITHIN: Final = 1.0
 """Seconds that an answer waits to learn what became of it."""
@@ -68,20 +68,12 @@ RECEIPT_WITHIN: Final = 1.0
 _TAKEN_BACK: Final = "it was taken back"
 
 
-@dataclass(frozen=True, slots=True)
-class InteractionPage(Shape):
-    """Some questions, and where the next page starts, if there is one."""
-
-    interactions: list[Interaction]
-    next_cursor: str | None
-
-
 _CHECKING: Final = ThreadPoolExecutor(1, thread_name_prefix="callboard-questions")
 """Not the loop's own threads, which agents may all be using."""
 
 
 class Inbox:
-    """Find, ask, claim, release, complete, cancel; `Operations.answer` answers."""
+    """Find, ask, assign, claim, release, complete, cancel; `Operations.answer` answers."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
@@ -89,48 +81,26 @@ class Inbox:
         self._questions = QuestionRows(log, clock)
         self._operations = Operations(log, clock)
 
-    async def find(
+    async def find(  # noqa: PLR0913 - all by keyword
         self,
         *,
         status: str | None = None,
         session_id: str = "*",
         type: str | None = None,
+        workflow: str | None = None,
+        assigned_to: Sequence[str] | None = None,
+        q: str | None = None,
         limit: int | None = None,
     ) -> list[Interaction]:
         """Questions, oldest first: in any status unless told, of all sessions or of one."""
-        if limit is not None and limit < 0:
-            raise ValidationError("limit must be a number from 0.", field="limit")
-        query = replace(_sought(status, session_id, type), limit=limit)
-        now = self._clock.now_ms()
-        return [interaction(row, now) for row in await self._log.rows(query)]
+        sought = SoughtQuestions(status, session_id, type, workflow, assigned_to, q)
+        return await find_questions(self._log, sought, limit, self._clock.now_ms())
 
     async def page(
-        self,
-        *,
-        status: str | None = None,
-        session_id: str = "*",
-        type: str | None = None,
-        limit: int = 1000,
-        cursor: str | None = None,
+        self, sought: SoughtQuestions, *, limit: int = 1000, cursor: str | None = None
     ) -> InteractionPage:
-        """As many questions as told, from the oldest or from where a page before ended.
-
-        Fewer when they are large: some megabytes make a page.
-        """
-        place = None if cursor is None else place_of(cursor)
-        # One more than is shown tells whether there is another page.
-        sought = replace(_sought(status, session_id, type), limit=limit + 1, beyond=place)
-        rows = await self._log.rows(replace(sought, size=_LARGEST_PAGE))
-        now = self._clock.now_ms()
-        is_cut = len(rows) > limit or sum(map(weight, rows)) >= _LARGEST_PAGE
-        shown = rows[:limit]
-        following = cursor_of(shown[-1]) if is_cut else None
-        found: list[Interaction] = []
-        for row in shown:
-            found.append(interaction(row, now))
-            if length_of(row) > LARGE:
-                await asyncio.sleep(0)
-        return InteractionPage(found, following)
+        """Some questions, oldest first; `cursor` is `next_cursor` of the page before."""
+        return await question_page(self._log, sought, limit, cursor, self._clock.now_ms())
 
     async def get(self, interaction_id: str) -> Interaction:
         """One question, open or closed."""
@@ -145,6 +115,7 @@ class Inbox:
         config: Mapping[str, Json] | None = None,
         session_id: str | None = None,
         key: str | None = None,
+        assignees: Sequence[str] | None = None,
         by: By = None,
     ) -> Interaction:
         """Put a question to people: in a session that has not ended, or standing alone.
@@ -154,7 +125,7 @@ class Inbox:
         # In a thread: to copy a large question takes longer than others should wait at once.
         loop = asyncio.get_running_loop()
         asked = await loop.run_in_executor(
-            _CHECKING, request_payload, type, prompt, options, config
+            _CHECKING, request_payload, type, prompt, options, config, assignees
         )
         payload: AuthoredQuestion = {**authored(by), **asked}
         if type == KIND:
@@ -258,6 +229,17 @@ class Inbox:
 
         return await self._write(await self._questions.find_open(interaction_id), build)
 
+    async def assign(self, interaction_id: str, to: str | None, *, by: By = None) -> Interaction:
+        """Say who is expected to answer: a person, `group:NAME`, or None for all who may."""
+
+        def build(asked: Interaction) -> Entry | None:
+            now_expected = expected(asked, to, by)
+            if now_expected == (asked.assigned_to or []):
+                return None
+            return names.ASSIGNED({**authored(by), "id": asked.id, "to": now_expected})
+
+        return await self._write(await self._questions.find_open(interaction_id), build)
+
     async def _write(
         self, found: OpenQuestion, build: Callable[[Interaction], Entry | None]
     ) -> Interaction:
@@ -278,9 +260,9 @@ class Inbox:
     ) -> Interaction:
         """End an interactive session with its outcome; a simpler question is answered by it."""
         check_outcome(outcome)
-        who = answerer(by, via)
         found = await self._questions.find_open(interaction_id)
         asked = found.asked
+        who = permitted(asked, by, answerer(by, via))
         given = Completion(outcome, response, transcript, duration_ms, error)
         if manner_of(asked.type) != "outcome":
             return await self._complete_simply(found, given, by, via)
@@ -290,7 +272,8 @@ class Inbox:
 
         def build(asked: Interaction) -> Entry:
             late.clear()
-            ended = ending(asked, given, _participant(by), who)
+            told = permitted(asked, by, who)
+            ended = ending(asked, given, _participant(by), told)
             if asked.is_due(self._clock.now_ms()) and not paused:
                 late.append(asked.id)
                 return expired(asked.id)
@@ -338,6 +321,7 @@ class Inbox:
         """
 
         def build(asked: Interaction) -> Entry:
+            who = permitted(asked, by, answerer(by, via))
             if is_from_board(asked.type) and not asked.awaited:
                 raise ConflictError(
                     f"A coding agent asks question {asked.id}, and its own dialog is open too. "
@@ -346,7 +330,7 @@ class Inbox:
                 )
             if manner_of(asked.type) == "outcome":
                 given = Completion("cancelled", error=error, reason=_TAKEN_BACK)
-                return ending(asked, given, _participant(by), answerer(by, via))
+                return ending(asked, given, _participant(by), who)
             if asked.awaited:
                 raise ConflictError(
                     f"Session {asked.session_id} goes on only with an answer to question "
@@ -356,7 +340,7 @@ class Inbox:
                     session_id=asked.session_id,
                 )
             payload: InputCancelledPayload = {
-                **answerer(by, via),
+                **who,
                 "id": asked.id,
                 "reason": _TAKEN_BACK,
             }
@@ -370,9 +354,3 @@ class Inbox:
 def _participant(by: By) -> str | None:
     """The name under which they take part where several people decide with one token."""
     return by.given or by.name if isinstance(by, Author) else by
-
-
-def _sought(status: str | None, session_id: str, type: str | None) -> Query:
-    session = None if session_id == "*" else session_id
-    where = where_given(status=status, execution_id=session, type=type)
-    return Query("human_interactions", where, order="created_at")

@@ -43,6 +43,7 @@ from callboard.events.payloads.people import Answered
 from callboard.events.payloads.workflow import Reasoned
 from callboard.events.shapes import Shape
 from callboard.ids import short_id
+from callboard.interactions.assignment import permitted
 from callboard.interactions.expiry import expire, ran_out
 from callboard.interactions.records import Interaction
 from callboard.log.protocol import Base, EventLog, Writing
@@ -164,9 +165,9 @@ class Operations:
         """
         is_found = isinstance(question, OpenQuestion)
         found = question if is_found else await self._questions.find_open(question)
-        who = answerer(by, via)
 
         def build(asked: Interaction) -> Entry | None:
+            who = permitted(asked, by, answerer(by, via))
             received = received_payload(asked, value, approved, who)
             if asked.is_due(self._clock.now_ms()):
                 return None
@@ -178,6 +179,7 @@ class Operations:
         answered = await self._questions.write(found, build)
         if answered is not None:
             return answered
+        who = permitted(found.asked, by, answerer(by, via))
         await self._answer_late(found.asked.stream, found.asked.id, value, approved, who)
         return await self._questions.find(found.asked.id)
 

@@ -28,7 +28,13 @@ from callboard.interactions.answers import check
 from callboard.interactions.configs import blocks, halts
 from callboard.interactions.excerpts import excerpt
 from callboard.interactions.kinds import WHOLE, manner_of
-from callboard.interactions.records import Interaction, in_bytes, interaction, length_of
+from callboard.interactions.records import (
+    LARGE,
+    Interaction,
+    in_bytes,
+    interaction,
+    length_of,
+)
 from callboard.log.protocol import EventLog, Writing
 from callboard.state.rows import project
 from callboard.state.session import SessionView
@@ -43,9 +49,7 @@ _UNANSWERED = {"expired": RAN_OUT, "failed": RAN_OUT, "cancelled": "was cancelle
 ANSWERED = ("completed", "approved", "rejected")
 
 _CLOSED = {"timeout": RAN_OUT, "cancelled": "was cancelled", "failed": "has failed"}
-LARGE = 262_144
-"""Characters of a question that take milliseconds to read."""
-_QUIET = (names.CLAIMED, names.RELEASED, names.CONTRIBUTED)
+_QUIET = (names.CLAIMED, names.RELEASED, names.ASSIGNED, names.CONTRIBUTED)
 
 
 def answer_payload(

@@ -60,6 +60,8 @@ def ask(batch: Batch, question: Rendered, asker: Asker) -> str:
         payload["onTimeout"] = question.on_timeout
     if question.config is not None:
         payload["config"] = question.config
+    if question.assignees is not None:
+        payload["assignees"] = question.assignees
     for new in requested(payload):
         batch.add(new)
     return payload["id"]

@@ -15,6 +15,16 @@ class Author:
 
     name: str
     given: str | None = None
+    person: str = ""
+    """Who they are when questions are assigned to people; the name, unless the token says."""
+    groups: tuple[str, ...] = ()
+    overrides: bool = False
+    """Whether they may answer in place of the assignees."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Under which names questions are assigned to them: the person, then `group:NAME`."""
+        return (self.person or self.name, *(f"group:{group}" for group in self.groups))
 
 
 By = Author | str | None

@@ -47,6 +47,7 @@ INPUT_FAILED: Final = EventName("input:failed", people.InputFailedPayload)
 DETACHED: Final = EventName("input:detached", people.InputDetachedPayload)
 CLAIMED: Final = EventName("input:claimed", people.InputClaimedPayload)
 RELEASED: Final = EventName("input:released", people.InputReleasedPayload)
+ASSIGNED: Final = EventName("input:assigned", people.InputAssignedPayload)
 CONTRIBUTED: Final = EventName("input:contributed", people.InputContributedPayload)
 
 TASK_STARTED: Final = EventName("task:started", workflow.TaskStartedPayload)

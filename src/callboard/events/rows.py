@@ -100,6 +100,8 @@ class Query:
     count: the answer is one row, whose only column `count` says how many there are.
     size: no row after those whose cells have so many characters together.
     one_of: a column, and the values of which it has one.
+    holds: a column with a list of texts in JSON, and what one of which it has to contain: a text in
+        JSON, or None when the column is empty.
     text: columns, and what one of them contains, in capital or small letters of ASCII.
     beyond: only rows that come later in the order than one with these values, which are those
         of `order` and of the view's key. None of them may be missing.
@@ -116,6 +118,7 @@ class Query:
     size: int | None = None
     count: bool = False
     one_of: tuple[str, Sequence[Cell]] | None = None
+    holds: tuple[str, Sequence[str | None]] | None = None
     text: tuple[Sequence[str], str] | None = None
     beyond: Sequence[Cell] | None = None
     with_stream: bool = False

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.clock import Clock
 from callboard.errors import AgentError, CallboardError, NotFound
 from callboard.harness.checkpoints import Checkpoint, forget, save

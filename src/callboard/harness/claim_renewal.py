@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Self
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.clock import Clock
 from callboard.errors import CallboardError, Claimed, ConflictError, NotFound
 from callboard.interactions.configs import is_shared, participants

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.errors import CallboardError
 from callboard.harness.confirmation import (
     DecisionCall,

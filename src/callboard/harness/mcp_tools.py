@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.clock import Clock
 from callboard.errors import InteractionNotFound
 from callboard.events.envelope import Json

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.errors import (
     AlreadyAnswered,
     InteractionClosed,

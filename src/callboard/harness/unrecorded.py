@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from pydantic import TypeAdapter
 
-from callboard.board.protocol import Questions
+from callboard.board.question_protocols import Questions
 from callboard.errors import CallboardError, NotFound
 from callboard.events.json_values import as_object
 from callboard.harness.checkpoints import forget

@@ -23,6 +23,8 @@ def expire(asked: Asked, now_ms: int) -> Entry:
     rule = asked.on_timeout or {"action": "wait"}
     if rule["action"] == "escalate":
         escalated = InputEscalatedPayload(id=asked.id, to=rule["to"])
+        if asked.assignees is not None:
+            escalated["assignees"] = list(dict.fromkeys([*asked.assignees, *rule["to"]]))
         if rule["afterMs"] is not None:
             escalated["deadline"] = now_ms + rule["afterMs"]
             escalated["onTimeout"] = rule["then"]

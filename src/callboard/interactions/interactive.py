@@ -10,9 +10,19 @@ from callboard.errors import AnswerInvalid, DefinitionError, ValidationError
 from callboard.events.envelope import Json
 from callboard.events.json_values import Object, is_mapping
 from callboard.events.shapes import camel
+from callboard.interactions.assignment import checked_assignees
 from callboard.interactions.configs import KIND, checked_config, complete_config
 from callboard.interactions.outcomes import check_of_config
-from callboard.interactions.questions import Duration, Prompt, Rendered, millis, seconds
+from callboard.interactions.questions import (
+    Assignees,
+    Duration,
+    Prompt,
+    Rendered,
+    check_defined,
+    millis,
+    render_assignees,
+    seconds,
+)
 from callboard.interactions.schema.schemas import check, check_sizes
 
 Place = str | os.PathLike[str]
@@ -64,6 +74,7 @@ class InteractiveOptions(TypedDict, total=False):
 _DURATIONS: Final = ("timeout", "checkpoint_interval")
 _PATHS: Final = ("cwd", "mcp_config")
 _NOT_SENT: Final = ("result_type",)
+_NOT_OPTIONS: Final = ("prompt", "within", "assignees")
 
 
 def config_of(options: Object) -> dict[str, Json]:
@@ -150,6 +161,7 @@ class Interactive:
     notify: Object | None = None
     checkpoint_interval: Duration | None = None
     within: Duration | None = None
+    assignees: Assignees = None
 
     type: ClassVar[str] = KIND
 
@@ -158,6 +170,7 @@ class Interactive:
             raise DefinitionError("Interactive needs a prompt. Say what is to be decided.")
         if self.within is not None and seconds(self.within) <= 0:
             raise DefinitionError("Interactive: within must be more than 0 seconds.")
+        check_defined("Interactive", self.assignees)
         settled = {key: value for key, value in self._options().items() if not _is_asked(value)}
         try:
             config_of(settled)
@@ -166,7 +179,7 @@ class Interactive:
 
     def _options(self) -> dict[str, Json]:
         names = (field.name for field in fields(self))
-        return {name: getattr(self, name) for name in names if name not in ("prompt", "within")}
+        return {name: getattr(self, name) for name in names if name not in _NOT_OPTIONS}
 
     def render(self, state: object) -> Rendered:
         """The question with nothing left to compute."""
@@ -175,10 +188,16 @@ class Interactive:
             if _is_asked(asked := options[key]):
                 options[key] = asked(state)
         prompt = self.prompt(state) if callable(self.prompt) else self.prompt
-        return rendered(prompt, options, self.within)
+        may = render_assignees(self.assignees, state)
+        return rendered(prompt, options, self.within, may)
 
 
-def rendered(prompt: object, options: Object, within: Duration | None = None) -> Rendered:
+def rendered(
+    prompt: object,
+    options: Object,
+    within: Duration | None = None,
+    assignees: Sequence[str] | None = None,
+) -> Rendered:
     """An interactive session as `input:requested` records it."""
     if not isinstance(prompt, str) or not prompt.strip():
         raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
@@ -189,6 +208,7 @@ def rendered(prompt: object, options: Object, within: Duration | None = None) ->
         timeout_ms=limit,
         on_timeout=None if limit is None else {"action": "end"},
         config=complete_config(config_of(options)),
+        assignees=checked_assignees(assignees),
     )
 
 

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, cast
 
-from callboard.errors import AnswerInvalid, DefinitionError
+from callboard.errors import AnswerInvalid, DefinitionError, ValidationError
 from callboard.events.envelope import Json
 from callboard.events.payloads.people import TimeoutRule
+from callboard.interactions.assignment import checked_assignees
 
 Duration = float | timedelta
 Prompt = str | Callable[..., str]
 Options = Sequence[str] | Callable[..., Sequence[str]]
+Assignees = Sequence[str] | Callable[..., Sequence[str] | None] | None
+"""The only people who may answer, and groups as `group:NAME`; None: anyone may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Approval:
     prompt: Prompt
     timeout: Duration | None = None
     on_timeout: OnTimeout = "wait"
+    assignees: Assignees = None
 
     type: ClassVar[str] = "approval"
     options: ClassVar[None] = None
@@ -55,6 +59,7 @@ class Choice:
     other: bool = False
     timeout: Duration | None = None
     on_timeout: OnTimeout = "wait"
+    assignees: Assignees = None
 
     type: ClassVar[str] = "choice"
 
@@ -76,6 +81,7 @@ class Rendered:
     timeout_ms: int | None = None
     on_timeout: TimeoutRule | None = None
     config: dict[str, Json] | None = None
+    assignees: list[str] | None = None
 
 
 def seconds(duration: Duration) -> float:
@@ -129,7 +135,22 @@ def _check(question: Simple) -> None:
             checked_options(question.options)
         except AnswerInvalid as error:
             raise DefinitionError(f"Choice {question.prompt!r}: {error.message}") from None
+    check_defined(name, question.assignees)
     _check_policy(question, question.on_timeout)
+
+
+def check_defined(name: str, assignees: Assignees) -> None:
+    """Refuse assignees in a definition that no question could have."""
+    if not callable(assignees):
+        try:
+            checked_assignees(assignees)
+        except ValidationError as error:
+            raise DefinitionError(f"{name}: {error.message}") from error
+
+
+def render_assignees(assignees: Assignees, state: object) -> list[str] | None:
+    """Evaluate who may answer on the state."""
+    return checked_assignees(assignees(state) if callable(assignees) else assignees)
 
 
 def _check_policy(question: Simple, on_timeout: OnTimeout) -> None:

@@ -20,6 +20,9 @@ from callboard.interactions.kinds import (
 
 RECEIPTS: Final[tuple[Receipt, ...]] = get_args(Receipt)
 
+LARGE: Final = 262_144
+"""Characters of a question that take milliseconds to read."""
+
 LONGEST_MS: Final = 86_400_000
 """As long as a claim may last at most: a day."""
 
@@ -47,6 +50,7 @@ class HumanInteractionRow(TypedDict):
     phase: str | None
     run: str | None
     deadline: int | None
+    assignees: str | None
     assigned_to: str | None
     claimed_by: str | None
     claimed_until: int | None
@@ -56,6 +60,8 @@ class HumanInteractionRow(TypedDict):
     accepted: str | None
     receipt: str | None
     stream: str
+    workflow: str | None
+    session_title: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,15 @@ class Interaction(Shape):
     accepted: Annotated[Any, Narrowed("type", RESPONSES)] = None
     """The answer that was taken for a coding agent. Its outcome is in `status` and `response`."""
     receipt: Receipt | None = None
+    assignees: list[str] | None = None
+    """The only people who may answer, and groups as `group:NAME`; None: anyone may."""
+    assigned_to: list[str] | None = None
+    """Who is expected to answer; None: it is unassigned."""
+    workflow: str | None = None
+    """The workflow of the session that asks."""
+    session_title: str | None = None
+    """What people call that session."""
     run: Unsent[str | None] = None
-    assigned_to: Unsent[list[str] | None] = None
     stream: Unsent[str] = field(default="", compare=False)
     """The stream that tells of it: its session's, its own, or a plate's."""
 
@@ -155,7 +168,10 @@ def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> In
         phase=row["phase"],
         run=row["run"],
         deadline=_moment(row["deadline"]),
+        assignees=load_cell(row["assignees"]),
         assigned_to=load_cell(row["assigned_to"]),
+        workflow=row["workflow"],
+        session_title=row["session_title"],
         claimed_by=row["claimed_by"] if claimed else None,
         claimed_until=_moment(until) if claimed else None,
         answered_by=row["answered_by"],

@@ -9,6 +9,7 @@ from callboard.interactions.questions import (
     checked_options,
     millis,
     policy,
+    render_assignees,
 )
 
 Question = Approval | Choice | Interactive
@@ -36,4 +37,5 @@ def render(question: Question, state: object) -> Rendered:
         other=question.other,
         timeout_ms=None if question.timeout is None else millis(question.timeout),
         on_timeout=None if question.timeout is None else policy(question, question.on_timeout),
+        assignees=render_assignees(question.assignees, state),
     )

@@ -11,6 +11,7 @@ from callboard.events.payloads.people import (
     InputClaimedPayload,
     InputReceivedPayload,
 )
+from callboard.interactions.assignment import checked_assignees
 from callboard.interactions.configs import (
     KIND,
     checked_config,
@@ -32,7 +33,11 @@ from callboard.interactions.records import LONGEST_MS, Interaction
 
 
 def request_payload(
-    type: str, prompt: str, options: object = None, config: object = None
+    type: str,
+    prompt: str,
+    options: object = None,
+    config: object = None,
+    assignees: object = None,
 ) -> AskedQuestion:
     """What `input:requested` tells of the question; ValidationError names the field."""
     kind = KINDS.get(type)
@@ -51,6 +56,8 @@ def request_payload(
         payload["config"] = complete_config(checked_config(config or {}))
     elif config is not None:
         payload["config"] = checked_object(config, "config")
+    if (restricted := checked_assignees(assignees)) is not None:
+        payload["assignees"] = restricted
     return payload
 
 

@@ -15,7 +15,7 @@ from callboard.events.rows import (
     sized,
 )
 from callboard.events.status import status_of
-from callboard.log.tables import Table, small, table_of
+from callboard.log.tables import FROM_SESSION, Table, small, table_of
 
 Key = tuple[Cell, ...]
 Rows = dict[Key, dict[str, Cell]]
@@ -104,6 +104,8 @@ class MemoryViews:
         rows = self._candidates(query.table, query.where).values()
         if query.table == "sessions":
             rows = [_complete_session(row, of_stream) for row in rows]
+        if query.table == "human_interactions":
+            rows = [{**row, **self._asking(row)} for row in rows]
         if query.with_stream:
             column = SESSION_COLUMN[query.table]
             rows = [{**row, **_standing(of_stream(str(row[column])))} for row in rows]
@@ -117,6 +119,11 @@ class MemoryViews:
         found.sort(key=order, reverse=query.descending)
         found = found[: query.limit]
         return found if query.size is None else sized(found, query.size)
+
+    def _asking(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
+        """What a question also tells: about the session that asks."""
+        session = self._tables["sessions"].get((row["execution_id"],), {})
+        return {name: session.get(column) for name, column in FROM_SESSION.items()}
 
 
 def _keyed(table: Table, row: Mapping[str, Cell]) -> tuple[str, Key, dict[str, Cell]]:
@@ -175,8 +182,14 @@ def _is_chosen(row: Row, query: Query) -> bool:
         column, values = query.one_of
         if row[column] is None or row[column] not in values:
             return False
+    if query.holds is not None and not _holds(row[query.holds[0]], query.holds[1]):
+        return False
     if query.text is None:
         return True
     columns, wanted = query.text
     cells = [row[column] for column in columns]
     return any(small(wanted) in small(str(cell)) for cell in cells if cell is not None)
+
+
+def _holds(cell: Cell, wanted: Sequence[str | None]) -> bool:
+    return any(one in str(cell) if one and cell else one is cell is None for one in wanted)

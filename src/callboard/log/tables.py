@@ -16,6 +16,11 @@ from callboard.events.rows import KEYS, Cell, Query, RowChange
 FROM_STREAM = ("position", "updated_at", "owner")
 """What a row of `sessions` also has, taken from its stream."""
 
+FROM_SESSION = {"workflow": "workflow", "session_title": "title"}
+"""What a row of `human_interactions` also has, and from which column of the session that asks."""
+
+_JOINED = {"sessions": FROM_STREAM, "human_interactions": tuple(FROM_SESSION)}
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -46,7 +51,7 @@ class Table:
     def check_query(self, query: Query) -> None:
         """Refuse a question about columns that the view does not have."""
         asked = [*query.where, *query.ordered_by, *(query.text[0] if query.text else ())]
-        asked += [one[0] for one in (query.at_most, query.one_of) if one]
+        asked += [one[0] for one in (query.at_most, query.one_of, query.holds) if one]
         if unknown := [column for column in asked if column not in self.readable]:
             raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
         if query.beyond is not None:
@@ -102,7 +107,7 @@ def shapes() -> Mapping[str, Table]:
 def _describe(database: sqlite3.Connection, name: str, key: tuple[str, ...]) -> Table:
     defaults: dict[str, Cell] = {}
     not_null: set[str] = set()
-    readable = set(FROM_STREAM if name == "sessions" else ())
+    readable = set(_JOINED.get(name, ()))
     columns = database.execute(f"PRAGMA table_xinfo({name})").fetchall()
     for _, column, _, must, default, _, hidden in columns:
         readable.add(column)

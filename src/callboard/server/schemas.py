@@ -141,6 +141,14 @@ class AskRequest(RequestBody):
     options: list[str] | None = None
     config: dict[str, Json] | None = None
     key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    assignees: list[str] | None = None
+
+
+class AssignRequest(RequestBody):
+    """Who is expected to answer: by default the caller, with null no one in particular."""
+
+    to: str | None = None
+    by: str | None = None
 
 
 class ClaimRequest(RequestBody):

@@ -237,6 +237,7 @@ def _requested(payload: people.InputRequestedPayload, view: SessionView, event: 
         on_timeout=payload.get("onTimeout"),
         halts=bool(config and config.get("haltExecution")),
         config=config if payload["type"] in _BY_CODING_AGENTS else None,
+        assignees=payload.get("assignees"),
     )
     view.questions[asked.id] = asked
     view.open.asked(asked)
@@ -293,6 +294,7 @@ def _escalated(payload: people.InputEscalatedPayload, view: SessionView, event: 
     asked = view.questions.get(payload["id"])
     if asked:
         asked.deadline, asked.on_timeout = payload.get("deadline"), payload.get("onTimeout")
+        asked.assignees = payload.get("assignees", asked.assignees)
         view.open.deadline_changed(asked)
 
 

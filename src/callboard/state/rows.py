@@ -143,7 +143,8 @@ def _requested(payload: people.InputRequestedPayload, event: Event) -> Changes:
         "phase": payload.get("phase"),
         "run": payload.get("run"),
         "deadline": deadline,
-        "assigned_to": _json(payload.get("to")),
+        "assignees": _json(payload.get("assignees")),
+        "assigned_to": _json(payload.get("assignees")),
     }
     changes: Changes = [Put("human_interactions", row), _session(event, {"pending": 1})]
     if deadline:
@@ -242,6 +243,10 @@ def _released(payload: people.InputReleasedPayload, event: Event) -> Changes:
     return [_question(payload["id"], _UNCLAIMED)]
 
 
+def _assigned(payload: people.InputAssignedPayload, event: Event) -> Changes:
+    return [_question(payload["id"], {"assigned_to": _json(payload["to"] or None)})]
+
+
 def _reminded(payload: people.InputRemindedPayload, event: Event) -> Changes:
     passed = _question(payload["id"], {"deadline": None})
     return [passed, _no_wakeup(event, "question:" + payload["id"])]
@@ -249,7 +254,10 @@ def _reminded(payload: people.InputRemindedPayload, event: Event) -> Changes:
 
 def _escalated(payload: people.InputEscalatedPayload, event: Event) -> Changes:
     key, deadline = "question:" + payload["id"], payload.get("deadline")
-    changed = _question(payload["id"], {"assigned_to": _json(payload["to"]), "deadline": deadline})
+    values: dict[str, Cell] = {"assigned_to": _json(payload["to"]), "deadline": deadline}
+    if "assignees" in payload:
+        values["assignees"] = _json(payload["assignees"])
+    changed = _question(payload["id"], values)
     return [changed, _wakeup(event, key, deadline) if deadline else _no_wakeup(event, key)]
 
 
@@ -331,6 +339,7 @@ _HANDLERS: Final = dict(
         names.DETACHED.to(_detached),
         names.CLAIMED.to(_claimed),
         names.RELEASED.to(_released),
+        names.ASSIGNED.to(_assigned),
         names.REMINDED.to(_reminded),
         names.ESCALATED.to(_escalated),
         names.TASK_STARTED.to(_task_started),

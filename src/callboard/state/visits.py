@@ -62,6 +62,8 @@ class Asked:
     """How an interactive session ended: completed, cancelled, timeout or failed."""
     message: str | None = None
     """Why it was answered with no, or declined."""
+    assignees: list[str] | None = None
+    """The only people and groups who may answer."""
 
     @property
     def timed_out(self) -> bool:

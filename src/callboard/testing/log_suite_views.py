@@ -9,7 +9,7 @@ import pytest
 
 from callboard.errors import PositionConflict, ValidationError
 from callboard.events.envelope import Event
-from callboard.events.rows import KEYS, Change, Drop, Put, Query, Row
+from callboard.events.rows import KEYS, Cell, Change, Drop, Put, Query, Row
 from callboard.log.protocol import Base, EventLog, Writing
 from callboard.testing.log_suite_material import (
     AT,
@@ -172,6 +172,7 @@ class ViewContract(Contract):
         assert await log.head("s") == 1
 
 
+_ASKED = Query("human_interactions", order="created_at")
 _NEWEST = Query("sessions", order="created_at", descending=True)
 
 
@@ -245,6 +246,32 @@ class QueryContract(Contract):
         assert "".join(row["id"] for row in await filled.rows(query)) == ids
 
     @pytest.mark.parametrize(
+        ("query", "ids"),
+        [
+            (_ASKED, "pqr"),
+            (replace(_ASKED, where={"workflow": "w"}), "pq"),
+            (replace(_ASKED, where={"workflow": None}), "r"),
+            (replace(_ASKED, holds=("assigned_to", ['"ada"'])), "p"),
+            (replace(_ASKED, holds=("assigned_to", ['"ad"'])), ""),
+            (replace(_ASKED, holds=("assigned_to", ['"ada"', None])), "pr"),
+            (replace(_ASKED, holds=("assigned_to", ['"bo"', '"ada"'])), "pq"),
+            (replace(_ASKED, holds=("assigned_to", [])), ""),
+        ],
+    )
+    async def test_questions_are_found_by_workflow_and_assignment(
+        self, filled: EventLog, query: Query, ids: str
+    ) -> None:
+        assigned = {"p": '["ada","bo b"]', "q": '["bo"]', "r": None}
+        for id, session in (("p", "a"), ("q", "b"), ("r", None)):
+            told = {"id": id, "stream": id, "execution_id": session, "assigned_to": assigned[id]}
+            row: dict[str, Cell] = {**told, "type": "approval", "prompt": "?", "created_at": AT}
+            await filled.append(id, [changing(Put("human_interactions", row))])
+        rows = await filled.rows(query)
+        assert "".join(row["id"] for row in rows) == ids
+        assert all((row["workflow"] == "w") == (row["id"] in "pq") for row in rows)
+        assert await filled.rows(replace(query, count=True)) == [{"count": len(ids)}]
+
+    @pytest.mark.parametrize(
         ("query", "count"),
         [
             (Query("sessions", count=True), 4),
@@ -271,6 +298,7 @@ class QueryContract(Contract):
             Query("wakeups", at_most=("nothing", 1)),
             Query("wakeups", one_of=("nothing", [1])),
             Query("wakeups", text=(["key", "nothing"], "a")),
+            Query("wakeups", holds=("nothing", ['"a"'])),
             Query("wakeups", order="nothing", beyond=(1, "s", "k")),
         ],
     )

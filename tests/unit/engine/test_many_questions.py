@@ -8,6 +8,7 @@ import pytest
 
 from callboard import Approval, Callboard, Phase, Workflow
 from callboard.engine.listing import LISTED, SHOWN
+from callboard.engine.question_search import SoughtQuestions
 from callboard.events import names
 from callboard.events.codec import dump_json
 from callboard.events.envelope import NewEvent
@@ -90,7 +91,7 @@ async def test_a_page_of_the_inbox_ends_where_it_becomes_long(board: Callboard):
     found: list[str] = []
     cursor, pages = None, 0
     while pages == 0 or cursor is not None:
-        page = await board.people.page(session_id=session, cursor=cursor)
+        page = await board.people.page(SoughtQuestions(session_id=session), cursor=cursor)
         assert len(dump_json([one.to_wire() for one in page.interactions])) < 4_000_000
         found += [one.id for one in page.interactions]
         cursor, pages = page.next_cursor, pages + 1
@@ -106,7 +107,7 @@ async def test_pages_of_the_inbox_meet(board: Callboard):
         found: list[str] = []
         cursor = None
         while not found or cursor is not None:
-            page = await board.people.page(limit=limit, cursor=cursor)
+            page = await board.people.page(SoughtQuestions(), limit=limit, cursor=cursor)
             assert len(page.interactions) == min(limit, 250 - len(found))
             found += [one.id for one in page.interactions]
             cursor = page.next_cursor

@@ -31,6 +31,11 @@ export interface InteractionFilters {
   readonly status?: wire.Interaction['status'] | undefined
   readonly sessionId?: string | undefined
   readonly type?: wire.Interaction['type'] | undefined
+  readonly workflow?: string | undefined
+  /** A person, `group:NAME`, `me` for the holder of the token, or `none` for unassigned ones. */
+  readonly assignedTo?: string | undefined
+  /** Text in the prompt. */
+  readonly q?: string | undefined
   /** How many a page. */
   readonly limit?: number | undefined
 }
@@ -79,6 +84,11 @@ export interface CallboardClient {
   ): Promise<wire.InteractionsPage>
   getInteraction(id: string, signal?: AbortSignal): Promise<wire.Interaction>
   ask(question: wire.AskRequest): Promise<wire.Interaction>
+  /**
+   * Say who is expected to answer: the holder of the token, or `to`; null for no one. It locks
+   * nothing and does not expire.
+   */
+  assign(id: string, request?: wire.AssignRequest): Promise<wire.Interaction>
   claim(id: string, claim: wire.ClaimRequest): Promise<wire.Interaction>
   /** Give a claim back before it runs out. */
   release(id: string, by: string): Promise<wire.Interaction>
@@ -197,6 +207,7 @@ function interactions(http: Transport) {
     getInteraction: (id: string, signal?: AbortSignal) =>
       http.get<wire.Interaction>(interaction(id), {}, signal),
     ask: (question: wire.AskRequest) => http.post<wire.Interaction>('/interactions', question),
+    assign: (id: string, request?: wire.AssignRequest) => post(id, '/assign', request),
     claim: (id: string, claim: wire.ClaimRequest) => post(id, '/claim', claim),
     release: (id: string, by: string) => post(id, '/release', { by }),
     answer: (id: string, answer: wire.AnswerRequest) => post(id, '/answer', answer),

@@ -125,8 +125,19 @@ export interface InputAcceptedPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly response: unknown
+}
+
+/** Someone changed who is expected to answer. It does not change who may. */
+export interface InputAssignedPayload {
+  readonly as?: string
+  readonly by?: string
+  readonly id: string
+  /** People and groups (group:NAME). Empty: the question is unassigned. */
+  readonly to: ReadonlyArray<string>
 }
 
 /** The answer is no longer needed, or the question was withdrawn. */
@@ -134,6 +145,8 @@ export interface InputCancelledPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly outcome?: string
   readonly durationMs?: number
@@ -157,6 +170,8 @@ export interface InputContributedPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly outcome?: string
   readonly durationMs?: number
@@ -173,6 +188,8 @@ export interface InputCorrectedPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   /** `completed` or `cancelled`. */
   readonly status: string
@@ -193,6 +210,8 @@ export interface InputDetachedPayload {
 export interface InputEscalatedPayload {
   readonly id: string
   readonly to: ReadonlyArray<string>
+  /** Everyone who may answer from now on, where that is restricted. */
+  readonly assignees?: ReadonlyArray<string>
   readonly deadline?: number
   readonly onTimeout?: PlainRule | AnswerRule | EscalationRule | null
 }
@@ -202,6 +221,8 @@ export interface InputExpiredPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly outcome?: string
   readonly durationMs?: number
@@ -220,6 +241,8 @@ export interface InputFailedPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly outcome?: string
   readonly durationMs?: number
@@ -233,6 +256,8 @@ export interface InputReceivedPayload {
   readonly as?: string
   readonly by?: string
   readonly via?: string
+  /** An admin answered in place of the assignees. */
+  readonly override?: boolean
   readonly id: string
   readonly outcome?: string
   readonly durationMs?: number
@@ -269,6 +294,8 @@ export interface InputRequestedPayload {
   /** Any text is an answer too. */
   readonly other?: boolean
   readonly config?: Readonly<Record<string, unknown>>
+  /** The only people and groups (group:NAME) who may answer. Without it, anyone may. */
+  readonly assignees?: ReadonlyArray<string>
   readonly phase?: string
   /** This is the phase's own question. */
   readonly inline?: boolean
@@ -280,7 +307,6 @@ export interface InputRequestedPayload {
   readonly id: string
   readonly deadline?: number
   readonly onTimeout?: PlainRule | AnswerRule | EscalationRule | null
-  readonly to?: ReadonlyArray<string>
   /** The question belongs to no session. Its stream has its id. */
   readonly standalone?: boolean
   /** The session of the coding agent that asks. */
@@ -899,6 +925,7 @@ export interface EventPayloads {
   'input:detached': InputDetachedPayload
   'input:claimed': InputClaimedPayload
   'input:released': InputReleasedPayload
+  'input:assigned': InputAssignedPayload
   'input:contributed': InputContributedPayload
   'task:started': TaskStartedPayload
   'task:completed': TaskCompletedPayload
@@ -942,6 +969,7 @@ export const eventNames: ReadonlyArray<keyof EventPayloads> = [
   'input:detached',
   'input:claimed',
   'input:released',
+  'input:assigned',
   'input:contributed',
   'task:started',
   'task:completed',

@@ -37,6 +37,10 @@ export interface ApprovalInteraction {
   readonly answeredAs: string | null
   readonly accepted: VerdictResponse | null
   readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
+  readonly assignees: ReadonlyArray<string> | null
+  readonly assignedTo: ReadonlyArray<string> | null
+  readonly workflow: string | null
+  readonly sessionTitle: string | null
 }
 
 /** A question to people, by itself or in a session. */
@@ -47,6 +51,13 @@ export interface AskRequest {
   readonly options?: ReadonlyArray<string> | null
   readonly config?: Readonly<Record<string, unknown>> | null
   readonly key?: string | null
+  readonly assignees?: ReadonlyArray<string> | null
+}
+
+/** Who is expected to answer: by default the caller, with null no one in particular. */
+export interface AssignRequest {
+  readonly to?: string | null
+  readonly by?: string | null
 }
 
 /** What keeps running after a turn. */
@@ -94,6 +105,10 @@ export interface ChoiceInteraction {
   readonly answeredAs: string | null
   readonly accepted: ChoiceResponse | null
   readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
+  readonly assignees: ReadonlyArray<string> | null
+  readonly assignedTo: ReadonlyArray<string> | null
+  readonly workflow: string | null
+  readonly sessionTitle: string | null
 }
 
 /** The option or text that was chosen, or what counts after the deadline. */
@@ -212,7 +227,7 @@ export type Interaction =
   | PermissionInteraction
   | QuestionInteraction
 
-/** Some questions, and where the next page starts, if there is one. */
+/** Some questions, and where the next page begins, if there is one. */
 export interface InteractionsPage {
   readonly interactions: ReadonlyArray<Interaction>
   readonly nextCursor: string | null
@@ -243,6 +258,10 @@ export interface InteractiveSessionInteraction {
   readonly answeredAs: string | null
   readonly accepted: unknown
   readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
+  readonly assignees: ReadonlyArray<string> | null
+  readonly assignedTo: ReadonlyArray<string> | null
+  readonly workflow: string | null
+  readonly sessionTitle: string | null
 }
 
 /** A code that opens the dashboard once. */
@@ -294,6 +313,10 @@ export interface PermissionInteraction {
   readonly answeredAs: string | null
   readonly accepted: RulingResponse | null
   readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
+  readonly assignees: ReadonlyArray<string> | null
+  readonly assignedTo: ReadonlyArray<string> | null
+  readonly workflow: string | null
+  readonly sessionTitle: string | null
 }
 
 /** A phase of a workflow. */
@@ -399,6 +422,10 @@ export interface QuestionInteraction {
   readonly answeredAs: string | null
   readonly accepted: Answers | RulingResponse | null
   readonly receipt: 'pending' | 'delivered' | 'overruled' | 'lost' | null
+  readonly assignees: ReadonlyArray<string> | null
+  readonly assignedTo: ReadonlyArray<string> | null
+  readonly workflow: string | null
+  readonly sessionTitle: string | null
 }
 
 /** An `input:received` as other clients build it; beside its payload nothing counts. */

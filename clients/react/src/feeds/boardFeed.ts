@@ -94,7 +94,7 @@ function concerned(event: SerializedEvent): QueryKey[] {
   if (asks) {
     // Plates ask too, and what they ask is part of what happened to them.
     found.push(keys.inbox, [...keys.interaction, event.payload.id], ...ofPlate(event, changed))
-  } else if (isTerminal(event)) found.push(keys.inbox)
+  } else if (isTerminal(event) || event.name === 'session:titled') found.push(keys.inbox)
   return found
 }
 

@@ -3,6 +3,7 @@ import { useCallback, useMemo } from 'react'
 import { isOpen } from '../client/interactions.js'
 import type {
   AnswerRequest,
+  AssignRequest,
   ClaimRequest,
   CompleteRequest,
   Interaction,
@@ -33,7 +34,12 @@ export interface UseInboxResult {
    * `useInteraction(id)` gives it as soon as it is known.
    */
   readonly answer: (id: string, answer: AnswerRequest) => Promise<Interaction>
-  /** See to one: for a while no one else can. Rejects with `Claimed` when someone does. */
+  /**
+   * Assign one to yourself, or to the person or group in `to`; null removes the assignment. Who
+   * may answer stays the same. Rejects with `ValidationError` for people who may not.
+   */
+  readonly assign: (id: string, request?: AssignRequest) => Promise<Interaction>
+  /** Lock one for a while. Rejects with `Claimed` while another program holds it. */
   readonly claim: (id: string, claim: ClaimRequest) => Promise<Interaction>
   /** End an interactive session. Rejects with `ValidationError` when the response does not fit. */
   readonly complete: (id: string, end: CompleteRequest) => Promise<Interaction>
@@ -94,6 +100,11 @@ export function useInboxActions() {
     mutationFn: ({ id, claim }: { id: string; claim: ClaimRequest }) => client.claim(id, claim),
     onSettled,
   })
+  const assigning = useMutation({
+    mutationFn: ({ id, request }: { id: string; request: AssignRequest | undefined }) =>
+      client.assign(id, request),
+    onSettled: onAnswered,
+  })
   const cancelling = useMutation({
     mutationFn: (id: string) => client.cancelInteraction(id),
     onSettled,
@@ -101,6 +112,7 @@ export function useInboxActions() {
   const { mutateAsync: doAnswer } = answering
   const { mutateAsync: doComplete } = completing
   const { mutateAsync: doClaim } = claiming
+  const { mutateAsync: doAssign } = assigning
   const { mutateAsync: doCancel } = cancelling
   return {
     answer: useCallback(
@@ -112,6 +124,10 @@ export function useInboxActions() {
       [doComplete],
     ),
     claim: useCallback((id: string, claim: ClaimRequest) => doClaim({ id, claim }), [doClaim]),
+    assign: useCallback(
+      (id: string, request?: AssignRequest) => doAssign({ id, request }),
+      [doAssign],
+    ),
     cancel: useCallback((id: string) => doCancel(id), [doCancel]),
     isAnswering: answering.isPending || completing.isPending,
   }

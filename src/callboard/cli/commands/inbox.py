@@ -1,5 +1,8 @@
 """`callboard inbox`."""
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import click
 
 from callboard.board.plate import Plate
@@ -13,68 +16,112 @@ from callboard.cli.printing import print_json
 from callboard.cli.questions import print_lines, print_receipt, shown
 from callboard.cli.screen import Screen
 from callboard.cli.targets import Target
+from callboard.display.assignments import assignment, people
 from callboard.display.receipts import answerer, ending
 from callboard.events.moments import from_ms
+from callboard.interactions.assignment import ME, UNASSIGNED
 from callboard.interactions.records import Interaction
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What was typed."""
+
+    question: str | None
+    session: str | None
+    mine: bool
+    unassigned: bool
+    workflow: str | None
+    search: str | None
+    full: bool
+    place: Target
+    as_json: bool
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it is about some questions only. Terminals of coding agents are then left out."""
+        chosen = (self.question, self.session, self.workflow, self.search)
+        return self.mine or self.unassigned or any(one is not None for one in chosen)
+
+    @property
+    def assigned_to(self) -> list[str] | None:
+        """To whom they have to be assigned."""
+        if self.unassigned:
+            return [UNASSIGNED]
+        # A server knows whose token it is.
+        name = ME if self.place.watched else options.user_name()
+        return [name or ME] if self.mine else None
+
+
+class _Found(NamedTuple):
+    """What waits for a person."""
+
+    questions: list[Interaction]
+    now_ms: int
+    in_terminals: list[Plate]
+    """Dialogs of coding agents that only their own terminals can answer."""
+    fresh: Freshness | None
 
 
 @click.command("inbox")
 @click.argument("question", metavar="[ID]", required=False)
-@click.option("--session", "session", metavar="ID", help="Filter by session.")
+@click.option("--session", metavar="ID", help="Filter by session.")
+@click.option("--mine", is_flag=True, help="Only questions assigned to you or your groups.")
+@click.option("--unassigned", is_flag=True, help="Only unassigned questions.")
+@click.option("--workflow", metavar="NAME", help="Filter by workflow.")
+@click.option("--search", metavar="TEXT", help="Only questions with this text in the prompt.")
 @click.option("--full", is_flag=True, help="Show long questions in full.")
 @options.anywhere
-def command(
-    question: str | None, session: str | None, full: bool, place: Target, as_json: bool
-) -> None:
+@options.collected(_Typed)
+def command(typed: _Typed) -> None:
     """List open questions, or show one.
 
     Long questions are shortened to their first and last lines. With an ID, the question is
     shown even after it was answered, with the receipt of the answer: pending, delivered,
     overruled or lost.
     """
-
-    if question is None and session is None:
-        return _list_all(place, full=full, as_json=as_json)
-
-    async def look(board: Board) -> tuple[list[Interaction], int]:
-        if question is not None:
-            return [await find_question(board, place, question)], board.clock.now_ms()
-        assert session is not None
-        which = (await find_session(board, place, session)).session_id
-        return await board.inbox(which), board.clock.now_ms()
-
-    found, now_ms = place.look(look)
-    if as_json:
-        return print_json(one.to_wire() for one in found)
+    if typed.mine and typed.unassigned:
+        raise click.UsageError("Give --mine or --unassigned, not both.")
+    place = typed.place
+    found = place.look(lambda board: _look(board, typed))
+    if typed.as_json:
+        return print_json(one.to_wire() for one in found.questions)
     screen = Screen()
-    if not found:
-        screen.line("No open questions.")
-    for one in found:
-        _tell(screen, place, one, now_ms, full)
-    return None
-
-
-def _list_all(place: Target, *, full: bool, as_json: bool) -> None:
-    """What waits for a person, coding agents included whose hooks no server has read."""
-
-    async def look(board: Board) -> tuple[Freshness, list[Plate], list[Interaction], int]:
-        fresh = await freshness(place, board)
-        return fresh, await board.plates.all(), await board.inbox(), board.clock.now_ms()
-
-    fresh, plates, found, now_ms = place.look(look)
-    if as_json:
-        return print_json(one.to_wire() for one in found)
-    screen = Screen()
-    in_terminals = [one for one in plates if one.waiting_for and one.interaction_id is None]
-    if not found and not in_terminals:
-        screen.line("No open questions.")
-    for one in found:
-        _tell(screen, place, one, now_ms, full)
-    for one in in_terminals:
-        _tell_terminal(screen, place, one, fresh)
-    for note in fresh.notes(place, in_terminals, now_ms):
+    if not found.questions and not found.in_terminals:
+        screen.line("No matching questions." if typed.is_filtered else "No open questions.")
+    for one in found.questions:
+        _tell(screen, place, one, found.now_ms, typed.full)
+    if found.fresh is None:
+        return None
+    for one in found.in_terminals:
+        _tell_terminal(screen, place, one, found.fresh)
+    for note in found.fresh.notes(place, found.in_terminals, found.now_ms):
         screen.line((note, "faint"))
     return None
+
+
+async def _look(board: Board, typed: _Typed) -> _Found:
+    """One question, those that fit, or all of them with what no server has read of hooks yet."""
+    now_ms = board.clock.now_ms()
+    if typed.question is not None:
+        one = await find_question(board, typed.place, typed.question)
+        return _Found([one], now_ms, [], None)
+    session = "*"
+    if typed.session is not None:
+        session = (await find_session(board, typed.place, typed.session)).session_id
+    questions = await board.people.find(
+        status="pending",
+        session_id=session,
+        workflow=typed.workflow,
+        assigned_to=typed.assigned_to,
+        q=typed.search,
+    )
+    if typed.is_filtered:
+        return _Found(questions, now_ms, [], None)
+    fresh = await freshness(typed.place, board)
+    plates = await board.plates.all()
+    waiting = [one for one in plates if one.waiting_for and one.interaction_id is None]
+    return _Found(questions, now_ms, waiting, fresh)
 
 
 def _tell_terminal(screen: Screen, place: Target, plate: Plate, fresh: Freshness) -> None:
@@ -96,6 +143,9 @@ def _tell(screen: Screen, place: Target, one: Interaction, now_ms: int, full: bo
     screen.line((f"{screen.signs.asks} {first.text}", "asks"))
     print_lines(screen, others)
     screen.line((about, "faint"))
+    if one.status == "pending" and (one.assigned_to or one.assignees):
+        only = f". Only {people(one.assignees)} can answer" if one.assignees else ""
+        screen.line((f"  {assignment(one)}{only}", "faint"))
     if one.status == "pending" and one.accepted is None:
         for way in ways_to_answer(one, place.command):
             screen.line("    ", (way, "command"))

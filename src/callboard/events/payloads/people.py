@@ -16,6 +16,8 @@ class Answered(Authored):
     """Who answered, and where: `terminal`, `board`, `handler` and so on."""
 
     via: NotRequired[str]
+    override: NotRequired[bool]
+    """An admin answered in place of the assignees."""
 
 
 class QuestionEnd(Answered):
@@ -70,6 +72,8 @@ class AskedQuestion(TypedDict):
     other: NotRequired[bool]
     """Any text is an answer too."""
     config: NotRequired[dict[str, Json]]
+    assignees: NotRequired[list[str]]
+    """The only people and groups (group:NAME) who may answer. Without it, anyone may."""
 
 
 class AuthoredQuestion(Authored, AskedQuestion):
@@ -95,7 +99,6 @@ class InputRequestedPayload(AuthoredQuestion, Asker):
     id: str
     deadline: NotRequired[int]
     onTimeout: NotRequired[TimeoutRule | None]
-    to: NotRequired[list[str]]
     standalone: NotRequired[bool]
     """The question belongs to no session. Its stream has its id."""
     executionId: NotRequired[str]
@@ -124,6 +127,14 @@ class InputReleasedPayload(TypedDict):
     """The claim was given back."""
 
     id: str
+
+
+class InputAssignedPayload(Authored):
+    """Someone changed who is expected to answer. It does not change who may."""
+
+    id: str
+    to: list[str]
+    """People and groups (group:NAME). Empty: the question is unassigned."""
 
 
 class InputContributedPayload(QuestionEnd):
@@ -206,5 +217,7 @@ class InputEscalatedPayload(TypedDict):
 
     id: str
     to: list[str]
+    assignees: NotRequired[list[str]]
+    """Everyone who may answer from now on, where that is restricted."""
     deadline: NotRequired[int]
     onTimeout: NotRequired[TimeoutRule | None]

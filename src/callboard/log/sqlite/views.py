@@ -17,7 +17,7 @@ from callboard.events.rows import (
 )
 from callboard.log.coalescing import coalesce
 from callboard.log.records import id_text
-from callboard.log.tables import FROM_STREAM, small, table_of
+from callboard.log.tables import FROM_SESSION, FROM_STREAM, small, table_of
 
 Statement = tuple[str, Sequence[Cell]]
 _LAST = "stream_last"
@@ -74,7 +74,8 @@ def select(query: Query) -> Statement:
     where, values = _conditions(query)
     if query.count:
         # The join, which finds one row for each, would cost more than the counting.
-        source = _source(query) if "streams." in where else f"{query.table} AS view"
+        is_joined = "streams." in where or "asking." in where
+        source = _source(query) if is_joined else f"{query.table} AS view"
         return f"SELECT count(*) AS count FROM {source}{where}", values
     values.append(-1 if query.limit is None else query.limit)
     columns = f"SELECT {_columns(query)} FROM {_source(query)}"
@@ -105,6 +106,12 @@ def _choices(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
     if query.one_of is not None:
         column, values = query.one_of
         yield f"{_named(query.table, column)} IN ({', '.join('?' * len(values))})", values
+    if query.holds is not None:
+        column, values = query.holds
+        name, texts = _named(query.table, column), [one for one in values if one is not None]
+        held = [f"instr({name}, ?) > 0"] * len(texts)
+        empty = [f"{name} IS NULL"] if None in values else []
+        yield f"({' OR '.join([*held, *empty]) or '0'})", texts
     if query.text is not None:
         columns, wanted = query.text
         # Not LIKE, which takes some characters for patterns and stops at others.
@@ -134,6 +141,8 @@ def _columns(query: Query) -> str:
     columns = ["view.*"]
     if query.table == "sessions":
         columns += [f"{_named(query.table, name)} AS {name}" for name in FROM_STREAM]
+    if query.table == "human_interactions":
+        columns += [f"{_named(query.table, name)} AS {name}" for name in FROM_SESSION]
     if query.with_stream:
         columns += [f"streams.{name} AS stream_{name}" for name in ("head", "owner", "settled")]
         columns.append(f"last.id AS {_LAST}")
@@ -145,6 +154,8 @@ def _source(query: Query) -> str:
     if query.table == "sessions" or query.with_stream:
         column = SESSION_COLUMN[query.table]
         source += f" LEFT JOIN streams ON streams.id = view.{column} AND NOT streams.hidden"
+    if query.table == "human_interactions":
+        source += " LEFT JOIN sessions AS asking ON asking.id = view.execution_id"
     if query.with_stream:
         source += (
             " LEFT JOIN events AS last"
@@ -156,6 +167,8 @@ def _source(query: Query) -> str:
 def _named(table: str, column: str) -> str:
     if table == "sessions" and column in FROM_STREAM:
         return f"streams.{'head' if column == 'position' else column}"
+    if table == "human_interactions" and column in FROM_SESSION:
+        return f"asking.{FROM_SESSION[column]}"
     return f"view.{column}"
 
 

@@ -50,4 +50,10 @@ InteractionPath = Annotated[str, Path(description="A question's id.", min_length
 
 def who(identity: Identity, by: str | None) -> Author:
     """Who is recorded: the holder of the token, and beside it the name that the caller gave."""
-    return Author(identity.name, by or None)
+    return Author(
+        identity.name,
+        by or None,
+        person=identity.person,
+        groups=identity.groups,
+        overrides=identity.scope == "admin",
+    )

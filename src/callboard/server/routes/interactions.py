@@ -1,14 +1,18 @@
 """The inbox: every question to a person, from whatever asked it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import Query, Request, Response
 
-from callboard.engine.inbox import InteractionPage
+from callboard.engine.question_search import InteractionPage, SoughtQuestions
+from callboard.events.access import allows
+from callboard.interactions.assignment import ME, check_assignee
 from callboard.interactions.kinds import InteractionStatus, InteractionType, is_from_board
 from callboard.interactions.records import Interaction
 from callboard.server import routing
+from callboard.server.access.identity import Identity
 from callboard.server.access.requirement import Answers, Operates, Reads
 from callboard.server.answer_rights import check_answerer, check_page
 from callboard.server.problems import reply
@@ -16,6 +20,7 @@ from callboard.server.routes.common import InteractionPath, Serving, failures, g
 from callboard.server.schemas import (
     AnswerRequest,
     AskRequest,
+    AssignRequest,
     ClaimRequest,
     CompleteRequest,
     Limit,
@@ -35,21 +40,32 @@ async def list_interactions(  # noqa: PLR0913 - what a query can say
     status: InteractionStatus | None = None,
     session_id: Annotated[str, Query(alias="sessionId", description="`*` means all.")] = "*",
     type: InteractionType | None = None,
+    workflow: Annotated[str | None, Query(description="The workflow's name.")] = None,
+    assigned_to: Annotated[
+        list[str] | None,
+        Query(
+            alias="assignedTo",
+            max_length=50,
+            description="A person, `group:NAME`, `me` or `none`; several mean any of them.",
+        ),
+    ] = None,
+    q: Annotated[str | None, Query(max_length=500, description="Text in the prompt.")] = None,
     limit: Limit = LARGEST_PAGE,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
     """Questions, oldest first."""
-    page = await serving.board.people.page(
-        status=status,
-        session_id=session_id,
-        type=type,
-        limit=min(limit, LARGEST_PAGE),
-        cursor=cursor,
-    )
+    names = assigned_to and _meant(assigned_to, caller)
+    sought = SoughtQuestions(status, session_id, type, workflow, names, q)
+    page = await serving.board.people.page(sought, limit=min(limit, LARGEST_PAGE), cursor=cursor)
     if caller.is_page:
         shown = [one for one in page.interactions if not is_from_board(one.type)]
         page = replace(page, interactions=shown)
     return reply(page)
+
+
+def _meant(names: Sequence[str], caller: Identity) -> list[str]:
+    """The names with those of the caller in place of `me`."""
+    return [name for one in names for name in (who(caller, None).names if one == ME else [one])]
 
 
 @router.post(
@@ -72,12 +88,28 @@ async def show_interaction(
     return reply(await serving.board.interaction(interaction_id))
 
 
+@router.post("/{interaction_id}/assign", responses=gives(Interaction) | failures(404, 409))
+async def assign(
+    serving: Serving,
+    caller: Answers,
+    interaction_id: InteractionPath,
+    given: AssignRequest | None = None,
+) -> Response:
+    """Say who is expected to answer: you, or `to`. It locks nothing and does not expire."""
+    await check_page(serving, caller, interaction_id)
+    author = who(caller, given.by if given else None)
+    to = given.to if given and "to" in given.model_fields_set else ME
+    return reply(await serving.board.people.assign(interaction_id, to, by=author))
+
+
 @router.post("/{interaction_id}/claim", responses=gives(Interaction) | failures(404, 409))
 async def claim(
     serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimRequest
 ) -> Response:
-    """See to a question: for a while no one else can claim it. The same `by` renews."""
+    """Lock a question for a while: no one else can claim it. The same `by` renews."""
     await check_page(serving, caller, interaction_id)
+    # Refused now: in the end, the answer would be.
+    check_assignee(await serving.board.interaction(interaction_id), who(caller, given.by))
     claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
     return reply(claimed)
 
@@ -153,5 +185,7 @@ def _answered(serving: Service, found: Interaction) -> Response:
 async def cancel(serving: Serving, caller: Answers, interaction_id: InteractionPath) -> Response:
     """Take a question back."""
     await check_page(serving, caller, interaction_id)
-    cancelled = await serving.board.people.cancel(interaction_id, by=caller.name, via=caller.via)
+    # Who may ask may also take back what was asked.
+    by = replace(who(caller, None), overrides=allows(caller.scope, "operate"))
+    cancelled = await serving.board.people.cancel(interaction_id, by=by, via=caller.via)
     return reply(cancelled)
