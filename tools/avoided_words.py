@@ -99,7 +99,6 @@ TO_DO: tuple[str, ...] = (
     "web/src/parts/",
     "web/src/server/",
     "web/src/session/",
-    "web/src/sessions/",
     "web/src/shell/",
 )
 

@@ -162,7 +162,7 @@ async def agents_at_work(server: Server) -> AsyncGenerator[dict[str, str]]:
         await done.say("Stop", last_assistant_message="The guide is written and links work.")
         gone = Agent(server, "todos", "spike")
         await gone.say("SessionEnd")
-        plates = await _waiting(server, len(held))
+        plates = await waiting_plates(server, len(held))
         asked = {one["sessionId"]: one["interactionId"] for one in plates}
         ids = {name: asked[agent.session] for name, (agent, _) in held.items()}
         ids["plate"] = next(one["plateId"] for one in plates if one["sessionId"] == done.session)
@@ -197,7 +197,7 @@ def _todos() -> dict[str, Any]:
     return {"tool_input": {"todos": todos}, "tool_response": told}
 
 
-async def _waiting(server: Server, count: int) -> list[dict[str, Any]]:
+async def waiting_plates(server: Server, count: int) -> list[dict[str, Any]]:
     """The plates, once so many of them wait for an answer."""
     async with server.client() as http, asyncio.timeout(30):
         while True:

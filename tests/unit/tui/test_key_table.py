@@ -16,8 +16,15 @@ ROOT = Path(__file__).parents[3]
 DASHBOARD = ROOT / "web" / "src" / "shell" / "keys.ts"
 PAGES = ("board-in-the-terminal.md", "dashboard.md")
 ROWS = [row for rows in KEYS.values() for row in rows]
-NAMES = {"enter": "Enter", "tab": "Tab", "escape": "Esc", "slash": "/", "question_mark": "?"}
-NAMES |= {"up": "↑", "down": "↓", "ctrl+l": "Ctrl+L"}
+NAMES = {
+    "enter": "Enter",
+    "escape": "Esc",
+    "slash": "/",
+    "question_mark": "?",
+    "up": "↑",
+    "down": "↓",
+    "ctrl+l": "Ctrl+L",
+}
 NUMBERS = [str(number) for number in range(1, 10)]
 # Moves by the page and to the ends, and a second way to quit: as everywhere in a terminal.
 USUAL = {"pageup", "pagedown", "ctrl+b", "ctrl+f", "home", "end", "ctrl+c"}

@@ -104,7 +104,12 @@ function OneQuestion({ question, chosen, keys, onChange }: OneProps) {
             <span className="grow">
               <strong>{visible(label)}</strong>
               {description && <span className="quiet">{visible(description)}</span>}
-              {preview && <pre className="asking__preview">{visible(preview)}</pre>}
+              {preview && (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
+                <pre className="asking__preview" tabIndex={0}>
+                  {visible(preview)}
+                </pre>
+              )}
             </span>
             {keys && index < NUMBERED && <KeyHint>{index + 1}</KeyHint>}
             {keys && index < NUMBERED && <Key at={index + 1} label={label} choose={choose} />}

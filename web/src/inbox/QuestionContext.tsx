@@ -53,7 +53,10 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
       {text && (
         <section>
           <h2>Agent output</h2>
-          <pre className="speech">{visible(text)}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
+          <pre className="speech" tabIndex={0}>
+            {visible(text)}
+          </pre>
         </section>
       )}
       {before.isSuccess && after.isSuccess && (

@@ -77,7 +77,9 @@ export function Options({ options, keys, disabled, onChoose }: OptionsProps) {
             disabled={disabled}
             onClick={() => onChoose(option)}
           >
-            <span className="grow">{visible(option)}</span>
+            <span className="grow" dir="auto">
+              {visible(option)}
+            </span>
             {keys && index < 9 && <KeyHint>{index + 1}</KeyHint>}
           </button>
           {keys && index < 9 && (
