@@ -18,6 +18,7 @@ from callboard.engine.inbox import Inbox
 from callboard.engine.observers import Observation
 from callboard.engine.operations import Forked, Operations
 from callboard.engine.sessions import SessionInfo, retry_point
+from callboard.engine.statistics import Statistics
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events.authors import By
@@ -55,6 +56,7 @@ class Callboard(SessionReader):
         self.human = Human(self.people)
         self.plates = Plates(log, self.clock, local_host)
         self.tokens = AccessTokens(log.tokens, self.clock)
+        self.statistics = Statistics(log, self.clock)
         self.driver = LocalDriver(log, self.workflows, self.clock)
 
     @classmethod
@@ -206,8 +208,7 @@ class Callboard(SessionReader):
         if event_index is not None and position is not None:
             raise ValidationError("Give event_index or position, not both.", field="position")
         at = Forking(phase, occurrence, event_index if position is None else position, where)
-        info = await self.session(session_id)
-        known = self.workflows.get(info.workflow)
+        known = self.workflows.get((await self.session(session_id)).workflow)
         forked = await self.operations.fork(
             session_id, at, workflow=known, edits=edits, child_id=session, run=run, by=by
         )

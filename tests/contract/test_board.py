@@ -625,5 +625,63 @@ class TestPlates:
                 await work
 
 
+class TestStatistics:
+    async def test_a_workflow(self, board: Board):
+        before = await board.statistics.workflow("flow")
+        session = await begin(board)
+        question = await question_of(board, session)
+
+        waiting = await board.statistics.workflow("flow", days=7)
+        assert (waiting.runs, waiting.active) == (before.runs + 1, before.active + 1)
+        assert (waiting.workflow, waiting.days, len(waiting.per_day)) == ("flow", 7, 7)
+
+        await board.answer(question.id, approved=True)
+        await board.drive(session)
+        told = await board.statistics.workflow("flow")
+
+        assert told.completed == before.completed + 1
+        assert told.per_day[-1].completed >= 1
+        assert told.duration is not None
+        assert told.answer_time is not None
+        assert told.answer_time.count == (before.answer_time.count if before.answer_time else 0) + 1
+        assert session in [one.session_id for one in told.recent]
+        assert not told.limited
+
+    async def test_what_failed_last(self, board: Board):
+        session = await begin(board, "broken")
+
+        told = await board.statistics.workflow("broken")
+
+        assert told.last_failure == await board.session(session)
+        assert told.last_failure is not None
+        assert told.last_failure.error
+        assert told.last_failure.error["message"] == "No ink."
+        assert (told.success_rate, told.duration, told.answer_time) == (0.0, None, None)
+
+    async def test_all_workflows(self, board: Board):
+        await begin(board, "broken")
+
+        told = await board.statistics.overview(days=2, utc_offset=-660)
+
+        assert [one.workflow for one in told.workflows if one.workflow == "broken"] == ["broken"]
+        assert told.total.runs == sum(one.runs for one in told.workflows)
+        assert told.total.failed >= 1
+        assert len(told.total.per_day) == 2
+
+    async def test_a_workflow_that_never_ran(self, board: Board):
+        told = await board.statistics.workflow("a/b %")
+
+        assert (told.workflow, told.runs, told.success_rate) == ("a/b %", 0, None)
+        assert (told.duration, told.last_failure, told.recent) == (None, None, [])
+
+    @pytest.mark.parametrize("period", [{"days": 0}, {"days": 366}, {"utc_offset": 841}])
+    async def test_a_period_that_is_refused(self, board: Board, period: dict[str, int]):
+        [(field, value)] = period.items()
+        for asked in (board.statistics.overview, lambda **by: board.statistics.workflow("x", **by)):
+            with pytest.raises(ValidationError, match=str(value)) as refused:
+                await asked(**period)
+            assert str(refused.value.field).replace("utcOffset", "utc_offset") == field
+
+
 async def test_the_clock_tells_the_time(board: Board):
     assert board.clock.now_ms() > 0

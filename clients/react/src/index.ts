@@ -17,6 +17,11 @@ export { type UseInteractionResult, useInteraction } from './hooks/useInteractio
 export { type UsePlateEventsResult, usePlateEvents } from './hooks/usePlateEvents.js'
 export { type UseSessionResult, useSession } from './hooks/useSession.js'
 export { type UseSessionsResult, useSessions } from './hooks/useSessions.js'
+export {
+  type StatisticsResult,
+  useOverview,
+  useWorkflowStats,
+} from './hooks/useStatistics.js'
 export { useText } from './hooks/useText.js'
 export { type UseWorkflowResult, useWorkflow } from './hooks/useWorkflow.js'
 export { useWorkflowActions, type WorkflowActionsResult } from './hooks/useWorkflowActions.js'

@@ -16,6 +16,7 @@ from callboard.board.session_protocols import (
     SessionRunning,
 )
 from callboard.clock import Clock
+from callboard.engine.statistics import Overview, WorkflowStats
 from callboard.events.envelope import Event
 
 # ---------------------------------------------------------------------- plates
@@ -79,6 +80,26 @@ class BoardPlates(Protocol):
         ...
 
 
+# ---------------------------------------------------------------------- statistics
+
+
+class BoardStatistics(Protocol):
+    """How runs went, over the last days, today included.
+
+    `utc_offset` is in minutes, east of UTC: when a day begins.
+    """
+
+    async def overview(self, *, days: int = 30, utc_offset: int = 0) -> Overview:
+        """All workflows: how many runs, how they ended, how long they took."""
+        ...
+
+    async def workflow(
+        self, workflow: str, *, days: int = 30, utc_offset: int = 0
+    ) -> WorkflowStats:
+        """One workflow, with the time people took and what failed last."""
+        ...
+
+
 # ---------------------------------------------------------------------- all of it
 
 
@@ -98,6 +119,11 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
     @property
     def plates(self) -> BoardPlates:
         """Every session of a coding agent."""
+        ...
+
+    @property
+    def statistics(self) -> BoardStatistics:
+        """How runs went."""
         ...
 
     async def close(self) -> None:

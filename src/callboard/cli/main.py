@@ -45,6 +45,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "board": "Show every agent and question in the terminal, and answer there.",
         "plates": "List coding agents, those that need you first.",
         "sessions": "List sessions, newest first.",
+        "stats": "Show how runs went: outcomes, durations, tokens.",
         "show": "Show a session: its path, timings and questions.",
         "plan": "Print a session's questions, open and closed, as XML for agents.",
         "why": "Explain what a session is waiting for, and how to unblock it.",

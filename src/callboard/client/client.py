@@ -18,6 +18,7 @@ from callboard.client.access import DEFAULT_URL
 from callboard.client.following import Following
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
+from callboard.client.statistics import RemoteStatistics
 from callboard.client.tailing import PAGE, Reconnecting, Tail, history
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
@@ -74,6 +75,7 @@ class Client:
         self.people = RemoteInbox(self._transport, self.clock, reconnect)
         self.human = Human(self.people)
         self.plates = RemotePlates(self._transport)
+        self.statistics = RemoteStatistics(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

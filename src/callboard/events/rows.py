@@ -95,9 +95,16 @@ Projection = Callable[[Event], Iterable[RowChange]]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one view: equality, one upper bound, an order and a limit.
+    """A question to one view: equality, bounds, an order and a limit.
 
-    count: the answer is one row, whose only column `count` says how many there are.
+    at_most, at_least: a column, and a bound for it.
+    columns: only these columns of each row, which is cheaper where an index has them all.
+    binned: a column, a width and an offset: the column has the number of the bin that its value
+        is in, `(value + offset) // width`. For numbers from 0 on.
+    count: the answer is one row, whose only column `count` says how many there are. With
+        `columns` there is a row for each combination of their values, ordered by them; then
+        `limit` says how many rows are counted at most, the first ones in the order.
+    sums: other columns, which are added up for each of these combinations.
     size: no row after those whose cells have so many characters together.
     one_of: a column, and the values of which it has one.
     holds: a column with a list of texts in JSON, and what one of which it has to contain: a text in
@@ -122,6 +129,10 @@ class Query:
     text: tuple[Sequence[str], str] | None = None
     beyond: Sequence[Cell] | None = None
     with_stream: bool = False
+    at_least: tuple[str, int] | None = None
+    columns: Sequence[str] | None = None
+    binned: tuple[str, int, int] | None = None
+    sums: Sequence[str] = ()
 
     @property
     def ordered_by(self) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ class MemoryViews:
             column = SESSION_COLUMN[query.table]
             rows = [{**row, **_standing(of_stream(str(row[column])))} for row in rows]
         found = [dict(row) for row in rows if _fits(row, query)]
-        if query.count:
+        if query.count and query.columns is None:
             return [{"count": len(found)}]
 
         def order(row: Row) -> list[tuple[bool, Cell]]:
@@ -118,12 +118,44 @@ class MemoryViews:
 
         found.sort(key=order, reverse=query.descending)
         found = found[: query.limit]
+        if query.columns is not None:
+            found = _narrow(found, query)
         return found if query.size is None else sized(found, query.size)
 
     def _asking(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
         """What a question also tells: about the session that asks."""
         session = self._tables["sessions"].get((row["execution_id"],), {})
         return {name: session.get(column) for name, column in FROM_SESSION.items()}
+
+
+def _narrow(rows: list[Row], query: Query) -> list[Row]:
+    """Some columns of the rows, or how many rows there are for each of their combinations."""
+    columns = tuple(query.columns or ())
+    cells = [tuple(_binned(query, name, row[name]) for name in columns) for row in rows]
+    if not query.count:
+        return [dict(zip(columns, one, strict=True)) for one in cells]
+    groups: dict[tuple[Cell, ...], list[Row]] = {} if columns else {(): []}
+    for key, row in zip(cells, rows, strict=True):
+        groups.setdefault(key, []).append(row)
+
+    def place(key: tuple[Cell, ...]) -> list[tuple[bool, Cell]]:
+        return [(cell is not None, cell) for cell in key]
+
+    return [
+        {
+            **dict(zip(columns, key, strict=True)),
+            "count": len(groups[key]),
+            **{name: sum(row[name] for row in groups[key]) for name in query.sums},
+        }
+        for key in sorted(groups, key=place)
+    ]
+
+
+def _binned(query: Query, column: str, value: Cell) -> Cell:
+    if query.binned is None or query.binned[0] != column or not isinstance(value, int):
+        return value
+    _, width, offset = query.binned
+    return (value + offset) // width
 
 
 def _keyed(table: Table, row: Mapping[str, Cell]) -> tuple[str, Key, dict[str, Cell]]:
@@ -170,6 +202,10 @@ def _is_within(row: Row, query: Query) -> bool:
     if query.at_most is not None:
         column, bound = query.at_most
         if row[column] is None or row[column] > bound:
+            return False
+    if query.at_least is not None:
+        column, bound = query.at_least
+        if row[column] is None or row[column] < bound:
             return False
     if query.beyond is None:
         return True

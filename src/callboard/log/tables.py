@@ -51,9 +51,13 @@ class Table:
     def check_query(self, query: Query) -> None:
         """Refuse a question about columns that the view does not have."""
         asked = [*query.where, *query.ordered_by, *(query.text[0] if query.text else ())]
-        asked += [one[0] for one in (query.at_most, query.one_of, query.holds) if one]
+        asked += [*(query.columns or ()), *query.sums]
+        bounds = (query.at_most, query.at_least, query.one_of, query.holds, query.binned)
+        asked += [one[0] for one in bounds if one]
         if unknown := [column for column in asked if column not in self.readable]:
             raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
+        if twice := set(query.sums) & set(query.columns or ()):
+            raise ValidationError(f"{min(twice)} is counted by and cannot be added up as well.")
         if query.beyond is not None:
             self._check_place(query.ordered_by, query.beyond)
 

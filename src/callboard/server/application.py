@@ -17,6 +17,7 @@ from callboard.server.routes import (
     login,
     plates,
     sessions,
+    statistics,
     status,
     streams,
     ui,
@@ -33,6 +34,7 @@ Everything needs a token: `Authorization: Bearer TOKEN`. Errors come as
 
 ROUTERS = (
     hooks.router,
+    statistics.router,
     sessions.workflows,
     sessions.router,
     control.router,

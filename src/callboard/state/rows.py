@@ -17,6 +17,9 @@ from callboard.events.rows import Cell, Change, Drop, Put, RowChange
 
 Changes = list[RowChange]
 
+_USED: Final = {"input_tokens": "inputTokens", "output_tokens": "outputTokens"}
+_MOST_TOKENS: Final = 10**12
+"""More than any run can use, and little enough that no sum of them is too large to be stored."""
 _UNCLAIMED: Final[Mapping[str, Cell]] = {"claimed_by": None, "claimed_until": None}
 
 
@@ -106,6 +109,19 @@ def _entered(payload: workflow.PhaseEnteredPayload, event: Event) -> Changes:
 
 def _agent_started(payload: agents.AgentStartedPayload, event: Event) -> Changes:
     return [_no_wakeup(event, "run:" + payload["run"])] if payload["attempt"] > 1 else []
+
+
+def _agent_completed(payload: agents.AgentCompletedPayload, event: Event) -> Changes:
+    usage = payload.get("usage")
+    if not usage:
+        return []
+    used = {column: _tokens(usage.get(key)) for column, key in _USED.items()}
+    return [_session(event, used)] if any(used.values()) else []
+
+
+def _tokens(count: Json) -> int:
+    """A number of tokens; 0 for anything else that an agent may have reported."""
+    return count if type(count) is int and 0 < count <= _MOST_TOKENS else 0
 
 
 def _tried_again(
@@ -327,6 +343,7 @@ _HANDLERS: Final = dict(
         names.PHASE_FAILED.to(_tried_again),
         names.AGENT_INTERRUPTED.to(_tried_again),
         names.AGENT_STARTED.to(_agent_started),
+        names.AGENT_COMPLETED.to(_agent_completed),
         names.CHECKPOINT.to(_checkpoint),
         names.REQUESTED.to(_requested),
         names.ACCEPTED.to(_accepted),

@@ -43,6 +43,14 @@ export interface InteractionFilters {
 /** How a session starts. */
 export type StartOptions = Omit<wire.StartRequest, 'workflowId' | 'input'>
 
+/** Which days statistics are about. */
+export interface StatisticsPeriod {
+  /** How many, today included; 30 unless told. */
+  readonly days?: number | undefined
+  /** Minutes east of UTC, which say when a day begins; 0 unless told. */
+  readonly utcOffset?: number | undefined
+}
+
 /** What a fork may change. */
 export type ForkOptions = Omit<wire.ForkRequest, 'at'>
 
@@ -71,6 +79,14 @@ export interface CallboardClient {
   /** Retry a failed session as a fork: from the failed phase, or from another point. */
   retrySession(sessionId: string, at?: wire.ForkAt, options?: ForkOptions): Promise<wire.ForkResult>
   listWorkflows(signal?: AbortSignal): Promise<ReadonlyArray<wire.Workflow>>
+  /** How the runs of all workflows went over the last days. */
+  getOverview(period?: StatisticsPeriod, signal?: AbortSignal): Promise<wire.Overview>
+  /** How the runs of one workflow went; all zero if it was never run. */
+  getWorkflowStats(
+    workflowId: string,
+    period?: StatisticsPeriod,
+    signal?: AbortSignal,
+  ): Promise<wire.WorkflowStats>
   /** The 1000 oldest questions that fit, or as many as `limit` says. */
   listInteractions(
     filters?: InteractionFilters,
@@ -129,6 +145,9 @@ export function createClient(options: ClientOptions): CallboardClient {
     async listWorkflows(signal) {
       return (await http.get<wire.Workflows>('/workflows', {}, signal)).workflows
     },
+    getOverview: (period = {}, signal) => http.get('/overview', { ...period }, signal),
+    getWorkflowStats: (id, period = {}, signal) =>
+      http.get(`/workflows/${part(id)}/stats`, { ...period }, signal),
     async logOut() {
       await http.post('/logout')
     },

@@ -6,6 +6,7 @@ export {
   type InteractionFilters,
   type SessionFilters,
   type StartOptions,
+  type StatisticsPeriod,
 } from './client.js'
 export { mergeDeltas, type TextOptions, textOf } from './deltas.js'
 export * from './errors.js'

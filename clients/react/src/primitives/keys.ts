@@ -7,6 +7,7 @@ export const keys = {
   board: ['board'] as const,
   plateEvents: ['plate-events'] as const,
   workflows: ['workflows'] as const,
+  statistics: ['statistics'] as const,
   events: (sessionId: string) => ['events', sessionId] as const,
   states: (sessionId: string) => ['state', sessionId] as const,
   state: (sessionId: string, position: number) => ['state', sessionId, position] as const,

@@ -175,8 +175,8 @@ class Reader:
 
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view, all as of one moment."""
-        if query.text is not None:
-            # No index helps: whoever searches must not hold the others up.
+        if query.text is not None or query.columns is not None:
+            # Text has no index, and what is counted may be much: others must not wait for it.
             return await asyncio.to_thread(self._searched, query)
         until = time.perf_counter() + _LONGEST
         sql, values = select(query)

@@ -72,6 +72,8 @@ def select(query: Query) -> Statement:
     table = table_of(query)
     table.check_query(query)
     where, values = _conditions(query)
+    if query.columns is not None:
+        return _narrow(query, where, values)
     if query.count:
         # The join, which finds one row for each, would cost more than the counting.
         is_joined = "streams." in where or "asking." in where
@@ -80,6 +82,31 @@ def select(query: Query) -> Statement:
     values.append(-1 if query.limit is None else query.limit)
     columns = f"SELECT {_columns(query)} FROM {_source(query)}"
     return f"{columns}{where}{_order(query)} LIMIT ?", values
+
+
+def _narrow(query: Query, where: str, values: list[Cell]) -> Statement:
+    """Some columns of the rows, or how many rows there are for each of their combinations."""
+    columns = list(query.columns or ())
+    read = ", ".join(_expression(query, name) for name in dict.fromkeys((*columns, *query.sums)))
+    order = _order(query)
+    source = _source(query) if "streams." in f"{read}{where}{order}" else f"{query.table} AS view"
+    rows = f"SELECT {read} FROM {source}{where}{order} LIMIT ?"
+    values.append(-1 if query.limit is None else query.limit)
+    if not query.count:
+        return rows, values
+    names = ", ".join(columns)
+    sums = "".join(f", coalesce(sum({name}), 0) AS {name}" for name in query.sums)
+    grouped = f" GROUP BY {names} ORDER BY {names}" if columns else ""
+    separator = ", " if columns else ""
+    return f"SELECT {names}{separator}count(*) AS count{sums} FROM ({rows}){grouped}", values
+
+
+def _expression(query: Query, column: str) -> str:
+    name = _named(query.table, column)
+    if query.binned is not None and query.binned[0] == column:
+        _, width, offset = query.binned
+        return f"({name} + {int(offset)}) / {int(width)} AS {column}"
+    return f"{name} AS {column}"
 
 
 def _conditions(query: Query) -> tuple[str, list[Cell]]:
@@ -96,6 +123,9 @@ def _bounds(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
     if query.at_most is not None:
         column, most = query.at_most
         yield f"{_named(query.table, column)} <= ?", [most]
+    if query.at_least is not None:
+        column, least = query.at_least
+        yield f"{_named(query.table, column)} >= ?", [least]
     if query.beyond is not None:
         columns = ", ".join(_named(query.table, column) for column in query.ordered_by)
         marks = ", ".join("?" * len(query.beyond))

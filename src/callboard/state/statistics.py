@@ -1,0 +1,186 @@
+"""How the runs of workflows went: counted rows → numbers that people look at.
+
+Pure. The log counts (`callboard.events.rows.Query`), and this puts together what it counted.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, timedelta
+from itertools import groupby
+from math import ceil
+from typing import Annotated, Any, Final
+
+from callboard.events.shapes import Millis, Shape
+from callboard.events.status import Status
+
+DAY_MS: Final = 86_400_000
+_EPOCH: Final = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Shape):
+    """Where the middle of some durations is, and where almost all of them end."""
+
+    p50: Annotated[int, "Half of them took at most so many milliseconds."]
+    p95: Annotated[int, "Nineteen of twenty took at most so many milliseconds."]
+    count: Annotated[int, "How many there were."]
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfRuns(Shape):
+    """The runs that started on one day, by how they stand now."""
+
+    day: Annotated[str, "The date, at the offset from UTC that was asked for."]
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    active: Annotated[int, "Running, waiting or paused."] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes(Shape):
+    """How many runs there were, and how they stand."""
+
+    runs: int
+    completed: int
+    failed: int
+    cancelled: int
+    active: Annotated[int, "Running, waiting or paused."]
+    success_rate: Annotated[
+        float | None,
+        "How many of those that completed or failed completed, from 0 to 1; null without any.",
+    ]
+    input_tokens: Annotated[int, "What their agents used, as far as they say."]
+    output_tokens: int
+    per_day: Annotated[list[DayOfRuns], "Every day of the period, oldest first."]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowSummary(Outcomes):
+    """One workflow in the overview."""
+
+    workflow: str
+    duration: Annotated[Spread | None, "How long runs that completed took, from start to end."]
+
+
+@dataclass(frozen=True, slots=True)
+class RecentRun(Shape):
+    """One run that has ended."""
+
+    session_id: str
+    status: Status
+    created_at: Millis
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Some whole days up to now, where a day begins `offset_ms` before it does in UTC."""
+
+    days: int
+    now_ms: int
+    offset_ms: int = 0
+
+    @property
+    def last(self) -> int:
+        """The number of today, counted from 1970."""
+        return (self.now_ms + self.offset_ms) // DAY_MS
+
+    @property
+    def first(self) -> int:
+        """The number of the first day."""
+        return self.last - self.days + 1
+
+    @property
+    def since_ms(self) -> int:
+        """When the first day begins."""
+        return self.first * DAY_MS - self.offset_ms
+
+
+def spread(durations: Iterable[int]) -> Spread | None:
+    """The percentiles of some durations; None when there are none."""
+    ordered = sorted(durations)
+    if not ordered:
+        return None
+    return Spread(percentile(ordered, 50), percentile(ordered, 95), len(ordered))
+
+
+def percentile(ordered: Sequence[int], percent: int) -> int:
+    """The smallest of the values that so many percent of them do not exceed."""
+    return ordered[max(0, ceil(len(ordered) * percent / 100) - 1)]
+
+
+def outcomes(counted: Iterable[Mapping[str, Any]], period: Period) -> Outcomes:
+    """What rows of counts add up to.
+
+    Args:
+        counted: Each with `created_at`, the number of a day; `ended`, an outcome or None;
+            `count`, `input_tokens` and `output_tokens`.
+        period: The days to tell of.
+    """
+    rows = list(counted)
+    by_day: dict[int, dict[str, int]] = {}
+    total = {"completed": 0, "failed": 0, "cancelled": 0, "active": 0}
+    for row in rows:
+        kind = row["ended"] or "active"
+        total[kind] += row["count"]
+        # A clock that was set back leaves sessions from tomorrow.
+        day = by_day.setdefault(min(row["created_at"], period.last), {})
+        day[kind] = day.get(kind, 0) + row["count"]
+    decided = total["completed"] + total["failed"]
+    return Outcomes(
+        runs=sum(total.values()),
+        **total,
+        success_rate=total["completed"] / decided if decided else None,
+        input_tokens=sum(row["input_tokens"] for row in rows),
+        output_tokens=sum(row["output_tokens"] for row in rows),
+        per_day=[
+            DayOfRuns((_EPOCH + timedelta(number)).isoformat(), **by_day.get(number, {}))
+            for number in range(period.first, period.last + 1)
+        ],
+    )
+
+
+def summaries(
+    counted: Iterable[Mapping[str, Any]],
+    completed: Iterable[Mapping[str, Any]],
+    period: Period,
+) -> list[WorkflowSummary]:
+    """Every workflow that was counted, the busiest first.
+
+    Args:
+        counted: As for `outcomes`, each with `workflow` too, one workflow after the other.
+        completed: Runs that completed: `workflow`, `created_at`, `ended_at`.
+        period: The days to tell of.
+    """
+    durations: dict[str, list[int]] = {}
+    for run in completed:
+        durations.setdefault(run["workflow"], []).append(duration_of(run))
+    found = [
+        WorkflowSummary(
+            **as_fields(outcomes(rows, period)),
+            workflow=workflow,
+            duration=spread(durations.get(workflow, ())),
+        )
+        for workflow, rows in groupby(counted, key=lambda row: row["workflow"])
+    ]
+    return sorted(found, key=lambda one: (-one.runs, one.workflow))
+
+
+def recent_runs(rows: Iterable[Mapping[str, Any]], most: int) -> list[RecentRun]:
+    """The first runs that have ended, among rows with `id`, `created_at`, `ended`, `ended_at`."""
+    ended = [row for row in rows if row["ended"] is not None]
+    return [
+        RecentRun(row["id"], row["ended"], row["created_at"], duration_of(row))
+        for row in ended[:most]
+    ]
+
+
+def duration_of(row: Mapping[str, Any]) -> int:
+    """How long a run took. A clock that was set back cannot make it less than nothing."""
+    return max(0, row["ended_at"] - row["created_at"])
+
+
+def as_fields(told: Outcomes) -> dict[str, Any]:
+    """The fields of `Outcomes`, for a shape that has more."""
+    return {field.name: getattr(told, field.name) for field in fields(told)}
