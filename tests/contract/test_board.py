@@ -676,9 +676,9 @@ class TestStatistics:
 
     @pytest.mark.parametrize("period", [{"days": 0}, {"days": 366}, {"utc_offset": 841}])
     async def test_a_period_that_is_refused(self, board: Board, period: dict[str, int]):
-        [(field, value)] = period.items()
+        [field] = period
         for asked in (board.statistics.overview, lambda **by: board.statistics.workflow("x", **by)):
-            with pytest.raises(ValidationError, match=str(value)) as refused:
+            with pytest.raises(ValidationError) as refused:
                 await asked(**period)
             assert str(refused.value.field).replace("utcOffset", "utc_offset") == field
 

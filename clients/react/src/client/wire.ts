@@ -133,6 +133,17 @@ export interface CompleteRequest {
   readonly by?: string | null
 }
 
+/** The runs that started on one day, by how they stand now. */
+export interface DayOfRuns {
+  /** The date, at the offset from UTC that was asked for. */
+  readonly day: string
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  /** Running, waiting or paused. */
+  readonly active: number
+}
+
 /** A way from one phase to another, and whether it is taken always or sometimes. */
 export interface Edge {
   readonly from: string
@@ -273,6 +284,34 @@ export interface Link {
 /** Done. */
 export interface Ok {
   readonly ok: true
+}
+
+/** How many runs there were, and how they stand. */
+export interface Outcomes {
+  readonly runs: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  /** Running, waiting or paused. */
+  readonly active: number
+  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  readonly successRate: number | null
+  /** What their agents used, as far as they say. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Every day of the period, oldest first. */
+  readonly perDay: ReadonlyArray<DayOfRuns>
+}
+
+/** How the runs of all workflows went. */
+export interface Overview {
+  readonly since: string
+  readonly days: number
+  /** Whether there were more than 100,000 runs; then the newest were counted. */
+  readonly limited: boolean
+  readonly total: Outcomes
+  /** The busiest first, at most 200; without those not run. */
+  readonly workflows: ReadonlyArray<WorkflowSummary>
 }
 
 /** How to pause. */
@@ -434,6 +473,14 @@ export interface ReceivedRequest {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
+/** One run that has ended. */
+export interface RecentRun {
+  readonly sessionId: string
+  readonly status: 'pending' | 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'cancelled'
+  readonly createdAt: string
+  readonly durationMs: number
+}
+
 /** Who gives a claim back: whoever has it. */
 export interface ReleaseRequest {
   readonly by: string
@@ -522,6 +569,16 @@ export interface SessionsPage {
   readonly nextCursor: string | null
 }
 
+/** Where the middle of some durations is, and where almost all of them end. */
+export interface Spread {
+  /** Half of them took at most so many milliseconds. */
+  readonly p50: number
+  /** Nineteen of twenty took at most so many milliseconds. */
+  readonly p95: number
+  /** How many there were. */
+  readonly count: number
+}
+
 /** A session to start. */
 export interface StartRequest {
   readonly workflowId?: string | null
@@ -569,6 +626,56 @@ export interface Workflow {
   readonly inputSchema: Readonly<Record<string, unknown>> | null
   readonly phases: ReadonlyArray<Phase>
   readonly edges: ReadonlyArray<Edge>
+}
+
+/** How the runs of one workflow went. */
+export interface WorkflowStats {
+  readonly runs: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  /** Running, waiting or paused. */
+  readonly active: number
+  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  readonly successRate: number | null
+  /** What their agents used, as far as they say. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Every day of the period, oldest first. */
+  readonly perDay: ReadonlyArray<DayOfRuns>
+  readonly workflow: string
+  readonly since: string
+  readonly days: number
+  /** Whether there were more than 100,000 runs; then the newest were counted. */
+  readonly limited: boolean
+  /** How long runs that completed took, from start to end: the newest 2,000. */
+  readonly duration: Spread | null
+  /** How long people took to answer, in the newest 2,000 runs. */
+  readonly answerTime: Spread | null
+  /** The newest runs that ended, at most 100. */
+  readonly recent: ReadonlyArray<RecentRun>
+  /** The newest run that failed. */
+  readonly lastFailure: Session | null
+}
+
+/** One workflow in the overview. */
+export interface WorkflowSummary {
+  readonly runs: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  /** Running, waiting or paused. */
+  readonly active: number
+  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  readonly successRate: number | null
+  /** What their agents used, as far as they say. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Every day of the period, oldest first. */
+  readonly perDay: ReadonlyArray<DayOfRuns>
+  readonly workflow: string
+  /** How long runs that completed took, from start to end. */
+  readonly duration: Spread | null
 }
 
 /** The workflows that a server runs. */

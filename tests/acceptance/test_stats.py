@@ -1,0 +1,27 @@
+"""`callboard stats`, as a process, on a real database."""
+
+import orjson
+from tests.acceptance.cli_process import CallboardCommand
+
+
+def test_how_runs_went(callboard: CallboardCommand):
+    assert callboard("stats").out.startswith(
+        "No runs in the last 30 days. Start one: callboard run"
+    )
+    callboard("run", "flows.py:trip", "--input", "Rome", "--auto-approve")
+    callboard("run", "flows.py:trip", "--input", "Oslo", code=3)
+
+    whole = callboard("stats", "--days", "7").out.splitlines()
+    assert whole[0].split()[:4] == ["workflow", "runs", "completed", "failed"]
+    assert whole[1].split()[:5] == ["trip", "2", "1", "0", "100%"]
+    assert whole[-1] == "Runs that started in the last 7 days."
+
+    one = callboard("stats", "trip").out
+    assert "2  (1 completed, 0 failed, 1 active)" in one
+    assert "(p50)" in one
+    told = orjson.loads(callboard("stats", "trip", "--json").out)
+    assert (told["workflow"], told["runs"], told["days"]) == ("trip", 2, 30)
+
+    assert "No runs of nothing" in callboard("stats", "nothing").out
+    refused = callboard("stats", "--days", "0", code=2)
+    assert "--days" in refused.err
