@@ -20,6 +20,7 @@ Each call of `open_log` gives one more handle on the same store, as another proc
 The tests are coroutines: run them with pytest-asyncio in its auto mode, or with anyio.
 """
 
+from callboard.testing.log_suite_counts import CountContract
 from callboard.testing.log_suite_deletes import DeleteContract, OrphanContract
 from callboard.testing.log_suite_forks import ForkContract, TailContract
 from callboard.testing.log_suite_leases import LeaseContract
@@ -36,6 +37,7 @@ class LogContract(
     LeaseContract,
     ViewContract,
     QueryContract,
+    CountContract,
     DeleteContract,
     OrphanContract,
     TokenContract,

@@ -284,53 +284,6 @@ class QueryContract(Contract):
     async def test_rows_can_be_counted(self, filled: EventLog, query: Query, count: int) -> None:
         assert await filled.rows(query) == [{"count": count}]
 
-    @pytest.mark.parametrize(
-        ("query", "rows"),
-        [
-            (Query("wakeups", at_least=("at", 2)), [("b", 2), ("d", 2), ("a", 3)]),
-            (Query("wakeups", at_least=("at", 2), at_most=("at", 2)), [("b", 2), ("d", 2)]),
-        ],
-    )
-    async def test_a_bound_can_be_the_least(
-        self, log: EventLog, query: Query, rows: list[tuple[str, int]]
-    ) -> None:
-        changes = [wakeup("a", 3), wakeup("b", 2), wakeup("c", 1), wakeup("d", 2)]
-        await log.append("s", [changing(*changes)])
-        found = await log.rows(replace(query, order="at", columns=("session", "at")))
-        assert found == [{"session": session, "at": at} for session, at in rows]
-
-    async def test_rows_are_counted_by_columns(self, log: EventLog) -> None:
-        told = [("a", 10), ("b", 11), ("a", 12), ("b", 25), ("a", 26), ("c", 9)]
-        changes = [
-            Put("wakeups", {"session": session, "key": f"{at}", "at": at}) for session, at in told
-        ]
-        await log.append("s", [changing(*changes)])
-        query = Query(
-            "wakeups",
-            columns=("session", "at"),
-            binned=("at", 10, 5),
-            count=True,
-            sums=("at",),
-            order="at",
-            descending=True,
-            limit=5,  # The earliest is left out.
-        )
-        with pytest.raises(ValidationError):
-            await log.rows(query)
-        found = await log.rows(replace(query, sums=()))
-        assert found == [
-            {"session": "a", "at": 1, "count": 2},
-            {"session": "a", "at": 3, "count": 1},
-            {"session": "b", "at": 1, "count": 1},
-            {"session": "b", "at": 3, "count": 1},
-        ]
-        summed = await log.rows(Query("wakeups", columns=("session",), count=True, sums=("at",)))
-        assert summed == [
-            {"session": "a", "count": 3, "at": 48},
-            {"session": "b", "count": 2, "at": 36},
-            {"session": "c", "count": 1, "at": 9},
-        ]
-
     async def test_what_is_due_comes_in_order(self, filled: EventLog) -> None:
         query = Query("wakeups", at_most=("at", 2), order="at")
         assert await column(filled, query, "session") == ["d", "b", "c"]
