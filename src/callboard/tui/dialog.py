@@ -45,12 +45,14 @@ class AnswerDialog(ModalScreen[object]):
         super().__init__()
         self.question = question
         self._text: Sequence[StyledLine] = ()
+        self._height = 0
+        self._fitted = False
 
     def compose(self) -> ComposeResult:
         """A title, the question, a place to write, and the keys."""
         with Vertical(id="dialog"):
             yield Static(id="dialog-title")
-            with VerticalScroll(id="dialog-body", can_focus=True):
+            with _Body(id="dialog-body", can_focus=True):
                 yield Static(id="dialog-text")
             yield Input(id="dialog-input")
             yield KeyBar(compact=True, show_command_palette=False)
@@ -68,7 +70,9 @@ class AnswerDialog(ModalScreen[object]):
     def _draw(self) -> None:
         width = self.query_one("#dialog-body").scrollable_content_region.width
         if width:
-            self.query_one("#dialog-text", Static).update(laid_out(self._text, width))
+            text = laid_out(self._text, width)
+            self._height, self._fitted = text.plain.count("\n") + 1, False
+            self.query_one("#dialog-text", Static).update(text)
             self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
@@ -83,16 +87,23 @@ class AnswerDialog(ModalScreen[object]):
         taken = sum(one.outer_size.height for one in others) + _BORDER
         room = max(_LEAST, int(self.size.height * _HIGHEST) - taken)
         self.query_one("#dialog-body").styles.max_height = room
+        self._fitted = True
         self.call_after_refresh(self.drawn)
 
     def drawn(self) -> None:
         """The text is on the screen, at its size."""
 
     @property
+    def is_laid_out(self) -> bool:
+        """Whether the sizes on the screen are those of the text, not of what was there before."""
+        body, text = self.query_one("#dialog-body"), self.query_one("#dialog-text")
+        return self._fitted and bool(body.size.height) and text.size.height >= self._height
+
+    @property
     def is_at_end(self) -> bool:
         """Whether the last line of the text is in view."""
         body, keys = self.query_one("#dialog-body"), self.query_one(KeyBar)
-        in_sight = bool(body.size.height) and body.region.bottom <= keys.region.y
+        in_sight = self.is_laid_out and body.region.bottom <= keys.region.y
         return in_sight and body.scroll_offset.y >= body.max_scroll_y
 
     def ask_for_text(self, placeholder: str) -> None:
@@ -122,6 +133,19 @@ class AnswerDialog(ModalScreen[object]):
     def action_leave(self) -> None:
         """Answer nothing."""
         self.dismiss(None)
+
+
+class _Body(VerticalScroll):
+    """The text of a dialog. It says so whenever it was given another size.
+
+    A layout can come later than the refresh that asked for it, so no refresh of our own shows when
+    the text is all in view.
+    """
+
+    def on_resize(self) -> None:
+        """Let the dialog look again, with the sizes it has now."""
+        if isinstance(self.screen, AnswerDialog):
+            self.screen.drawn()
 
 
 class NameDialog(ModalScreen[str | None]):

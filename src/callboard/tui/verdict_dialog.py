@@ -60,7 +60,7 @@ class RulingDialog(AnswerDialog):
 
     def drawn(self) -> None:
         """Whether the end has been in view by now."""
-        if not self.is_running or not self.query_one("#dialog-body").size.height:
+        if not self.is_running or not self.is_laid_out:
             return
         if not self._seen and self.is_at_end:
             self._seen = True

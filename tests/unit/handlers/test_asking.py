@@ -158,7 +158,7 @@ async def test_several_at_once_reach_a_handler_at_once():
         return await ctx.ask(f"Is {ctx.item} fine?")
 
     async def approval(prompt: str) -> bool:
-        await asyncio.wait_for(gate.wait(), 5)
+        await asyncio.wait_for(gate.wait(), 30)
         return "two" not in prompt
 
     phase = Phase(
@@ -185,7 +185,7 @@ async def test_an_agent_whose_question_nobody_here_will_answer_is_not_waited_for
     phases = [Phase("review", agent=reviewer, terminal=True)]
     reviews = Workflow("review", state=Nothing, phases=phases)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         result = await run(reviews, human_input={"approval": later})
 
     assert result.status == "waiting"

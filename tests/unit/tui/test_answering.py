@@ -59,9 +59,7 @@ async def test_a_no_needs_no_reading(tmp_path: Path):
 
 
 async def test_a_terminal_that_grows_shows_the_end(tmp_path: Path):
-    source = one(
-        waiting(), permission(toolInput={"command": "\n".join("abcdefghijklmnopqrstuvwx")})
-    )
+    source = one(waiting(), permission(toolInput={"command": "\n".join(ALPHABET)}))
     async with staged(source, tmp_path, (80, 20)) as stage:
         await stage.press("y", "enter")
         assert source.answers == []
@@ -69,6 +67,27 @@ async def test_a_terminal_that_grows_shows_the_end(tmp_path: Path):
         await stage.until(lambda: "Enter: confirm" in stage.text)
         await stage.press("enter")
         await stage.until(lambda: source.answers)
+
+
+async def test_a_layout_that_comes_late_shows_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    source = one(waiting(), permission(toolInput={"command": "\n".join(ALPHABET)}))
+    async with staged(source, tmp_path, (80, 20)) as stage:
+        await stage.press("y")
+        dialog = stage.app.screen
+        assert isinstance(dialog, RulingDialog)
+        after_refresh = dialog.call_after_refresh
+
+        def too_early(callback: Any, *args: Any, **kwargs: Any) -> bool:
+            if callback == dialog.drawn:
+                callback()
+                return True
+            return after_refresh(callback, *args, **kwargs)
+
+        monkeypatch.setattr(dialog, "call_after_refresh", too_early)
+        await stage.pilot.resize_terminal(80, 60)
+        await stage.until(lambda: "Enter: confirm" in stage.text)
 
 
 async def test_beside_the_list_a_long_command_keeps_its_end(tmp_path: Path):
