@@ -5,8 +5,6 @@ from tests.acceptance.cli_process import CallboardCommand
 
 
 def test_how_runs_went(callboard: CallboardCommand):
-        "No runs in the last 30 days. Start one: callboard run"
-    )
     callboard("run", "flows.py:trip", "--input", "Rome", "--auto-approve")
     callboard("run", "flows.py:trip", "--input", "Oslo", code=3)
 
