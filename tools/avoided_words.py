@@ -89,17 +89,13 @@ TO_DO: tuple[str, ...] = (
     "src/callboard/tui/",
     "src/callboard/vendors/",
     "tools/",
-    "web/src/asks/",
     "web/src/family/",
     "web/src/forms/",
     "web/src/inbox/",
     "web/src/interactive/",
     "web/src/outbox/",
-    "web/src/palette/",
-    "web/src/parts/",
     "web/src/server/",
     "web/src/session/",
-    "web/src/shell/",
 )
 
 

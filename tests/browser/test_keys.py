@@ -66,7 +66,7 @@ async def test_tab_leads_to_every_action_of_a_session(person: Person, server: Se
     await question_of(server, session)
     await person.visit(f"sessions/{session}")
     await expect(person.button("Approve")).to_be_visible()
-    wanted = ["Skip to the content", "Inbox", "Sessions", "Board", "Keys", "Pause", "Fork here"]
+    wanted = ["Skip to content", "Inbox", "Sessions", "Board", "Keys", "Pause", "Fork here"]
     for name in [*wanted, "Cancel", "Approve", "Reject", "Position", "Raw", "Difference"]:
         await focus_on(person, name)
 

@@ -51,7 +51,7 @@ DIALOGS = (
     ("session", "Delete"),
     ("waiting", "Cancel"),
     ("inbox", "Keys"),
-    ("inbox", "Go to"),
+    ("inbox", "Menu"),
     ("board", "Rename engine"),
     ("decision", "Dismiss without deciding"),
 )

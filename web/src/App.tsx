@@ -1,14 +1,13 @@
 import { useInbox, WorkflowClientProvider } from '@callboard/react'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect } from 'react'
-import { Empty } from './parts/Empty'
-import { Link } from './router/Link'
 import { lazily, prefetchPages } from './router/lazily'
 import { useRoute } from './router/navigation'
-import { type Route, to } from './router/route'
+import type { Route } from './router/route'
 import { isSignedOut, queryClient } from './server/queries'
 import { ErrorBoundary } from './shell/ErrorBoundary'
 import { Loading } from './shell/Loading'
+import { Lost } from './shell/Lost'
 import { Shell } from './shell/Shell'
 import { SignedOut, SpentLink } from './shell/SignedOut'
 
@@ -67,18 +66,6 @@ function Page({ route }: { readonly route: Route }) {
     case 'link':
       return null
     case 'lost':
-      return (
-        <div className="page">
-          <header>
-            <h1>Nothing is here</h1>
-          </header>
-          <Empty title={`There is no page at ${route.path}`}>
-            <p>
-              Go to the <Link to={to.inbox()}>inbox</Link> or to the{' '}
-              <Link to={to.sessions()}>sessions</Link>.
-            </p>
-          </Empty>
-        </div>
-      )
+      return <Lost path={route.path} />
   }
 }

@@ -19,7 +19,7 @@ import './styles/palette.css'
 
 applyTheme()
 const root = document.getElementById('root')
-if (!root) throw new Error('index.html has no element with the id "root".')
+if (!root) throw new Error('No #root')
 createRoot(root).render(
   <StrictMode>
     <App />

@@ -8,19 +8,15 @@ const SOURCE = new URL('../src/', import.meta.url).pathname
 
 /** Folders whose texts are still to be moved. Entries are only ever removed. */
 const TO_DO = [
-  '.',
   'family',
   'forms',
   'inbox',
   'interactive',
   'outbox',
-  'palette',
   'prompts',
   'reading',
   'server',
   'session',
-  'sessions',
-  'shell',
 ]
 
 /** Attributes that are read aloud or shown, of elements and of our own components. */

@@ -1,5 +1,5 @@
+import { text } from '../parts/text'
 import type { Interaction } from '../server/types'
-import { text } from './text'
 
 /** One question of a coding agent, with what can be chosen. */
 export interface AgentQuestion {
@@ -31,7 +31,7 @@ export interface Ask {
   readonly omitted: number
   readonly plan: string | null
   readonly cwd: string | null
-  /** Whether only a part is known here: then nobody can have read the rest. */
+  /** Whether only a part is known here: then no one can have read the rest. */
   readonly truncated: boolean
 }
 
@@ -115,18 +115,4 @@ export function textOf(value: unknown): string | null {
 
 function textOr(value: unknown, otherwise: string): string {
   return textOf(value) ?? otherwise
-}
-
-/** What is asked, in a few words; exactly what it is stands below. */
-export function headlineOf(question: Pick<Interaction, 'type' | 'prompt'>, ask: Ask): string {
-  switch (question.type) {
-    case 'permission':
-      return text.headlines.permission(ask.toolName)
-    case 'plan':
-      return text.headlines.plan
-    case 'question':
-      return text.headlines.questions(ask.questions.length)
-    default:
-      return question.prompt
-  }
 }

@@ -57,7 +57,7 @@ function headed(match: RegExpExecArray): Block {
 
 function code(lines: ReadonlyArray<string>, at: number, blocks: Block[]): number {
   let end = at + 1
-  // Marks with something behind them begin code and end none.
+  // Marks with something behind them start code; they never end it.
   while (end < lines.length && FENCE.exec(lines[end] ?? '')?.[1]?.trim() !== '') end += 1
   const info = FENCE.exec(lines[at] ?? '')?.[1]?.trim() ?? ''
   blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n'), info })

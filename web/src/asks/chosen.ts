@@ -24,7 +24,7 @@ export function written(question: AgentQuestion, chosen: Chosen, own: string): C
   return { labels: question.multiSelect || own === '' ? chosen.labels : [], own }
 }
 
-/** The answer to one question; null while there is none. */
+/** The answer to one question; null while nothing is chosen. */
 export function answerOf(question: AgentQuestion, chosen: Chosen): string | string[] | null {
   const own = chosen.own.trim()
   const all = [...chosen.labels, ...(own ? [own] : [])]

@@ -47,7 +47,6 @@ export const text = {
     confirm: 'Always allow this',
   },
   keys: { group: 'This question', always: 'Show the rule of “Always allow”' },
-  anAgent: 'An agent',
   headlines: {
     permission: (tool: string) => `Allow ${tool || 'this'}?`,
     plan: 'Approve this plan?',

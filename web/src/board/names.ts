@@ -1,6 +1,6 @@
+import { text } from '../parts/text'
 import { visible } from '../parts/visible'
 import type { Plate } from '../server/types'
-import { text } from './text'
 
 const AGENTS: Readonly<Record<string, string>> = text.agents
 

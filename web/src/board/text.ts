@@ -3,7 +3,6 @@ import { plural } from '../parts/plural'
 /** What a person reads on the board and on the page of an agent. */
 export const text = {
   board: 'Board',
-  agents: { claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'opencode' },
   loading: 'Loading…',
   intro: 'Coding agents on this machine, and which of them need you.',
   summary: (open: number, needy: number) =>

@@ -3,6 +3,7 @@ import { grouped } from '../parts/grouped'
 import { KeyHint } from '../parts/KeyHint'
 import type { Shortcut } from '../shell/shortcuts'
 import type { Command } from './commands'
+import { text as words } from './text'
 import { useCommands } from './useCommands'
 
 interface Props {
@@ -44,7 +45,7 @@ export function CommandPalette({ actions, onClose }: Props) {
     <dialog
       ref={dialog}
       className="palette"
-      aria-label="Command menu"
+      aria-label={words.menu}
       onClose={() => !dialog.current?.open && onClose()}
       onClick={(event) => event.target === dialog.current && onClose()}
       onKeyDown={pressed}
@@ -53,14 +54,14 @@ export function CommandPalette({ actions, onClose }: Props) {
         type="text"
         className="palette__field"
         role="combobox"
-        aria-label="Command menu"
+        aria-label={words.menu}
         aria-expanded={commands.length > 0}
         aria-controls={id}
         aria-activedescendant={commands.length > 0 ? `${id}-${at}` : undefined}
         aria-autocomplete="list"
         autoComplete="off"
         spellCheck={false}
-        placeholder="Go to a page, session, question or plate, or do something here"
+        placeholder={words.placeholder}
         value={text}
         onChange={(event) => {
           setText(event.target.value)
@@ -70,13 +71,13 @@ export function CommandPalette({ actions, onClose }: Props) {
       <Found id={id} commands={commands} at={at} run={run} />
       {commands.length === 0 && (
         <p className="palette__none quiet" role="status">
-          {isLate ? 'Loading…' : 'No matches.'}
+          {isLate ? words.loading : words.none}
         </p>
       )}
       <p className="palette__foot quiet">
-        <span>↑ ↓ choose</span>
-        <span>Enter goes there</span>
-        <span>Esc closes</span>
+        <span>{words.choose}</span>
+        <span>{words.run}</span>
+        <span>{words.close}</span>
       </p>
     </dialog>
   )
@@ -105,7 +106,7 @@ function Found({ id, commands, at, run }: FoundProps) {
       className="palette__list"
       role="listbox"
       id={id}
-      aria-label="What fits"
+      aria-label={words.results}
       ref={list}
       tabIndex={-1}
       hidden={commands.length === 0}

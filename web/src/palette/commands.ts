@@ -44,7 +44,7 @@ function firstOfEach(commands: ReadonlyArray<Command>): Command[] {
   })
 }
 
-/** Every word has to be somewhere; the beginning of the label counts most, then of a word. */
+/** Every word has to be somewhere; the start of the label counts most, then of a word. */
 function scoreOf({ label, hint = '', group }: Command, words: ReadonlyArray<string>): number {
   let score = 0
   for (const word of words) {

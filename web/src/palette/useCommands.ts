@@ -9,13 +9,13 @@ import { to } from '../router/route'
 import type { Interaction, Plate, Session } from '../server/types'
 import { PLACES } from '../shell/places'
 import type { Shortcut } from '../shell/shortcuts'
+import { text as shell } from '../shell/text'
 import { type Command, matching } from './commands'
-
-const EVERYWHERE = 'Everywhere'
+import { text as words } from './text'
 
 const PAGES: ReadonlyArray<Command> = PLACES.map(({ name, path, keys }) => ({
   id: `page ${path}`,
-  group: 'Pages',
+  group: words.groups.pages,
   label: name,
   keys,
   run: () => navigate(path),
@@ -38,39 +38,57 @@ export function useCommands(text: string, actions: ReadonlyArray<Shortcut>) {
       ...plates.map(plateCommand),
     ]
     const found = sessions.map(session)
-    // Whoever is quicker than the server must not be led to what fitted the text of before.
+    // A person who is quicker than the server must not be led to what fitted the text before.
     return [...matching(known, text), ...(isLate ? matching(found, text) : found)]
   }, [text, actions, interactions, plates, sessions, isLate])
   return { commands, isLate }
 }
 
-/** The pages have commands of their own, and whoever lists the keys does so elsewhere. */
+/** The pages have commands of their own, and the list of keys is elsewhere. */
 function isAction({ keys }: Shortcut): boolean {
   return !keys.startsWith('g ') && !keys.includes('+') && keys !== 'Enter'
 }
 
 /** What this page can do stands before what every page can do. */
 function byPlace(a: Shortcut, b: Shortcut): number {
-  return Number(a.group === EVERYWHERE) - Number(b.group === EVERYWHERE)
+  return Number(a.group === shell.everywhere) - Number(b.group === shell.everywhere)
 }
 
 function action({ group, keys, label, run }: Shortcut): Command {
-  return { id: `action ${keys}`, group: 'Actions', label, hint: group, keys, run }
+  return { id: `action ${keys}`, group: words.groups.actions, label, hint: group, keys, run }
 }
 
 function question({ id, prompt, type }: Interaction): Command {
   const run = () => navigate(to.inbox(id))
-  return { id: `question ${id}`, group: 'Inbox', label: firstLine(prompt), hint: type, run }
+  return {
+    id: `question ${id}`,
+    group: words.groups.inbox,
+    label: firstLine(prompt),
+    hint: type,
+    run,
+  }
 }
 
 function plateCommand(plate: Plate): Command {
   const hint = [agentName(plate.agent), plate.gitBranch, plate.status].filter(Boolean).join(' · ')
   const run = () => navigate(to.plate(plate.plateId))
-  return { id: `plate ${plate.plateId}`, group: 'Board', label: titleOf(plate), hint, run }
+  return {
+    id: `plate ${plate.plateId}`,
+    group: words.groups.board,
+    label: titleOf(plate),
+    hint,
+    run,
+  }
 }
 
-function session({ sessionId, workflow, status }: Session): Command {
+function session({ sessionId, title, workflow, status }: Session): Command {
   const hint = `${workflow} · ${wordFor(status)}`
   const run = () => navigate(to.session(sessionId))
-  return { id: `session ${sessionId}`, group: 'Sessions', label: sessionId, hint, run }
+  return {
+    id: `session ${sessionId}`,
+    group: words.groups.sessions,
+    label: title ?? sessionId,
+    hint,
+    run,
+  }
 }

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react'
 import { type Shortcut, shortcuts, useShortcut } from '../shell/shortcuts'
+import { text as shell } from '../shell/text'
+import { text } from './text'
 
 export const MODIFIER = /Mac|iP(hone|ad)/.test(navigator.platform) ? '⌘' : 'Ctrl'
 
@@ -8,7 +10,7 @@ export function usePalette() {
   const [actions, setActions] = useState<ReadonlyArray<Shortcut> | null>(null)
   const open = () => setActions(shortcuts())
   const close = () => setActions(null)
-  useShortcut('Everywhere', `${MODIFIER}+K`, 'Go to anything, do anything', open)
+  useShortcut(shell.everywhere, `${MODIFIER}+K`, text.opens, open)
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!isMeant(event)) return

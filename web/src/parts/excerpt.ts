@@ -11,7 +11,7 @@ export type Piece =
   /** Spaces, within a line. */
   | { readonly kind: 'gap'; readonly text: string }
 
-/** A text that is too long to be drawn at once: its beginning, its end, and what is between. */
+/** A text that is too long to be drawn at once: its start, its end, and what is between. */
 export interface Excerpt {
   readonly head: string
   readonly omitted: { readonly lines: number; readonly characters: number } | null
@@ -120,7 +120,7 @@ function inLine(text: string): Piece[] {
   return pieces
 }
 
-/** The beginning and the end of a text; all of it, where it is not too long. */
+/** The start and the end of a text; all of it, where it is not too long. */
 export function excerptOf(text: string): Excerpt {
   const lines = linesOf(text)
   const whole = { head: text, omitted: null, tail: '' }

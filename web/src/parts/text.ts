@@ -2,6 +2,8 @@ import { plural } from './plural'
 
 /** What a person reads in the parts that pages are made of. */
 export const text = {
+  agents: { claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'opencode' },
+  anAgent: 'An agent',
   message: 'Message (optional)',
   retry: 'Try again',
   dismiss: 'Dismiss',

@@ -29,7 +29,7 @@ export function useNow(every = 1000): number {
   return useSyncExternalStore(subscribe, () => Math.floor(now / every) * every)
 }
 
-/** Something that the time tells; whoever uses it is drawn again only when it is another. */
+/** Something that the time tells; a component that uses it is drawn again only when it changes. */
 export function useTold<T extends string | number | boolean>(tell: (now: number) => T): T {
   return useSyncExternalStore(subscribe, () => tell(now))
 }

@@ -4,7 +4,7 @@ const QUIET_MS = 120
 
 /**
  * What was written, once nothing more is written for a moment: a search through all sessions is
- * work for the server, and nobody wants what it finds for half a word.
+ * work for the server, and what it finds for half a word is of no use.
  */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
@@ -12,6 +12,6 @@ export function useSettled(text: string): string {
     const timer = window.setTimeout(() => setSettled(text), QUIET_MS)
     return () => window.clearTimeout(timer)
   }, [text])
-  // Whoever takes everything away wants the whole list, and that is quick.
+  // An empty field means the whole list, and that is quick.
   return text === '' ? '' : settled
 }

@@ -23,7 +23,7 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>):
         return Component
       },
       (cause) => {
-        throw new PageNotLoaded('The code of this page could not be loaded.', { cause })
+        throw new PageNotLoaded('PageNotLoaded', { cause })
       },
     )
     return loading

@@ -1,6 +1,7 @@
 import { length } from '../parts/times'
 import { useNow } from '../parts/useNow'
 import { useConnection } from '../server/useConnection'
+import { text } from './text'
 
 /** Says so when what is on the screen may no longer be true. */
 export function ConnectionBanner() {
@@ -8,7 +9,7 @@ export function ConnectionBanner() {
   if (status === 'error') {
     return (
       <div className="banner" role="alert">
-        Updates have stopped: {error?.message ?? 'the stream ended.'} Reload the page.
+        {text.connection.stopped(error?.message ?? text.connection.ended)}
       </div>
     )
   }
@@ -19,7 +20,7 @@ function Reconnecting({ lostAt }: { readonly lostAt: number }) {
   const now = useNow()
   return (
     <div className="banner" role="alert">
-      Can’t reach the server. Last update {length(Math.max(1000, now - lostAt))} ago, reconnecting …
+      {text.connection.lost(length(Math.max(1000, now - lostAt)))}
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import { BellIcon } from '../parts/icons'
+import { text } from './text'
 import { useNotificationPermission } from './useNotifications'
 
 /** Asks the browser for notifications, by a click and never by itself. */
@@ -8,20 +9,20 @@ export function NotificationSwitch() {
   if (state === 'granted') {
     return (
       <p className="quiet row">
-        <BellIcon /> Notifications are on
+        <BellIcon /> {text.notifications.on}
       </p>
     )
   }
   if (state === 'denied') {
     return (
       <p className="quiet row">
-        <BellIcon /> Notifications are blocked; the browser's site settings allow them.
+        <BellIcon /> {text.notifications.blocked}
       </p>
     )
   }
   return (
     <button type="button" className="button" onClick={() => void ask()}>
-      <BellIcon /> Turn on notifications
+      <BellIcon /> {text.notifications.turnOn}
     </button>
   )
 }

@@ -34,30 +34,30 @@ export function Shell({ route, children }: Props) {
   useEffect(listen, [])
   useTitle(route, questions.length)
   useNotifications(questions, isLoading)
-  useShortcut('Everywhere', KEYS.help, 'List the keys', () => setHelping(true))
-  useShortcut('Everywhere', KEYS.theme, 'Switch light and dark', toggle)
-  useShortcut('Everywhere', 's', 'Start a session', () => navigate(`${to.sessions()}?start=1`))
+  useShortcut(text.everywhere, KEYS.help, text.keys.list, () => setHelping(true))
+  useShortcut(text.everywhere, KEYS.theme, text.keys.theme, toggle)
+  useShortcut(text.everywhere, 's', text.keys.start, () => navigate(`${to.sessions()}?start=1`))
   return (
     <div className="shell">
       <a className="skip" href="#content">
-        Skip to the content
+        {text.skip}
       </a>
       <header className="rail">
         <Link className="brand" to={to.inbox()}>
           <Mark />
-          Callboard
+          {text.brand}
         </Link>
         <Navigation route={route} waiting={questions.length} needy={needy.length} />
         <div className="rail__foot">
           <button type="button" onClick={palette.open}>
-            <SearchIcon /> Go to <KeyHint>{MODIFIER} K</KeyHint>
+            <SearchIcon /> {text.menu} <KeyHint>{MODIFIER} K</KeyHint>
           </button>
           <button type="button" onClick={toggle}>
             {theme === 'dark' ? <LightIcon /> : <DarkIcon />}
-            {theme === 'dark' ? 'Light' : 'Dark'}
+            {theme === 'dark' ? text.light : text.dark}
           </button>
           <button type="button" onClick={() => setHelping(true)}>
-            <HelpIcon /> Keys <KeyHint>?</KeyHint>
+            <HelpIcon /> {text.help.short} <KeyHint>{KEYS.help}</KeyHint>
           </button>
         </div>
       </header>
@@ -81,7 +81,7 @@ interface NavigationProps {
 
 function Navigation({ route, ...counts }: NavigationProps) {
   return (
-    <nav aria-label="Pages">
+    <nav aria-label={text.navigation}>
       <ul>
         {PLACES.map((place) => (
           <NavigationItem
@@ -104,7 +104,7 @@ interface ItemProps {
 
 function NavigationItem({ place, isCurrent, count }: ItemProps) {
   const { name, path, keys, does, Icon, counts } = place
-  useShortcut('Everywhere', keys, does, () => navigate(path))
+  useShortcut(text.everywhere, keys, does, () => navigate(path))
   return (
     <li>
       <Link to={path} aria-current={isCurrent ? 'page' : undefined}>

@@ -1,12 +1,13 @@
 import { Dialog } from '../parts/Dialog'
 import { grouped } from '../parts/grouped'
 import { shortcuts } from './shortcuts'
+import { text } from './text'
 
 /** Every key that works on this page. */
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   const groups = grouped(shortcuts(), (shortcut) => shortcut.group)
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title={text.help.title} onClose={onClose}>
       <div className="keys">
         {[...groups].map(([group, members]) => (
           <section key={group}>
@@ -26,18 +27,14 @@ export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
           </section>
         ))}
       </div>
-      <p className="quiet">Esc closes what is open. Every button can be reached with Tab.</p>
+      <p className="quiet">{text.help.note}</p>
       <div className="dialog__foot">
         <button type="button" className="button" onClick={onClose}>
-          Close
+          {text.help.close}
         </button>
       </div>
     </Dialog>
   )
 }
 
-const NAMES: Record<string, string> = {
-  ArrowLeft: '←',
-  ArrowRight: '→',
-  Escape: 'Esc',
-}
+const NAMES: Readonly<Record<string, string>> = text.help.names

@@ -1,19 +1,18 @@
 import { useState } from 'react'
 import { BASE } from '../router/route'
 import { isHere, signInCommand } from './signIn'
+import { text } from './text'
 
 /** What is shown to a browser that the server does not know. */
 export function SignedOut({ error }: { readonly error: unknown }) {
   return (
     <main className="signedout">
-      <h1>Sign in</h1>
-      <p>This browser isn’t signed in, or its sign-in has expired. To sign in, {how()}</p>
+      <h1>{text.signIn.title}</h1>
+      <p>{text.signIn.why(how())}</p>
       <Command error={error} />
-      <p className="quiet">
-        It opens a link that signs this browser in. Sessions keep running in the meantime.
-      </p>
+      <p className="quiet">{text.signIn.note}</p>
       <button type="button" className="button" onClick={() => window.location.reload()}>
-        Retry
+        {text.signIn.retry}
       </button>
     </main>
   )
@@ -23,27 +22,25 @@ export function SignedOut({ error }: { readonly error: unknown }) {
 export function SpentLink(props: { readonly error: unknown; readonly isSignedIn: boolean }) {
   return (
     <main className="signedout">
-      <h1>This sign-in link has expired</h1>
-      <p>A link works once, and only for a short time.</p>
+      <h1>{text.spent.title}</h1>
+      <p>{text.spent.why}</p>
       {props.isSignedIn ? (
-        <p>This browser is already signed in.</p>
+        <p>{text.spent.signedIn}</p>
       ) : (
         <>
-          <p>To get a new one, {how()}</p>
+          <p>{text.spent.renew(how())}</p>
           <Command error={props.error} />
         </>
       )}
       <a className="button" href={`${BASE}/`}>
-        Go to the dashboard
+        {text.spent.leave}
       </a>
     </main>
   )
 }
 
 function how(): string {
-  return isHere(window.location)
-    ? 'run this in a terminal on this machine:'
-    : 'run this in a terminal, with an admin token in CALLBOARD_TOKEN:'
+  return isHere(window.location) ? text.signIn.here : text.signIn.elsewhere
 }
 
 function Command({ error }: { readonly error: unknown }) {
@@ -54,7 +51,7 @@ function Command({ error }: { readonly error: unknown }) {
     <div className="signedout__command">
       <pre className="notice">{command}</pre>
       <button type="button" className="button" onClick={copy}>
-        {copied ? 'Copied' : 'Copy'}
+        {copied ? text.signIn.copied : text.signIn.copy}
       </button>
     </div>
   )

@@ -69,7 +69,7 @@ export function shortcuts(): ReadonlyArray<Shortcut> {
 /** Make a key do something while this component is there. */
 export function useShortcut(group: string, keys: string, label: string, run: () => void): void {
   const ref = useRef<Shortcut>({ group, keys, label, run })
-  // Before the browser paints: whoever sees the key may press it.
+  // Before the browser paints: a key that can be seen can be pressed.
   useLayoutEffect(() => {
     ref.current = { group, keys, label, run }
   })

@@ -1,6 +1,6 @@
 import { CallboardError } from '@callboard/react'
 
-/** The part of an address that tells where the server is. */
+/** The part of an address that says where the server is. */
 export interface Place {
   readonly origin: string
   readonly hostname: string

@@ -5,6 +5,7 @@ import { visible } from '../parts/visible'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 
 const listeners = new Set<() => void>()
 
@@ -17,7 +18,7 @@ function permission(): NotificationPermission | 'missing' {
   return 'Notification' in window ? Notification.permission : 'missing'
 }
 
-/** Whether the browser tells of new questions, and a way to ask it to. */
+/** Whether the browser reports new questions, and a way to ask it to. */
 export function useNotificationPermission() {
   const state = useSyncExternalStore(subscribe, permission)
   const ask = async () => {
@@ -57,6 +58,6 @@ function notify(question: Interaction): void {
 /** Who calls: an agent and where it works, so that one knows from the other end of the desk. */
 function titleFor(question: Interaction): string {
   const ask = askOf(question)
-  if (!ask) return 'A session waits for you'
-  return `${agentName(ask.agent)}${ask.cwd ? ` in ${lastPart(ask.cwd)}` : ''} asks you`
+  if (!ask) return text.notifications.session
+  return text.notifications.agent(agentName(ask.agent), ask.cwd ? lastPart(ask.cwd) : null)
 }

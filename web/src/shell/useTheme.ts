@@ -33,7 +33,7 @@ export function applyTheme(theme: Theme = current()): void {
   document.documentElement.dataset.theme = theme
 }
 
-/** The theme: the system's, until somebody switches it here. */
+/** The theme: the system's, until it is switched here. */
 export function useTheme(): { readonly theme: Theme; readonly toggle: () => void } {
   const theme = useSyncExternalStore(subscribe, current)
   useEffect(() => applyTheme(theme), [theme])

@@ -1,9 +1,10 @@
 import { useEffect } from 'react'
 import type { Route } from '../router/route'
+import { text } from './text'
 
 /** The title says how many wait, so that a tab in the background calls too. */
 export function useTitle(route: Route, waiting: number): void {
-  const title = `${waiting > 0 ? `(${waiting}) ` : ''}${nameOf(route)} · Callboard`
+  const title = text.titles.page(waiting, nameOf(route))
   useEffect(() => {
     document.title = title
   }, [title])
@@ -12,22 +13,22 @@ export function useTitle(route: Route, waiting: number): void {
 function nameOf(route: Route): string {
   switch (route.page) {
     case 'inbox':
-      return 'Inbox'
+      return text.pages.inbox
     case 'sessions':
-      return 'Sessions'
+      return text.pages.sessions
     case 'session':
-      return `Session ${route.id}`
+      return text.titles.session(route.id)
     case 'family':
-      return `Forks of ${route.id}`
+      return text.titles.family(route.id)
     case 'compare':
-      return 'Two sessions'
+      return text.titles.compare
     case 'board':
-      return 'Board'
+      return text.pages.board
     case 'plate':
-      return 'Plate'
+      return text.titles.plate
     case 'link':
-      return 'Sign in'
+      return text.titles.link
     case 'lost':
-      return 'Not found'
+      return text.titles.lost
   }
 }
