@@ -61,7 +61,7 @@ async def test_arrows_choose_and_escape_closes(person: Person):
     await person.page.keyboard.press("ArrowUp")
     await expect(await chosen(person)).to_contain_text(first.split("\n")[0])
     await person.page.keyboard.type("nothing is called like this")
-    await person.sees("No matches.")
+    await person.sees("No matches")
     await person.page.keyboard.press("Enter")
     await person.page.keyboard.press("Escape")
     await expect(person.page.get_by_role("dialog")).to_have_count(0)
