@@ -89,13 +89,11 @@ TO_DO: tuple[str, ...] = (
     "src/callboard/tui/",
     "src/callboard/vendors/",
     "tools/",
-    "web/src/family/",
     "web/src/forms/",
     "web/src/inbox/",
     "web/src/interactive/",
     "web/src/outbox/",
     "web/src/server/",
-    "web/src/session/",
 )
 
 

@@ -67,7 +67,7 @@ async def test_tab_leads_to_every_action_of_a_session(person: Person, server: Se
     await person.visit(f"sessions/{session}")
     await expect(person.button("Approve")).to_be_visible()
     wanted = ["Skip to content", "Inbox", "Sessions", "Board", "Keys", "Pause", "Fork here"]
-    for name in [*wanted, "Cancel", "Approve", "Reject", "Position", "Raw", "Difference"]:
+    for name in [*wanted, "Cancel", "Approve", "Reject", "Position", "Raw", "Changes"]:
         await focus_on(person, name)
 
 

@@ -87,7 +87,7 @@ async def test_start_approve_go_back_fork_and_see_both_ends(person: Person, serv
     await person.button("Compare").click()
     await expect(person.heading("Compare sessions")).to_be_visible()
     await person.sees(f"The first {asked} events are shared")
-    difference = person.page.get_by_role("region", name="Difference of the states")
+    difference = person.page.get_by_role("region", name="Final state changes")
     await expect(difference).to_contain_text("Spring is out")
     await expect(difference).to_contain_text("Autumn is out")
 

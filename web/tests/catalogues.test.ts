@@ -8,7 +8,6 @@ const SOURCE = new URL('../src/', import.meta.url).pathname
 
 /** Folders whose texts are still to be moved. Entries are only ever removed. */
 const TO_DO = [
-  'family',
   'forms',
   'inbox',
   'interactive',
@@ -16,7 +15,6 @@ const TO_DO = [
   'prompts',
   'reading',
   'server',
-  'session',
 ]
 
 /** Attributes that are read aloud or shown, of elements and of our own components. */

@@ -1,10 +1,14 @@
 import { expect, describe as group, it } from 'vitest'
-import { cuesOf } from '../src/session/cues'
+import { cuesOf, segmentsOf, type Visit } from '../src/session/cues'
 import { describe } from '../src/session/describe'
 import { layout } from '../src/session/layout'
 import { ledgerOf } from '../src/session/ledger'
+import { folded, loopsOf } from '../src/session/loops'
 import { pathAt, way } from '../src/session/path'
-import { story } from '../src/session/story'
+import { excerptAround, marked, matches, wanted } from '../src/session/search'
+import { type Beat, story } from '../src/session/story'
+import { fitted, opening, panned, SCALE, type View, zoomed } from '../src/session/viewport'
+import { moment, spansDays } from '../src/session/when'
 import { eventsOf } from './events'
 
 const TWICE = eventsOf(
@@ -134,7 +138,7 @@ group('the path', () => {
     expect([...pathAt(skipping, 3).skipped]).toEqual(['pack'])
     expect(pathAt(skipping, 4).skipped.size).toBe(0)
     const told = skipping[1] && describe(skipping[1])
-    expect([told?.title, told?.detail]).toEqual(['Skipped pack', 'on to book'])
+    expect([told?.title, told?.detail]).toEqual(['Skipped pack', 'next: book'])
   })
 })
 
@@ -148,26 +152,104 @@ group('the ledger', () => {
 })
 
 group('the cues', () => {
-  it('gives each visit a stretch, and each question a place', () => {
-    expect(cuesOf(TWICE)).toEqual({
-      stretches: [
-        { phase: 'plan', from: 2, to: 6 },
-        { phase: 'plan', from: 7, to: 9 },
-        { phase: 'book', from: 10, to: 10 },
-      ],
-      questions: [4],
-      fork: null,
+  const spans = (cues: ReturnType<typeof cuesOf>) =>
+    cues.segments.map(({ phases, visit, from, to }) => [phases.join(' '), visit, from, to])
+
+  it('give each visit a segment, and each question a place', () => {
+    const cues = cuesOf(TWICE)
+    expect(spans(cues)).toEqual([
+      ['plan', 1, 2, 6],
+      ['plan', 2, 7, 9],
+      ['book', 1, 10, 10],
+    ])
+    expect(cues.segments[0]).toMatchObject({
+      startedAt: TWICE[1]?.timestamp,
+      endedAt: TWICE[5]?.timestamp,
     })
+    expect([cues.questions, cues.fork]).toEqual([[4], null])
   })
 })
 
-group('many cues', () => {
-  it('become one stretch where nobody could tell them apart', () => {
-    const visits = Array.from(
-      { length: 500 },
-      (_, visit) => ['phase:entered', { phase: 'count', visit }] as const,
-    )
-    expect(cuesOf(eventsOf(...visits)).stretches).toEqual([{ phase: 'count', from: 1, to: 500 }])
+/** The same numbers every time, as if by chance. */
+function chance(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+}
+
+group('segments of many visits', () => {
+  const visitsOf = (phases: ReadonlyArray<string>): Visit[] =>
+    phases.map((phase, index) => ({
+      phase,
+      visit: index + 1,
+      from: index + 1,
+      to: index + 1,
+      startedAt: '',
+      endedAt: '',
+    }))
+  const told = (phases: ReadonlyArray<string>) =>
+    segmentsOf(visitsOf(phases)).map((one) => `${one.phases.join(' ')} ×${one.times}`)
+
+  it('are rounds of a loop', () => {
+    const rounds = Array.from({ length: 250 }, () => ['write', 'review']).flat()
+    expect(told(['plan', ...rounds, 'ship'])).toEqual(['plan ×1', 'write review ×250', 'ship ×1'])
+    expect(told(Array.from({ length: 500 }, () => 'count'))).toEqual(['count ×500'])
+  })
+
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'cover all of them, few, in order: %i',
+    (seed) => {
+      const below = chance(seed)
+      const names = Array.from({ length: 1 + below(6) }, (_, index) => `p${index}`)
+      const visits = visitsOf(
+        Array.from({ length: below(900) }, () => names[below(names.length)] ?? ''),
+      )
+      const segments = segmentsOf(visits)
+      expect(segments.length).toBeLessThanOrEqual(60)
+      expect(segments.reduce((sum, one) => sum + one.visits, 0)).toBe(visits.length)
+      let end = 0
+      for (const { from, to } of segments) {
+        expect(from).toBe(end + 1)
+        expect(to).toBeGreaterThanOrEqual(from)
+        end = to
+      }
+      expect(end).toBe(visits.length)
+    },
+  )
+})
+
+group('search', () => {
+  const beats = story(
+    eventsOf(
+      ['text:delta', { agent: 'writer', run: 'a', attempt: 1, delta: 'See Lis' }],
+      ['text:delta', { agent: 'writer', run: 'a', attempt: 1, delta: 'bon (2.0)' }],
+      ['state:intent', { patches: [{ op: 'replace', path: '/budget', value: { EUR: 'lisbon' } }] }],
+      ['input:requested', { id: 'q', prompt: 'Go?' }],
+    ),
+  )
+
+  it('finds text in output, across its pieces, in states and in prompts', () => {
+    expect(matches(beats, wanted('LISBON'))).toEqual([0, 1])
+    expect(matches(beats, wanted('go?'))).toEqual([2])
+    expect(matches(beats, wanted('(2.0)'))).toEqual([0])
+    expect(matches(beats, wanted('nowhere'))).toEqual([])
+    expect(matches(beats, wanted('  '))).toEqual([])
+  })
+
+  it('marks what it found, and shows the place if that is hidden', () => {
+    const query = wanted('lisbon') as RegExp
+    expect(marked('To Lisbon, lisbon!', query)).toEqual([
+      { text: 'To ', isMatch: false },
+      { text: 'Lisbon', isMatch: true },
+      { text: ', ', isMatch: false },
+      { text: 'lisbon', isMatch: true },
+      { text: '!', isMatch: false },
+    ])
+    const [said, changed] = beats as [Beat, Beat]
+    expect(excerptAround(said, said.detail ?? '', query)).toBe(null)
+    expect(excerptAround(changed, changed.title, query)).toContain('EUR lisbon')
   })
 })
 
@@ -194,5 +276,114 @@ group('the layout', () => {
 
   it('leaves out a way to a phase that is not there', () => {
     expect(layout([phase('a')], [edge('a', 'gone')]).edges).toEqual([])
+  })
+})
+
+group('loops', () => {
+  const phase = (name: string) => ({
+    name,
+    agent: null,
+    human: false,
+    terminal: false,
+    leadsTo: null,
+  })
+  const edge = (from: string, to: string) => ({ from, to, taken: 'always' as const })
+  const names = (...all: string[]) => all.map(phase)
+
+  it('are the phases between an edge back and its target', () => {
+    const phases = names('plan', 'write', 'note', 'review', 'ship', 'tell')
+    const edges = [
+      edge('plan', 'write'),
+      edge('write', 'review'),
+      edge('review', 'write'),
+      edge('review', 'ship'),
+      edge('write', 'note'),
+      edge('ship', 'tell'),
+    ]
+    const loops = loopsOf(phases, edges)
+    expect(loops).toEqual([['write', 'review']])
+    const { stops, edges: left, stopOf } = folded(phases, edges, loops)
+    expect(stops.map(({ name }) => name)).toEqual(['plan', 'write…review', 'note', 'ship', 'tell'])
+    expect(left.map(({ from, to }) => `${from}→${to}`)).toEqual([
+      'plan→write…review',
+      'write…review→write…review',
+      'write…review→ship',
+      'write…review→note',
+      'ship→tell',
+    ])
+    expect(stopOf.get('review')).toBe('write…review')
+  })
+
+  it('stay open when they are most of the workflow', () => {
+    const phases = names('a', 'b', 'c')
+    expect(loopsOf(phases, [edge('a', 'b'), edge('b', 'c'), edge('c', 'a')])).toEqual([])
+  })
+
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'lose no phase and no edge: %i',
+    (seed) => {
+      const below = chance(seed + 100)
+      const phases = names(...Array.from({ length: 2 + below(30) }, (_, index) => `p${index}`))
+      const any = () => `p${below(phases.length)}`
+      const edges = Array.from({ length: below(60) }, () => edge(any(), any()))
+      const loops = loopsOf(phases, edges)
+      const { stops, edges: left, stopOf } = folded(phases, edges, loops)
+      expect(stops.flatMap((stop) => stop.phases).length).toBe(phases.length)
+      expect(new Set(stops.map(({ name }) => name)).size).toBe(stops.length)
+      const known = new Set(left.map(({ from, to }) => `${from}→${to}`))
+      expect(known.size).toBe(left.length)
+      const expected = edges.map(({ from, to }) => `${stopOf.get(from)}→${stopOf.get(to)}`)
+      expect(known).toEqual(new Set(expected))
+      expect(layout(stops, left).nodes.length).toBe(stops.length)
+    },
+  )
+})
+
+group('the window on the graph', () => {
+  const long = { width: 16_000, height: 120 }
+  const box = { width: 400, height: 150 }
+  const shown = (view: View, point: { x: number; y: number }) => ({
+    x: view.x + point.x * view.scale,
+    y: view.y + point.y * view.scale,
+  })
+
+  it('opens with all of a small drawing, never larger than life', () => {
+    expect(opening({ width: 200, height: 100 }, box, null)).toEqual({ x: 100, y: 25, scale: 1 })
+  })
+
+  it.each([0, 74, 8_000, 15_900, 16_000])('opens with the current phase in view: %i', (x) => {
+    const view = opening(long, box, { x, y: 60 })
+    const at = shown(view, { x, y: 60 })
+    expect(view.scale).toBe(1)
+    expect(at.x).toBeGreaterThanOrEqual(0)
+    expect(at.x).toBeLessThanOrEqual(box.width)
+  })
+
+  it('fits everything at once', () => {
+    const view = fitted(long, box)
+    expect(shown(view, { x: 0, y: 0 }).x).toBeGreaterThanOrEqual(-0.001)
+    expect(shown(view, { x: long.width, y: 0 }).x).toBeLessThanOrEqual(box.width)
+  })
+
+  it('zooms around the pointer and cannot lose the drawing', () => {
+    const view = opening(long, box, { x: 8_000, y: 60 })
+    const pointer = { x: 300, y: 75 }
+    const under = { x: (pointer.x - view.x) / view.scale, y: 60 }
+    const closer = zoomed(view, 2, pointer, long, box)
+    expect(shown(closer, under).x).toBeCloseTo(pointer.x)
+    const far = panned(view, { x: 1e9, y: 1e9 }, long, box)
+    expect([far.x, far.y]).toEqual([0, (box.height - long.height) / 2])
+    expect(panned(view, { x: -1e9, y: 0 }, long, box).x).toBe(box.width - long.width)
+    expect(zoomed(view, 1e9, pointer, long, box).scale).toBe(SCALE.most)
+    expect(zoomed(view, 0, pointer, long, box).scale).toBe(SCALE.least)
+  })
+})
+
+group('moments', () => {
+  it('have a date where a session spans days', () => {
+    expect(spansDays('2026-01-02T10:00:00Z', '2026-01-02T10:05:00Z')).toBe(false)
+    expect(spansDays('2026-01-02T10:00:00Z', '2026-01-04T10:05:00Z')).toBe(true)
+    expect(moment('2020-01-02T10:00:00Z', true)).toContain('2020')
+    expect(moment('2020-01-02T10:00:00Z', false)).not.toContain('2020')
   })
 })

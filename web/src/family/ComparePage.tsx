@@ -3,11 +3,13 @@ import { useMemo } from 'react'
 import { Changes } from '../parts/Changes'
 import { Problem } from '../parts/Problem'
 import { Status } from '../parts/Status'
+import { onOneLine } from '../parts/visible'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { SerializedEvent } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
 import { story } from '../session/story'
+import { text } from './text'
 
 interface Props {
   readonly left: string
@@ -26,25 +28,21 @@ export function ComparePage({ left, right }: Props) {
     <div className="page">
       <header>
         <div>
-          <h1>Compare sessions</h1>
+          <h1>{text.compare.title}</h1>
           <p className="quiet">
-            {shared > 0 ? `The first ${shared} events are shared.` : 'They share no event.'}{' '}
-            <Link to={to.compare(right, left)}>Swap them</Link>
+            {text.compare.shared(shared)}{' '}
+            <Link to={to.compare(right, left)}>{text.compare.swap}</Link>
           </p>
         </div>
       </header>
       {error && <Problem error={error} />}
-      <section className="panel" aria-label="Difference of the states">
+      <section className="panel" aria-label={text.compare.changes}>
         <header>
-          <h2>The state at the end, from left to right</h2>
+          <h2>{text.compare.changes}</h2>
         </header>
         <div className="panel__body">
           {before.isSuccess && after.isSuccess && (
-            <Changes
-              before={before.data}
-              after={after.data}
-              empty="Both ended with the same state."
-            />
+            <Changes before={before.data} after={after.data} empty={text.compare.same} />
           )}
         </div>
       </section>
@@ -78,11 +76,11 @@ function Side({ id, events, shared }: SideProps) {
   const { session } = useSession(id)
   const beats = useMemo(() => story(events.slice(shared)), [events, shared])
   return (
-    <section className="panel" aria-label={`Session ${id}`}>
+    <section className="panel" aria-label={text.compare.session(id)}>
       <header>
         <h2 className="grow">
-          <Link className="mono" to={to.session(id)}>
-            {id}
+          <Link className={session?.title ? '' : 'mono'} to={to.session(id)}>
+            {session?.title ? onOneLine(session.title) : id}
           </Link>
         </h2>
         {session && <Status status={session.status} />}
@@ -100,10 +98,11 @@ function Side({ id, events, shared }: SideProps) {
           </li>
         ))}
       </ol>
-      {beats.length === 0 && <p className="panel__body quiet">Nothing after what they share.</p>}
+      {beats.length === 0 && <p className="panel__body quiet">{text.compare.nothing}</p>}
       {beats.length > MOST && (
         <p className="panel__body quiet">
-          {beats.length - MOST} more lines: <Link to={to.session(id)}>open the session</Link>.
+          {text.compare.more(beats.length - MOST)}{' '}
+          <Link to={to.session(id)}>{text.compare.open}</Link>
         </p>
       )}
     </section>

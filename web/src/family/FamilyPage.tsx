@@ -1,10 +1,13 @@
 import { useState } from 'react'
 import { Ago } from '../parts/Ago'
+import { Empty } from '../parts/Empty'
 import { Problem } from '../parts/Problem'
 import { Status } from '../parts/Status'
+import { onOneLine } from '../parts/visible'
 import { Link } from '../router/Link'
 import { navigate } from '../router/navigation'
 import { to } from '../router/route'
+import { text } from './text'
 import type { Branch } from './tree'
 import { useFamily, type WholeFamily } from './useFamily'
 
@@ -15,15 +18,24 @@ export function FamilyPage({ id }: { readonly id: string }) {
     <div className="page">
       <header>
         <div>
-          <h1>Forks</h1>
+          <h1>{text.forks.title}</h1>
           <p className="quiet">
-            Every session that shares its beginning with <Link to={to.session(id)}>{id}</Link>.
-            Choose two to see them side by side.
+            {text.forks.about} <Link to={to.session(id)}>{id}</Link>. {text.forks.choose}
           </p>
         </div>
       </header>
       {family.error && <Problem error={family.error} onRetry={() => void family.refetch()} />}
-      {family.data && <Tree id={id} family={family.data} />}
+      {family.data &&
+        (family.data.branches.length > 1 ? (
+          <Tree id={id} family={family.data} />
+        ) : (
+          <Empty title={text.forks.alone}>
+            <p>{text.forks.aloneHint}</p>
+            <p>
+              <Link to={to.session(id)}>{text.forks.open}</Link>
+            </p>
+          </Empty>
+        ))}
     </div>
   )
 }
@@ -44,11 +56,9 @@ function Tree({ id, family }: { readonly id: string; readonly family: WholeFamil
           disabled={!left || !right}
           onClick={() => left && right && navigate(to.compare(left, right))}
         >
-          Compare
+          {text.forks.compare}
         </button>
-        <span className="quiet">
-          {chosen.length === 0 ? 'None chosen' : `${chosen.length} of 2 chosen`}
-        </span>
+        <span className="quiet">{text.forks.chosen(chosen.length)}</span>
       </div>
       <ul className="panel family">
         {family.branches.map((branch) => (
@@ -67,8 +77,7 @@ function Tree({ id, family }: { readonly id: string; readonly family: WholeFamil
       </ul>
       {!family.isWhole && (
         <p className="notice" role="note">
-          Only {family.branches.length} sessions of this family are shown. It has more: the others
-          are on the sessions page.
+          {text.forks.partly(family.branches.length)}
         </p>
       )}
     </>
@@ -89,14 +98,18 @@ function BranchLine({ branch, longest, chosen, onChoose }: LineProps) {
     <div className="branch">
       <input
         type="checkbox"
-        aria-label={`Compare ${session.sessionId}`}
+        aria-label={text.forks.select(session.sessionId)}
         checked={chosen}
         onChange={() => onChoose(session.sessionId)}
       />
       <span className="branch__name" style={{ paddingLeft: `${Math.min(depth, 8) * 0.9}rem` }}>
         {depth > 0 && <span aria-hidden="true">└ </span>}
-        <Link className="mono" to={to.session(session.sessionId)}>
-          {session.sessionId}
+        <Link
+          className={session.title ? '' : 'mono'}
+          title={session.sessionId}
+          to={to.session(session.sessionId)}
+        >
+          {session.title ? onOneLine(session.title) : session.sessionId}
         </Link>
       </span>
       <Status status={session.status} />
@@ -108,7 +121,9 @@ function BranchLine({ branch, longest, chosen, onChoose }: LineProps) {
         />
       </span>
       <span className="branch__about quiet">
-        {session.parent ? `from ${from} to ${session.position}` : `${session.position} events`}
+        {session.parent
+          ? text.forks.range(from, session.position)
+          : text.forks.events(session.position)}
         {' · '}
         <Ago moment={session.updatedAt} />
       </span>

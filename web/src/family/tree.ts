@@ -7,7 +7,7 @@ export interface Branch {
   readonly depth: number
   /** The line of the session that it was forked from; null for the first. */
   readonly parentRow: number | null
-  /** Where its own part begins. */
+  /** Where its own part starts. */
   readonly from: number
 }
 

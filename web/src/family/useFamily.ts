@@ -28,7 +28,7 @@ async function read(
 ): Promise<WholeFamily> {
   let root = await client.getSession(id, signal)
   while (root.parent) {
-    // An ancestor may have been deleted; its forks stay whole, and the family begins below it.
+    // An ancestor may have been deleted; its forks stay whole, and the family starts below it.
     const parent = await client.getSession(root.parent, signal).catch(() => null)
     if (!parent) break
     root = parent

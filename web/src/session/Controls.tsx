@@ -10,6 +10,8 @@ import { navigate } from '../router/navigation'
 import { to } from '../router/route'
 import type { Session } from '../server/types'
 import { useShortcut } from '../shell/shortcuts'
+import { ShareMenu } from './ShareMenu'
+import { text } from './text'
 
 interface Props {
   readonly session: Session
@@ -17,7 +19,7 @@ interface Props {
   readonly onFork: () => void
 }
 
-/** The statuses after which nothing happens any more. */
+/** The statuses in which nothing more happens. */
 export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
 
 /** What can be done to a session. */
@@ -30,10 +32,10 @@ export function Controls({ session, position, onFork }: Props) {
   const turn = useMutation({
     mutationFn: async () => void (await (paused ? resume(sessionId) : pause(sessionId))),
   })
-  useShortcut('Session', 'p', 'Pause or resume', () => {
+  useShortcut(text.controls.group, 'p', text.controls.pauseOrResume, () => {
     if (!ended) turn.mutate()
   })
-  useShortcut('Session', 'f', 'Fork here', onFork)
+  useShortcut(text.controls.group, 'f', text.controls.fork, onFork)
   return (
     <div className="controls">
       <div className="row">
@@ -44,10 +46,15 @@ export function Controls({ session, position, onFork }: Props) {
           onClick={() => turn.mutate()}
         >
           {paused ? <PlayIcon /> : <PauseIcon />}
-          {paused ? 'Resume' : 'Pause'} <KeyHint>p</KeyHint>
+          {paused ? text.controls.resume : text.controls.pause} <KeyHint>p</KeyHint>
         </button>
-        <button type="button" className="button" onClick={onFork} title={`Fork at ${position}`}>
-          <ForkIcon /> Fork here <KeyHint>f</KeyHint>
+        <button
+          type="button"
+          className="button"
+          onClick={onFork}
+          title={text.controls.forkAt(position)}
+        >
+          <ForkIcon /> {text.controls.fork} <KeyHint>f</KeyHint>
         </button>
         {ended ? (
           <button
@@ -55,7 +62,7 @@ export function Controls({ session, position, onFork }: Props) {
             className="button button--danger"
             onClick={() => setAsking('delete')}
           >
-            Delete
+            {text.controls.delete}
           </button>
         ) : (
           <button
@@ -63,9 +70,10 @@ export function Controls({ session, position, onFork }: Props) {
             className="button button--danger"
             onClick={() => setAsking('cancel')}
           >
-            <StopIcon /> Cancel
+            <StopIcon /> {text.controls.cancel}
           </button>
         )}
+        <ShareMenu sessionId={sessionId} position={position} />
       </div>
       {turn.error && <Problem error={turn.error} />}
       {asking && <EndDialog what={asking} sessionId={sessionId} onClose={() => setAsking(null)} />}
@@ -79,19 +87,6 @@ interface EndProps {
   readonly onClose: () => void
 }
 
-const ENDS = {
-  cancel: {
-    title: 'Cancel this session?',
-    text: 'It ends for good. What happened stays, and it can still be forked at any position.',
-    yes: 'Cancel the session',
-  },
-  delete: {
-    title: 'Delete this session?',
-    text: 'This permanently deletes its events. Forks are kept.',
-    yes: 'Delete the session',
-  },
-} as const
-
 function EndDialog({ what, sessionId, onClose }: EndProps) {
   const { cancel } = useWorkflowVCR()
   const { remove } = useWorkflowActions()
@@ -102,20 +97,20 @@ function EndDialog({ what, sessionId, onClose }: EndProps) {
     },
     onSuccess: () => {
       if (what === 'delete') {
-        say(`Session ${sessionId} is deleted.`)
+        say(text.controls.deleted(sessionId))
         navigate(to.sessions())
       }
       onClose()
     },
   })
-  const { title, text, yes } = ENDS[what]
+  const ends = text.controls.ends[what]
   return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
+    <Dialog title={ends.title} onClose={onClose}>
+      <p>{ends.text}</p>
       {end.error && <Problem error={end.error} />}
       <div className="dialog__foot">
         <button type="button" className="button" onClick={onClose}>
-          Keep it
+          {text.controls.keep}
         </button>
         <button
           type="button"
@@ -123,7 +118,7 @@ function EndDialog({ what, sessionId, onClose }: EndProps) {
           disabled={end.isPending}
           onClick={() => end.mutate()}
         >
-          {yes}
+          {ends.yes}
         </button>
       </div>
     </Dialog>

@@ -3,12 +3,13 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { RetryIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
-import { visible } from '../parts/visible'
+import { onOneLine, visible } from '../parts/visible'
 import { Passage } from '../reading/Passage'
 import type { SerializedEvent, Session } from '../server/types'
 import { ForkDialog } from './ForkDialog'
 import { failedAt, failedPhase, tracebackOf } from './failures'
 import { goToRetry } from './goToRetry'
+import { text } from './text'
 
 interface Props {
   readonly session: Session
@@ -40,17 +41,15 @@ function Failed({ session, events, position }: Props) {
           disabled={again.isPending}
           onClick={() => again.mutate()}
         >
-          <RetryIcon /> {phase ? `Retry from ${visible(phase)}` : 'Retry'}
+          <RetryIcon /> {phase ? text.failure.retryFrom(onOneLine(phase)) : text.failure.retry}
         </button>
         <button type="button" className="button" onClick={() => setEditing(true)}>
-          {position === null ? 'Edit and retry…' : `Retry from position ${position}…`}
+          {position === null ? text.failure.edit : text.failure.retryAt(position)}
         </button>
-        {position === null && (
-          <span className="quiet">To retry from an earlier point, pick it on the timeline.</span>
-        )}
+        {position === null && <span className="quiet">{text.failure.hint}</span>}
       </div>
       {again.error && <Problem error={again.error} />}
-      <h2 id="failure">{phase ? `Failed in ${visible(phase)}` : 'Failed'}</h2>
+      <h2 id="failure">{phase ? text.failure.failedIn(onOneLine(phase)) : text.failure.failed}</h2>
       {error && <Reason error={error} />}
       {editing && (
         <ForkDialog
@@ -74,9 +73,9 @@ function Reason({ error }: { readonly error: NonNullable<Session['error']> }) {
       </div>
       {traceback && (
         <details className="failure__traceback">
-          <summary>Traceback</summary>
+          <summary>{text.failure.traceback}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
-          <section className="failure__lines" aria-label="Traceback" tabIndex={0}>
+          <section className="failure__lines" aria-label={text.failure.traceback} tabIndex={0}>
             <pre>{visible(traceback)}</pre>
           </section>
         </details>

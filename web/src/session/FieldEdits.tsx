@@ -1,6 +1,7 @@
 import type { Edit } from '../server/types'
+import { text } from './text'
 
-/** A place in the state and what it is to be, as somebody writes it. */
+/** A place in the state and what it is to be, as a person writes it. */
 export interface FieldEdit {
   readonly id: number
   readonly path: string
@@ -23,7 +24,7 @@ function jsonOf(path: string, value: string): unknown {
   try {
     return JSON.parse(value) as unknown
   } catch {
-    throw new Error(`${path}: the value is no JSON. Text needs quotes: "like this".`)
+    throw new Error(text.fields.invalid(path))
   }
 }
 
@@ -38,20 +39,20 @@ export function FieldEdits({ fields, onChange }: Props) {
     onChange(fields.map((field) => (field.id === id ? { ...field, ...change } : field)))
   return (
     <fieldset className="field">
-      <legend>Fields to change</legend>
+      <legend>{text.fields.legend}</legend>
       {fields.map(({ id, path, value }) => (
         <div className="fieldedit" key={id}>
           <input
             className="input mono"
-            aria-label="Field"
-            placeholder="plan.0"
+            aria-label={text.fields.field}
+            placeholder={text.fields.fieldExample}
             value={path}
             onChange={(event) => set(id, { path: event.target.value })}
           />
           <input
             className="input mono"
-            aria-label="Value as JSON"
-            placeholder='"text", 3, true, …'
+            aria-label={text.fields.value}
+            placeholder={text.fields.valueExample}
             value={value}
             onChange={(event) => set(id, { value: event.target.value })}
           />
@@ -63,9 +64,9 @@ export function FieldEdits({ fields, onChange }: Props) {
           className="button"
           onClick={() => onChange([...fields, { id: fields.length, path: '', value: '' }])}
         >
-          Another field
+          {text.fields.another}
         </button>
-        <span className="field__hint">This state is large, so it is edited field by field.</span>
+        <span className="field__hint">{text.fields.hint}</span>
       </div>
     </fieldset>
   )

@@ -13,6 +13,7 @@ import { useStateAt } from '../server/useStateAt'
 import { editsBetween } from './edits'
 import { type FieldEdit, FieldEdits, patchesOf } from './FieldEdits'
 import { goToRetry } from './goToRetry'
+import { text as words } from './text'
 
 interface Props {
   readonly sessionId: string
@@ -22,7 +23,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Larger states are edited field by field: a text of megabytes is no place to write in. */
+/** Larger states are edited field by field: megabytes of text are hard to edit. */
 const WHOLE_UP_TO = 100_000
 
 /** Start again from a position, with the state as it should have been. */
@@ -34,12 +35,10 @@ export function ForkDialog({ sessionId, position, isRetry = false, onClose }: Pr
   )
   return (
     <Dialog
-      title={isRetry ? `Retry from position ${position}` : `Fork at ${position}`}
+      title={isRetry ? words.fork.retryTitle(position) : words.fork.title(position)}
       onClose={onClose}
     >
-      <p className="quiet">
-        A new session starts with the first {position} events of this one, which stays as it is.
-      </p>
+      <p className="quiet">{words.fork.about(position)}</p>
       {state.error && <Problem error={state.error} />}
       {text !== null && !state.isPlaceholderData && (
         <ForkForm {...{ sessionId, position, isRetry, onClose, before: state.data, text }} />
@@ -72,7 +71,8 @@ function ForkForm({ sessionId, position, isRetry, onClose, before, text }: FormP
       navigate(to.session(forked.sessionId))
       say(
         <>
-          This is the fork. <Link to={to.compare(sessionId, forked.sessionId)}>Compare both</Link>
+          {words.fork.started}{' '}
+          <Link to={to.compare(sessionId, forked.sessionId)}>{words.fork.compare}</Link>
         </>,
       )
     },
@@ -87,7 +87,7 @@ function ForkForm({ sessionId, position, isRetry, onClose, before, text }: FormP
         <FieldEdits fields={fields} onChange={setFields} />
       ) : (
         <div className="field">
-          <label htmlFor={id}>State</label>
+          <label htmlFor={id}>{words.fork.state}</label>
           <textarea
             id={id}
             className="input mono"
@@ -100,27 +100,23 @@ function ForkForm({ sessionId, position, isRetry, onClose, before, text }: FormP
         </div>
       )}
       {!byField && !edited.error && (
-        <Changes
-          before={before}
-          after={edited.value}
-          empty="No changes; continues with this state."
-        />
+        <Changes before={before} after={edited.value} empty={words.fork.unchanged} />
       )}
       <label className="row">
         <input type="checkbox" checked={run} onChange={(event) => setRun(event.target.checked)} />
-        Run immediately
+        {words.fork.run}
       </label>
       {fork.error && <Problem error={fork.error} />}
       <div className="dialog__foot">
         <button type="button" className="button" onClick={onClose}>
-          Cancel
+          {words.fork.cancel}
         </button>
         <button
           type="submit"
           className="button button--lamp"
           disabled={fork.isPending || (!byField && edited.error !== null)}
         >
-          {isRetry ? 'Retry' : 'Fork'}
+          {isRetry ? words.fork.retry : words.fork.fork}
         </button>
       </div>
     </form>
@@ -136,7 +132,7 @@ function parsed(draft: string): Parsed {
   try {
     return { value: JSON.parse(draft) as unknown, error: null }
   } catch (error) {
-    return { value: undefined, error: `This is no JSON yet: ${(error as Error).message}` }
+    return { value: undefined, error: words.fork.invalid((error as Error).message) }
   }
 }
 

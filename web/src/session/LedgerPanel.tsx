@@ -1,7 +1,9 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { length } from '../parts/times'
+import { onOneLine } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
 import { ledgerOf, type Share } from './ledger'
+import { text } from './text'
 
 interface Props {
   readonly events: ReadonlyArray<SerializedEvent>
@@ -11,22 +13,31 @@ interface Props {
 /** What the session cost and where the time went. */
 export function LedgerPanel({ events, position }: Props) {
   const ledger = useMemo(() => ledgerOf(events, position), [events, position])
+  const [all, setAll] = useState(false)
+  const shares = all ? ledger.shares : longest(ledger.shares)
   const most = Math.max(1, ...ledger.shares.map((share) => share.agents + share.people))
   return (
-    <section className="panel" aria-label="Cost and time">
+    <section className="panel" aria-label={text.ledger.title}>
       <header>
-        <h2 className="grow">Cost and time</h2>
-        <span className="quiet">{length(ledger.elapsed)} in all</span>
+        <h2 className="grow">{text.ledger.title}</h2>
+        <span className="quiet">{text.ledger.total(length(ledger.elapsed))}</span>
       </header>
       <div className="panel__body ledger">
         <ul className="ledger__shares">
-          {ledger.shares.map((share) => (
+          {shares.map((share) => (
             <Bar key={share.phase} share={share} most={most} />
           ))}
         </ul>
+        {ledger.shares.length > FEW && (
+          <p>
+            <button type="button" className="button" onClick={() => setAll(!all)}>
+              {all ? text.ledger.fewer : text.ledger.all(ledger.shares.length)}
+            </button>
+          </p>
+        )}
         <p className="ledger__legend quiet">
-          <span className="ledger__key is-agents" /> agents {length(ledger.agents)}
-          <span className="ledger__key is-people" /> people {length(ledger.people)}
+          <span className="ledger__key is-agents" /> {text.ledger.agents(length(ledger.agents))}
+          <span className="ledger__key is-people" /> {text.ledger.people(length(ledger.people))}
         </p>
         {ledger.usage.size > 0 && (
           <dl className="ledger__usage">
@@ -38,17 +49,30 @@ export function LedgerPanel({ events, position }: Props) {
             ))}
           </dl>
         )}
-        {ledger.usage.size === 0 && <p className="quiet">No usage reported.</p>}
+        {ledger.usage.size === 0 && <p className="quiet">{text.ledger.none}</p>}
       </div>
     </section>
   )
+}
+
+/** So many phases are shown at first. */
+const FEW = 12
+
+/** The phases that took most of the time, in their order. */
+function longest(shares: ReadonlyArray<Share>): ReadonlyArray<Share> {
+  if (shares.length <= FEW) return shares
+  const time = (share: Share) => share.agents + share.people
+  const kept = new Set([...shares].sort((a, b) => time(b) - time(a)).slice(0, FEW))
+  return shares.filter((share) => kept.has(share))
 }
 
 function Bar({ share, most }: { readonly share: Share; readonly most: number }) {
   const width = (ms: number) => ({ width: `${(ms / most) * 100}%` })
   return (
     <li>
-      <span className="ledger__phase">{share.phase}</span>
+      <span className="ledger__phase" title={onOneLine(share.phase)}>
+        {onOneLine(share.phase)}
+      </span>
       <span className="ledger__bar" aria-hidden="true">
         <span className="is-agents" style={width(share.agents)} />
         <span className="is-people" style={width(share.people)} />
@@ -56,7 +80,7 @@ function Bar({ share, most }: { readonly share: Share; readonly most: number }) 
       <span className="ledger__time">
         {length(share.agents + share.people)}
         <span className="hidden">
-          {`: agents ${length(share.agents)}, people ${length(share.people)}`}
+          {text.ledger.both(length(share.agents), length(share.people))}
         </span>
       </span>
     </li>

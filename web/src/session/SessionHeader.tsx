@@ -7,6 +7,7 @@ import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Session } from '../server/types'
 import { Controls } from './Controls'
+import { CopyButton } from './CopyButton'
 import { TitleEditor } from './TitleEditor'
 import { text } from './text'
 
@@ -33,7 +34,10 @@ export function SessionHeader({ session, position, onFork }: Props) {
         <TitleEditor session={session} />
         <p className="row">
           <Status status={session.status} />
-          {session.title && <span className="session__id">{sessionId}</span>}
+          <span className="session__ident">
+            {session.title && <span className="session__id">{sessionId}</span>}
+            <CopyButton value={() => sessionId} label={text.header.copyId} />
+          </span>
           {session.progress && <span>{text.header.phases(session.progress)}</span>}
           {parent && (
             <span>

@@ -34,6 +34,7 @@ import { SessionHeader } from './SessionHeader'
 import { Speech } from './Speech'
 import { StatePanel } from './StatePanel'
 import { Timeline } from './Timeline'
+import { text } from './text'
 
 const LOOKS_EVERY = 2_000
 
@@ -45,8 +46,8 @@ export function SessionPage({ id }: { readonly id: string }) {
   const ended = session !== undefined && ENDED.has(session.status)
   useEffect(() => {
     if (!ended) return
-    // A session that has ended tells nothing any more, not even that somebody deleted it. Whoever
-    // does not look at the page need not know at once.
+    // The stream of a session that has ended is closed, so a deletion has to be looked for; a tab
+    // in the background can wait.
     const look = () => document.visibilityState === 'visible' && refetch()
     const timer = window.setInterval(look, LOOKS_EVERY)
     document.addEventListener('visibilitychange', look)
@@ -60,7 +61,7 @@ export function SessionPage({ id }: { readonly id: string }) {
     return (
       <div className="page">
         <header>
-          <h1>Session {id}</h1>
+          <h1>{text.session(id)}</h1>
         </header>
         {refused && <Problem error={refused} onRetry={refetch} />}
       </div>
@@ -155,8 +156,8 @@ function Questions({ session }: { readonly session: Session }) {
       </ul>
       {session.pendingCount > session.pending.length && (
         <p className="quiet">
-          The oldest {session.pending.length} of {session.pendingCount} open questions are shown.
-          Answer these, or see all of them in the <Link to={to.inbox()}>inbox</Link>.
+          {text.questions.shown(session.pending.length, session.pendingCount)}{' '}
+          <Link to={to.inbox()}>{text.questions.inbox}</Link>.
         </p>
       )}
     </>
@@ -189,12 +190,12 @@ function Gone({ id, deleted }: { readonly id: string; readonly deleted: boolean 
   return (
     <div className="page">
       <header>
-        <h1>Session {id}</h1>
+        <h1>{text.session(id)}</h1>
       </header>
-      <Empty title={deleted ? 'This session was deleted' : 'There is no such session'}>
+      <Empty title={deleted ? text.gone.deleted : text.gone.missing}>
+        <p>{deleted ? text.gone.wasDeleted : text.gone.mayBeDeleted}</p>
         <p>
-          {deleted ? 'Somebody deleted it while it was open here. ' : 'It may have been deleted. '}
-          Go to <Link to={to.sessions()}>all sessions</Link>.
+          <Link to={to.sessions()}>{text.gone.all}</Link>
         </p>
       </Empty>
     </div>

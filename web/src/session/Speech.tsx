@@ -2,6 +2,7 @@ import { textOf } from '@callboard/react'
 import { useEffect, useMemo, useRef } from 'react'
 import { visible } from '../parts/visible'
 import type { SerializedEvent } from '../server/types'
+import { text } from './text'
 
 interface Props {
   readonly events: ReadonlyArray<SerializedEvent>
@@ -11,7 +12,7 @@ interface Props {
 
 /** What the agent that spoke last has said, as it comes in. */
 export function Speech({ events, position, speaking }: Props) {
-  const text = useMemo(
+  const said = useMemo(
     () => textOf(events.filter((event) => event.position <= position)),
     [events, position],
   )
@@ -19,17 +20,17 @@ export function Speech({ events, position, speaking }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: new text is what scrolls it
   useEffect(() => {
     if (ref.current) ref.current.scrollTop = ref.current.scrollHeight
-  }, [text])
-  if (!text) return null
+  }, [said])
+  if (!said) return null
   return (
-    <section className="panel" aria-label="Agent output">
+    <section className="panel" aria-label={text.output.title}>
       <header>
-        <h2 className="grow">Agent output</h2>
-        {speaking && <span className="quiet">Streaming…</span>}
+        <h2 className="grow">{text.output.title}</h2>
+        {speaking && <span className="quiet">{text.output.streaming}</span>}
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
       <pre className="panel__body speech speech--panel" ref={ref} tabIndex={0}>
-        {visible(text)}
+        {visible(said)}
       </pre>
     </section>
   )

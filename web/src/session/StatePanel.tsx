@@ -3,6 +3,8 @@ import { Changes } from '../parts/Changes'
 import { JsonTree } from '../parts/JsonTree'
 import { Problem } from '../parts/Problem'
 import { useStateAt } from '../server/useStateAt'
+import { CopyButton } from './CopyButton'
+import { text } from './text'
 
 interface Props {
   readonly sessionId: string
@@ -15,28 +17,31 @@ export function StatePanel({ sessionId, position, end }: Props) {
   const [against, setAgainst] = useState<number | null>(null)
   const now = useStateAt(sessionId, position)
   return (
-    <section className="panel" aria-label="State">
+    <section className="panel" aria-label={text.state.title}>
       <header>
         <h2 className="grow">
-          State <span className="quiet">at {position}</span>
+          {text.state.title} <span className="quiet">{text.state.at(position)}</span>
         </h2>
+        {now.isSuccess && (
+          <CopyButton value={() => JSON.stringify(now.data, null, 2)} label={text.state.copy} />
+        )}
         <div className="tabs">
           <button type="button" aria-pressed={against === null} onClick={() => setAgainst(null)}>
-            Whole
+            {text.state.state}
           </button>
           <button
             type="button"
             aria-pressed={against !== null}
             onClick={() => setAgainst(position === end ? 1 : end)}
           >
-            Difference
+            {text.state.changes}
           </button>
         </div>
       </header>
       <div className="panel__body" aria-busy={now.isPlaceholderData}>
         {now.error && <Problem error={now.error} onRetry={() => void now.refetch()} />}
         {now.isSuccess && against === null && (
-          <JsonTree value={now.data} label={`State at ${position}`} />
+          <JsonTree value={now.data} label={text.state.label(position)} />
         )}
         {now.isSuccess && against !== null && (
           <Difference {...{ sessionId, position, end, against, setAgainst }} />
@@ -58,7 +63,7 @@ function Difference({ sessionId, position, end, against, setAgainst }: Differenc
   return (
     <div className="statediff">
       <label className="row">
-        from {Math.min(position, against)} to {Math.max(position, against)}, compared with
+        {text.state.between(Math.min(position, against), Math.max(position, against))}
         <input
           className="input statediff__position"
           type="number"
@@ -72,7 +77,7 @@ function Difference({ sessionId, position, end, against, setAgainst }: Differenc
         />
       </label>
       {before.isSuccess && after.isSuccess && (
-        <Changes before={before.data} after={after.data} empty="The state is the same at both." />
+        <Changes before={before.data} after={after.data} empty={text.state.same} />
       )}
     </div>
   )

@@ -1,7 +1,11 @@
-import type { Edge, Phase } from '../server/types'
+import type { Edge } from '../server/types'
 
-export interface Placed {
-  readonly phase: Phase
+interface Named {
+  readonly name: string
+}
+
+export interface Placed<N extends Named = Named> {
+  readonly phase: N
   readonly x: number
   readonly y: number
 }
@@ -11,8 +15,8 @@ export interface Drawn {
   readonly path: string
 }
 
-export interface Drawing {
-  readonly nodes: ReadonlyArray<Placed>
+export interface Drawing<N extends Named = Named> {
+  readonly nodes: ReadonlyArray<Placed<N>>
   readonly edges: ReadonlyArray<Drawn>
   readonly width: number
   readonly height: number
@@ -26,7 +30,10 @@ const MARGIN = 26
  * Draw a workflow from left to right. A phase stands one column after the last of those that
  * lead to it; ways back do not count, and are drawn as arcs above or below.
  */
-export function layout(phases: ReadonlyArray<Phase>, edges: ReadonlyArray<Edge>): Drawing {
+export function layout<N extends Named>(
+  phases: ReadonlyArray<N>,
+  edges: ReadonlyArray<Edge>,
+): Drawing<N> {
   const columns = columnsOf(phases, edges)
   const places = place(phases, columns)
   const rows = Math.max(1, ...[...places.values()].map((spot) => spot.row + 1))
@@ -51,7 +58,7 @@ interface Spot {
   readonly row: number
 }
 
-function columnsOf(phases: ReadonlyArray<Phase>, edges: ReadonlyArray<Edge>): Map<string, number> {
+function columnsOf(phases: ReadonlyArray<Named>, edges: ReadonlyArray<Edge>): Map<string, number> {
   const order = new Map(phases.map((phase, index) => [phase.name, index]))
   const columns = new Map(phases.map((phase) => [phase.name, 0]))
   // Phases are written in the order in which they are meant, so a way to an earlier one is a
@@ -65,7 +72,7 @@ function columnsOf(phases: ReadonlyArray<Phase>, edges: ReadonlyArray<Edge>): Ma
   return columns
 }
 
-function place(phases: ReadonlyArray<Phase>, columns: Map<string, number>): Map<string, Spot> {
+function place(phases: ReadonlyArray<Named>, columns: Map<string, number>): Map<string, Spot> {
   const used = new Map<number, number>()
   const spots = new Map<string, Spot>()
   for (const { name } of phases) {

@@ -1,4 +1,5 @@
 import type { SerializedEvent } from '../server/types'
+import { text } from './text'
 
 /** Where the time of one phase went, in milliseconds. */
 export interface Share {
@@ -7,7 +8,7 @@ export interface Share {
   people: number
 }
 
-/** What a session cost, as far as its agents told. */
+/** What a session cost, as far as its agents reported it. */
 export interface Ledger {
   readonly elapsed: number
   readonly agents: number
@@ -55,7 +56,7 @@ function add(sums: Sums, { name, payload, timestamp }: SerializedEvent): void {
 }
 
 function shareOf({ shares }: Sums, phase: unknown): Share {
-  const name = String(phase ?? 'elsewhere')
+  const name = String(phase ?? text.ledger.elsewhere)
   const found = shares.get(name) ?? { phase: name, agents: 0, people: 0 }
   shares.set(name, found)
   return found

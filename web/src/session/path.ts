@@ -7,6 +7,8 @@ export interface Path {
   /** How often each way was taken, by `from→to`. */
   readonly taken: ReadonlyMap<string, number>
   readonly current: string | null
+  /** The phase that was entered last, also when the session has left it. */
+  readonly last: string | null
   readonly failed: ReadonlySet<string>
   /** The phases whose last visit was skipped. */
   readonly skipped: ReadonlySet<string>
@@ -18,6 +20,7 @@ interface Walk {
   readonly failed: Set<string>
   readonly skipped: Set<string>
   current: string | null
+  last: string | null
 }
 
 /** The name of a way between two phases. */
@@ -33,6 +36,7 @@ export function pathAt(events: ReadonlyArray<SerializedEvent>, position: number)
     failed: new Set(),
     skipped: new Set(),
     current: null,
+    last: null,
   }
   for (const event of events) {
     if (event.position > position) break
@@ -48,7 +52,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     count(walk.visits, String(phase))
     walk.skipped.delete(String(phase))
     if (fromPhase) count(walk.taken, way(String(fromPhase), String(phase)))
-    walk.current = String(phase)
+    walk.current = walk.last = String(phase)
   },
   'phase:exited': (walk, { phase, reason }) => {
     if (reason === 'error') walk.failed.add(String(phase))
@@ -59,7 +63,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     if (walk.current) walk.failed.add(walk.current)
     walk.current = null
   },
-  // A fork begins anew where its parent stood, also where that had failed.
+  // A fork starts again where its parent was, also where that had failed.
   'session:forked': (walk, { phase }) => {
     walk.failed.clear()
     if (phase) walk.current = String(phase)

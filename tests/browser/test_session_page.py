@@ -1,0 +1,118 @@
+"""The page of one session: its graph, its history, search, titles, and content of any width."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+from tests.browser.long_flows import STOP_AT
+from tests.browser.looks import faults, sideways
+from tests.browser.people import Person, at_a_browser
+from tests.browser.story import begin, question_of, wait_until
+from tests.servers import Server, serving
+
+FLOWS = Path(__file__).with_name("long_flows.py")
+WIDTHS = (390, 768, 1024, 1440)
+
+IN_VIEW = """(name) => {
+  const graph = document.querySelector('.graph__window').getBoundingClientRect()
+  const node = document.querySelector(`[data-phase="${name}"]`).getBoundingClientRect()
+  return node.left >= graph.left - 1 && node.right <= graph.right + 1
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(tmp_path: Path) -> AsyncGenerator[Server]:
+    async with serving(tmp_path / "x.db", FLOWS) as running:
+        yield running
+
+
+async def test_eighty_phases_open_with_the_current_one_in_view(browser: Browser, server: Server):
+    session = await begin(server, "many-phases", None)
+    await question_of(server, session)
+    async with at_a_browser(browser, server, bypass_csp=True) as person:
+        page, current = person.page, f"step-{STOP_AT}"
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 800})
+            await person.visit(f"sessions/{session}")
+            await expect(page.locator(f'[data-phase="{current}"]')).to_be_visible()
+            assert await page.evaluate(IN_VIEW, current), width
+            await person.button("Fit").click()
+            for phase in ("step-01", "step-80"):
+                assert await page.evaluate(IN_VIEW, phase), (width, phase)
+            assert await sideways(page) == 0
+
+        await person.button("Center").click()
+        assert await page.evaluate(IN_VIEW, current)
+        await expect(page.locator('[data-phase="step-10…step-12"]')).to_contain_text("×12")
+        await person.button("Fold loop").click()
+        await expect(page.locator('[data-phase="step-11"]')).to_have_count(1)
+        graph = page.get_by_role("region", name="Workflow graph")
+        await graph.focus()
+        for key in ("ArrowRight", "ArrowRight", "+", "-", "ArrowLeft", "0"):
+            await page.keyboard.press(key)
+        assert await page.evaluate(IN_VIEW, "step-80")
+        await page.keyboard.press("c")
+        assert await page.evaluate(IN_VIEW, current)
+        assert await faults(page) == []
+
+        strip = page.get_by_role("list", name="Phase visits")
+        await strip.locator("[tabindex='0']").focus()
+        await page.keyboard.press("Home")
+        await expect(page.get_by_role("slider", name="Position")).to_have_value("2")
+        assert await page.evaluate(IN_VIEW, "step-01")
+
+
+async def test_nothing_is_too_wide(browser: Browser, server: Server):
+    session = await begin(server, "wide" + "w" * 120, None)
+    await question_of(server, session)
+    async with at_a_browser(browser, server) as person:
+        page = person.page
+        for width in WIDTHS:
+            await page.set_viewport_size({"width": width, "height": 900})
+            for path in ("sessions", f"sessions/{session}", f"sessions/{session}/family"):
+                await person.visit(path)
+                await expect(page.get_by_role("heading", level=1)).to_be_visible()
+                await expect(page.locator("[aria-busy=true]")).to_have_count(0)
+                assert await sideways(page) == 0, (width, path)
+            await person.visit(f"sessions/{session}")
+            await expect(page.get_by_role("region", name="Timeline")).to_be_visible()
+            await person.button("Raw").click()
+            assert await sideways(page) == 0, (width, "raw")
+            await person.button("Changes").click()
+            assert await sideways(page) == 0, (width, "changes")
+            await page.get_by_text("Share", exact=True).click()
+            await expect(page.get_by_role("link", name="Export as JSON")).to_be_visible()
+            assert await sideways(page) == 0, (width, "menu")
+
+
+async def test_a_title_is_changed_in_place(person: Person, server: Server):
+    session = await begin(server, "many-phases", None, title="First draft")
+    await question_of(server, session)
+    await person.visit(f"sessions/{session}")
+    await expect(person.heading("First draft")).to_be_visible()
+    await person.button("Rename").press("Enter")
+    await expect(person.page.get_by_label("Title")).to_be_focused()
+    await person.page.keyboard.type("Final\tdraft")
+    await person.page.keyboard.press("Enter")
+    await expect(person.heading("Final")).to_be_visible()
+    await expect(person.button("Rename")).to_be_focused()
+    async with server.client() as http:
+        assert (await http.get(f"/sessions/{session}")).json()["title"].startswith("Final")
+    await person.visit("sessions?q=final")
+    await expect(person.page.get_by_role("main")).to_contain_text("Final")
+
+
+@pytest.mark.long
+async def test_ten_thousand_events_are_searched_and_shown(person: Person, server: Server):
+    session = await begin(server, "long", None)
+    await wait_until(server, session, "completed")
+    await person.visit(f"sessions/{session}")
+    await expect(person.page.get_by_text("Completed").first).to_be_visible()
+    await person.page.keyboard.press("/")
+    await person.page.keyboard.type("8765")
+    await expect(person.page.get_by_role("status").filter(has_text="found")).to_have_text("1 found")
+    await person.page.keyboard.press("Enter")
+    await expect(person.page.locator(".beat.is-at mark").first).to_have_text("8765")
+    assert await person.page.locator(".timeline li").count() < 60
