@@ -25,7 +25,7 @@ async def built(folder: Path) -> Path:
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - it is called so
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 

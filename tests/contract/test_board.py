@@ -4,6 +4,7 @@ Each test gets a board on its own terms: sessions are told apart by ids of the t
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from functools import partial
@@ -299,6 +300,24 @@ class TestSessions:
                 await refused
         with pytest.raises(SessionNotFound):
             await board.rename("nothing", "Lost")
+
+    async def test_export(self, board: Board):
+        session = (await board.run("flow", human_input=auto_approve(), title="Two")).session_id
+
+        pieces = [piece async for piece in board.export(session)]
+
+        told = json.loads(b"".join(pieces))
+        assert told["session"]["title"] == "Two"
+        assert [one["name"] for one in told["events"]] == names(await board.events(session))
+        assert told["state"]["rounds"] == 1
+        report = b"".join([piece async for piece in board.export(session, format="markdown")])
+        assert report.decode().startswith("# Two\n")
+        for refused, error in (
+            (board.export("nothing"), SessionNotFound),
+            (board.export(session, format="yaml"), ValidationError),
+        ):
+            with pytest.raises(error):
+                await anext(refused)
 
     async def test_fork(self, board: Board):
         session, chosen = await begin(board), short_id()

@@ -183,6 +183,34 @@ async def test_sessions_can_be_searched(http: httpx.AsyncClient):
     assert (await http.get("/sessions", params={"q": "%"})).json()["sessions"] == []
 
 
+async def test_a_session_is_downloaded(http: httpx.AsyncClient):
+    session = await begun(http, "count", input=1, title='One "odd" title')
+    await until(http, session, "completed")
+    for query, ending, media in (
+        ("", "json", "application/json"),
+        ("?format=markdown", "md", "text/markdown"),
+    ):
+        answer = await http.get(f"/sessions/{session}/export{query}")
+        assert answer.headers["content-type"].startswith(media)
+        named = f'attachment; filename="{session}.{ending}"'
+        assert answer.headers["content-disposition"] == named
+        assert "odd" in answer.text
+    refused = await http.get(f"/sessions/{session}/export?format=yaml")
+    assert error(refused, 400, "VALIDATION_ERROR")["field"] == "format"
+    error(await http.get("/sessions/nothing/export"), 404, "SESSION_NOT_FOUND")
+
+
+async def test_a_session_is_renamed(http: httpx.AsyncClient):
+    session = await begun(http, "count", input=1)
+    renamed = await http.patch(f"/sessions/{session}", json={"title": "Counted", "by": "ann"})
+    assert renamed.json()["title"] == "Counted"
+    assert (await http.get(f"/sessions/{session}")).json()["title"] == "Counted"
+    for body, field in (({}, "title"), ({"title": "x" * 201}, "title"), ({"title": 1}, "title")):
+        refused = await http.patch(f"/sessions/{session}", json=body)
+        assert error(refused, 400, "VALIDATION_ERROR")["field"] == field
+    error(await http.patch("/sessions/nothing", json={"title": "x"}), 404, "SESSION_NOT_FOUND")
+
+
 async def test_bad_filters_are_named(http: httpx.AsyncClient):
     answer = await http.get("/sessions", params={"status": "odd"})
     assert error(answer, 400, "VALIDATION_ERROR")["field"] == "status"

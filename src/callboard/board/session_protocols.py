@@ -79,6 +79,10 @@ class SessionHistory(Protocol):
         """What changed in the state between two positions, as a JSON Patch."""
         ...
 
+    def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
+        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        ...
+
     async def lease(self, session_id: str) -> Lease:
         """Who drives a session, or drove it last. A server does not name the process."""
         ...

@@ -52,6 +52,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "events": "List the events of a session.",
         "state": "Print a session's state, now or at any position.",
         "diff": "Print what changed in the state between two positions.",
+        "export": "Export a session with all its events, as Markdown or JSON.",
     },
     "Decide": {
         "inbox": "List open questions, or show one.",

@@ -236,6 +236,13 @@ class Client:
         """A session's events after a position."""
         return await history(self._transport, f"{_path(session_id)}/events", after, limit)
 
+    async def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
+        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        path = f"{_path(session_id)}/export"
+        async with self._transport.download(path, {"format": format}) as pieces:
+            async for piece in pieces:
+                yield piece
+
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then live, whatever happens to the connection; ends after the session's end."""
         patience = Reconnecting(self.clock, self._reconnect)

@@ -173,6 +173,21 @@ class Transport:
         except httpx.TransportError as error:
             raise self._unreachable(error, asks=True) from error
 
+    @asynccontextmanager
+    async def download(
+        self, path: str, query: Mapping[str, Any]
+    ) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """The bytes of a document, as they come."""
+        httpx = _httpx()
+        try:
+            async with self._http.stream("GET", path, params=dict(query)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    self._content(response)
+                yield response.aiter_bytes()
+        except httpx.TransportError as error:
+            raise self._unreachable(error, asks=True) from error
+
     def _unreachable(self, error: "httpx.TransportError", *, asks: bool) -> ServerUnreachable:
         httpx = _httpx()
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):

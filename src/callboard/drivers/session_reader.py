@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 
 from callboard.clock import Clock
+from callboard.display.session_export import exported
 from callboard.drafts import patch
 from callboard.drivers.execution import with_final_state
 from callboard.engine.listing import Sought, list_sessions, session_alone, session_page
@@ -10,8 +11,11 @@ from callboard.engine.loading import not_found, session_row, view_at
 from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.events.envelope import Event
 from callboard.events.names import TERMINAL
-from callboard.log.protocol import EventLog, Lease, Limit
+from callboard.log.protocol import EventLog, Lease, Limit, Portion
 from callboard.state.session import SessionView
+
+_PAGE = Portion(1000, 1_048_576)
+"""How much of a session is read at once for a document."""
 
 
 class SessionReader:
@@ -67,6 +71,20 @@ class SessionReader:
         if events and events[-1].name == "workflow:completed":
             return with_final_state(events, (await self.view(session_id)).state)
         return events
+
+    async def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
+        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        info = await self.session(session_id)
+        state = (await self.view(session_id, info.position)).state
+        pages = self._pages(session_id, info.position)
+        async for piece in exported(info, pages, state, format):
+            yield piece
+
+    async def _pages(self, session_id: str, upto: int) -> AsyncIterator[list[Event]]:
+        after = 0
+        while events := await self.log.read(session_id, after, upto, limit=_PAGE):
+            yield events
+            after = events[-1].position
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
         """History, then events as they come, also of a session that starts later; ends with it."""

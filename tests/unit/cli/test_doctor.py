@@ -210,7 +210,7 @@ def answering(status: int, body: bytes, more: tuple[int, bytes] | None = None):
             self.end_headers()
             self.wfile.write(text)
 
-        def log_message(self, format, *args):  # noqa: A002 - as its base calls it
+        def log_message(self, format, *args):
             pass
 
     served = HTTPServer(("127.0.0.1", 0), Answers)

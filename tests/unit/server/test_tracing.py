@@ -266,7 +266,7 @@ def receiver() -> Generator[tuple[str, list[ExportTraceServiceRequest]]]:
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, format, *args):  # noqa: A002 - as its base calls it
+        def log_message(self, format, *args):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Takes)

@@ -217,7 +217,7 @@ class _Board(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(said)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name there
+    def log_message(self, format: str, *args: Any) -> None:
         return
 
 

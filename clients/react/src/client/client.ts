@@ -71,6 +71,12 @@ export interface CallboardClient {
   getEvents(sessionId: string, after?: number, signal?: AbortSignal): Promise<wire.EventsPage>
   /** The state after the first N events, or now. */
   getStateAt<S>(sessionId: string, position?: number, signal?: AbortSignal): Promise<S>
+  /** The session, its events and its state as one document; read the body as it comes. */
+  exportSession(
+    sessionId: string,
+    format?: 'json' | 'markdown',
+    signal?: AbortSignal,
+  ): Promise<Response>
   sendInput(sessionId: string, payload: InputPayload): Promise<void>
   pause(sessionId: string, options?: wire.PauseRequest): Promise<wire.PauseResult>
   resume(sessionId: string, options?: wire.ResumeRequest): Promise<wire.ResumeResult>
@@ -182,6 +188,8 @@ function sessions(http: Transport) {
       const told = await http.get<wire.StateAt>(session(id, '/state'), { position }, signal)
       return told.state as S
     },
+    exportSession: (id: string, format?: 'json' | 'markdown', signal?: AbortSignal) =>
+      http.download(session(id, '/export'), { format }, signal),
     async sendInput(id: string, payload: InputPayload) {
       await http.post(session(id, '/input'), payload)
     },

@@ -58,6 +58,11 @@ export class Transport {
     return this.checked(await this.send('GET', path, { query, signal }, headers))
   }
 
+  /** A document, to be read as it comes. */
+  async download(path: string, query: Query, signal?: AbortSignal): Promise<Response> {
+    return this.checked(await this.send('GET', path, { query, signal }, {}))
+  }
+
   private async json<T>(method: string, path: string, asked: Asked): Promise<T> {
     const limit = AbortSignal.timeout(this.options.timeoutMs ?? TIMEOUT_MS)
     const signal = asked.signal ? AbortSignal.any([asked.signal, limit]) : limit

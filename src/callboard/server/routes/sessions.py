@@ -1,10 +1,13 @@
 """Sessions and the workflows they run: start, list, inspect and delete."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Final
 
 from fastapi import Query, Response
+from fastapi.responses import StreamingResponse
 
 from callboard.board.replies import Ok, Started, StateAt
+from callboard.display.session_export import FORMATS, ExportFormat
 from callboard.engine.offers import WorkflowInfo, Workflows
 from callboard.engine.sessions import SessionInfo, SessionPage
 from callboard.events.status import Status
@@ -19,6 +22,7 @@ workflows = routing.router("workflows")
 router = routing.router("sessions")
 
 LARGEST_PAGE = 1000
+_ENDINGS: Final = {"json": "json", "markdown": "md"}
 
 
 @workflows.get("/workflows", responses=gives(Workflows) | failures())
@@ -95,6 +99,30 @@ async def delete_session(serving: Serving, caller: Operates, session_id: Session
     await serving.board.delete(session_id, by=caller.name)
     serving.streams.forget(session_id)
     return reply(Ok())
+
+
+@router.get(
+    "/sessions/{session_id}/export",
+    responses={
+        200: {
+            "description": "The document.",
+            "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
+        },
+        **failures(404),
+    },
+    response_class=Response,
+)
+async def export_session(
+    serving: Serving, _: Reads, session_id: SessionPath, format: ExportFormat = "json"
+) -> Response:
+    """The session, its events and its state as one document to download."""
+    info = await serving.board.session(session_id)
+    name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', info.session_id)}.{_ENDINGS[format]}"
+    return StreamingResponse(
+        serving.board.export(session_id, format=format),
+        media_type=f"{FORMATS[format]}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 @router.get("/sessions/{session_id}/state", responses=gives(StateAt) | failures(404))
