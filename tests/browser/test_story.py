@@ -158,4 +158,4 @@ async def test_a_family_of_many_forks_is_shown_whole(person: Person, server: Ser
         for number in range(many, 310):
             body = {"sessionId": f"fork-{number:03}", "run": False}
             (await http.post(f"/sessions/{first}/fork", json=body)).raise_for_status()
-    await person.sees("Only 300 sessions of this family are shown. It has more")
+    await person.sees("Showing 300 of these sessions")

@@ -9,7 +9,7 @@ export interface WholeFamily extends Family {
   readonly isWhole: boolean
 }
 
-/** More than this is no picture any more. */
+/** A picture with more lines could not be read. */
 const MOST = 300
 
 /** The whole family of a session: its first ancestor, and all that was forked from there. */

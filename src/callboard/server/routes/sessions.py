@@ -106,7 +106,10 @@ async def delete_session(serving: Serving, caller: Operates, session_id: Session
     responses={
         200: {
             "description": "The document.",
-            "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
+            "content": {
+                FORMATS["json"]: {"schema": {"type": "object"}},
+                FORMATS["markdown"]: {"schema": {"type": "string"}},
+            },
         },
         **failures(404),
     },
