@@ -12,11 +12,13 @@ import { text } from './text'
 export function TitleEditor({ session }: { readonly session: Session }) {
   const [naming, setNaming] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setNaming(false)
-    // Back to where it was opened from, once that is drawn again.
-    requestAnimationFrame(() => button.current?.focus())
-  }
+  const wasNaming = useRef(false)
+  useEffect(() => {
+    // Back to where it was opened from.
+    if (wasNaming.current && !naming) button.current?.focus()
+    wasNaming.current = naming
+  }, [naming])
+  const close = () => setNaming(false)
   if (naming) return <Naming session={session} onClose={close} />
   return (
     <div className="session__heading">
