@@ -50,7 +50,7 @@ async def main(db: str | None = None) -> str:
             timeout=30 * 60,
         )
     if result.outcome != "completed" or result.response is None:
-        return f"Nobody decided ({result.outcome}): nothing is shipped."
+        return f"No decision ({result.outcome}): nothing is shipped."
     verdict = "Ship it" if result.response.approved else "Hold it back"
     return f"{verdict}: {result.response.notes}"
 

@@ -266,7 +266,7 @@ class Callboard(SessionReader):
 
     def _file(self) -> SqliteLog:
         if not isinstance(self.log, SqliteLog):
-            raise ValidationError("What is kept in memory only has no file.", field="db")
+            raise ValidationError("An in-memory log has no file.", field="db")
         return self.log
 
 

@@ -117,7 +117,7 @@ class PlateNotFound(NotFound, code="PLATE_NOT_FOUND"):
 
 
 class ConflictError(CallboardError, code="CONFLICT"):
-    """Something else happened first."""
+    """The state changed first."""
 
 
 class AlreadyAnswered(ConflictError, code="ALREADY_ANSWERED"):
@@ -255,7 +255,7 @@ class ServerUnreachable(CallboardError, code="SERVER_UNREACHABLE"):
 
 
 class ServerFailed(CallboardError, code="INTERNAL_ERROR"):
-    """The server met an error that it did not expect; its log says more."""
+    """Unexpected server error; see the server's log."""
 
 
 class StoreError(CallboardError, code="STORE_ERROR"):

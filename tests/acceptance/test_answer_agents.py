@@ -206,13 +206,13 @@ def test_a_no_needs_no_reading(db: Path, arguments: list[str]):
 @pytest.mark.parametrize(
     ("tool", "arguments", "complaint"),
     [
-        ("Bash", ["perhaps"], "neither yes nor no"),
+        ("Bash", ["perhaps"], "is not yes or no"),
         ("Bash", ["no", "--always"], "only with a yes"),
-        ("Bash", ["yes", "--always"], "proposes no rule"),
+        ("Bash", ["yes", "--always"], "did not propose a rule"),
         ("Bash", ["yes", "--message", "quick"], "message goes only with a no"),
         ("ExitPlanMode", ["yes", "--message", "but"], "feedback goes only with a no"),
         ("AskUserQuestion", ["SQLite", "--message", "x"], "message goes only with a no"),
-        ("AskUserQuestion", ["SQLite", "--always"], "--always goes only with a yes"),
+        ("AskUserQuestion", ["SQLite", "--always"], "--always needs a yes"),
         ("AskUserQuestion", ['{"Which?": '], "no JSON"),
         ("AskUserQuestion", ['{"When?": "now"}'], "no answer to"),
     ],

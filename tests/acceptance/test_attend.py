@@ -108,7 +108,7 @@ async def test_who_does_not_agree_leaves_it_for_others(attend: Attend):
     screen.send(ENTER)
     screen.expect("Open it")
     screen.send(f"n{ENTER}")
-    screen.expect("left for somebody else")
+    screen.expect("so that someone else can take it")
     assert ended(screen) == 0
     found = await attend.found(id)
     assert (found.status, found.claimed_by) == ("pending", None)
@@ -137,7 +137,7 @@ review = Workflow("review", state=dict, phases=[Phase("look", human=look, termin
     session = attend.run("review.py", "--db", "t.db", code=3)
     screen = attend.attend('decide:"approved"', "--yes", "--session", session)
     screen.expect("✓ completed: approved")
-    screen.expect_exact("Let the session go on: ")
+    screen.expect_exact("Resume the session: ")
     screen.expect_exact(f"callboard resume {session}")
     assert ended(screen) == 0
 
@@ -196,7 +196,7 @@ async def test_what_is_shared_goes_on_when_one_leaves_and_ends_with_a_decision(a
     bob = attend.attend("echo", "--yes", "--by=bob")
     bob.expect("ready")
     bob.send(".")
-    bob.expect("The others go on with it")
+    bob.expect("The other participants can continue")
     ended(bob)
     found = await attend.found(id)
     assert (found.status, found.claimed_by[:3]) == ("pending", "ann")
@@ -314,7 +314,7 @@ async def test_a_decision_that_does_not_fit_is_recorded_as_a_failure(attend: Att
 async def test_an_exit_code_is_a_failure_with_the_last_words(attend: Attend):
     found = await attend.ends("exit:3")
     assert found.status == "failed"
-    assert "exit code 3. Its last words: ready pid=" in str(found.error)
+    assert "exit code 3. Its last message: ready pid=" in str(found.error)
     assert "it went wrong" in str(found.error)
 
 
@@ -328,13 +328,13 @@ async def test_a_program_that_ends_at_once_is_a_failure(attend: Attend):
     attend.program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
     found = await attend.ends("echo")
     assert found.status == "failed"
-    assert "ended at once" in str(found.error)
+    assert "exited before" in str(found.error)
 
 
 async def test_a_directory_that_is_not_there_is_a_failure(attend: Attend):
     found = await attend.ends("echo", cwd="/no/such/place")
     assert found.status == "failed"
-    assert "There is no directory /no/such/place here." in str(found.error)
+    assert "Directory not found: /no/such/place." in str(found.error)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ async def test_a_window_asks_again_about_what_was_not_shown(attend: Attend):
     screen.expect("tools: sh")
     screen.expect("Open it")
     screen.send(f"n{ENTER}")
-    screen.expect("left for somebody else")
+    screen.expect("so that someone else can take it")
     ended(screen)
     assert (await attend.found(id)).status == "pending"
 

@@ -71,7 +71,7 @@ async def test_what_another_sees_to_is_left_to_them(tmp_path: Path):
     id = await ask(tmp_path / "t.db")
     async with Callboard.open(tmp_path / "t.db") as board:
         await board.people.claim(id, by="somebody")
-        assert "somebody sees to question" in run(str(tmp_path / "t.db"), '"staging"\n')
+        assert "somebody is working on question" in run(str(tmp_path / "t.db"), '"staging"\n')
         assert (await board.interaction(id)).status == "pending"
 
 

@@ -31,11 +31,11 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
         "  ? Go to Rome?\n"
         "    - see Rome\n"
         "    - eat\n"
-        "It waits for a person: 1 question to answer.\n"
+        "Waiting for a person: 1 question to answer.\n"
         "  Go to Rome? - see Rome - eat\n"
         f"    callboard answer {question} yes --db t.db\n"
         f"    callboard answer {question} no --db t.db\n"
-        "  Then let it go on (in a terminal, this asks there)\n"
+        "  Then resume (or answer right there, in a terminal)\n"
         f"    callboard resume {session} --db t.db\n"
     )
     assert asked.err == ""
@@ -44,10 +44,10 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
     assert "A person has to give it" in by_agent.err
     answered = callboard("answer", question[:5], "YES")
     assert answered.out == (
-        f"✓ answered: yes\nLet the session go on: callboard resume {session} --db t.db\n"
+        f"✓ answered: yes\nResume the session: callboard resume {session} --db t.db\n"
     )
     assert callboard.here("why", session).out.startswith(
-        "It could go on, but no process drives it."
+        "Ready to continue, but no process is driving it."
     )
 
     resumed = callboard("resume", session[:4], code=3)
@@ -61,7 +61,7 @@ def test_a_run_stops_at_its_question_and_goes_on_by_the_commands_it_printed(
 
     again = callboard.here("resume", session, code=2)
     assert again.err == (
-        f"error: Session {session} has completed and cannot go on. "
+        f"error: Session {session} has completed and cannot be resumed. "
         f"Fork it: callboard fork {session} --phase end --db t.db\n"
     )
 
@@ -174,13 +174,13 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
     assert f"callboard answer {sure} yes --db t.db" in several
 
     refused = callboard.here("answer", how, "Medium", code=2)
-    assert "'Medium' was not offered" in refused.err
+    assert "'Medium' is not an option" in refused.err
     (answer,) = callboard.here("answer", how, "2", "--by", "bob", "--json").json
     assert answer["response"]["value"] == "Slow"
     assert (answer["answeredBy"], answer["via"]) == ("bob", "cli")
     late = callboard.here("answer", how, "Fast", "--json", code=2)
     assert orjson.loads(late.err)["error"]["code"] == "ALREADY_ANSWERED"
-    assert "has been answered already" in callboard.here("answer", how[:6], "Fast", code=2).err
+    assert "has been already been answered" in callboard.here("answer", how[:6], "Fast", code=2).err
 
     callboard.here("answer", session, "n", "--resume")
     (state,) = [
@@ -216,9 +216,9 @@ def test_ids_may_be_short_but_not_ambiguous(callboard: CallboardCommand):
     subprocess.run([python, "-c", script], cwd=callboard.folder, env=callboard.env, check=True)
     ambiguous = callboard.here("show", "abcd", code=2).err
     assert ambiguous == (
-        "error: 'abcd' begins more than one id. Which session?\n  abcd-1\n  abcd-2\n"
+        "error: 'abcd' matches more than one id. Which session?\n  abcd-1\n  abcd-2\n"
     )
-    assert "not begun from a file" in callboard.here("resume", "abcd-1", code=2).err
+    assert "not started from a file" in callboard.here("resume", "abcd-1", code=2).err
     callboard.here("resume", "abcd-1", "--file", "flows.py", "--auto-approve")
 
 
@@ -227,7 +227,7 @@ def test_a_failure_says_where_and_how_to_try_again(callboard: CallboardCommand):
     session = first_word(failed.out, "session ")
     assert failed.out.endswith("  ✗ ValueError: boom \\x1b[31m\n✗ failed\n")
     assert "in phase 'second': ValueError: boom \\x1b[31m\n" in failed.err
-    assert failed.err.endswith(f"Try again: callboard retry {session} --db t.db\n")
+    assert failed.err.endswith(f"Retry it: callboard retry {session} --db t.db\n")
     assert f"callboard retry {session} --db t.db" in callboard.here("why", session).out
     assert f"callboard retry {session}" in callboard.here("resume", session, code=2).err
     assert "✗ second" in callboard.here("show", session).out
@@ -259,7 +259,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     assert forked["position"] == forked["eventsCopied"] + 1
     made = callboard.here("fork", session, "--at", "2", "--no-run").out
     child = first_word(made, "Session ").rstrip(",")
-    assert f"Let it go on: callboard resume {child} --db t.db\n" in made
+    assert f"Resume it: callboard resume {child} --db t.db\n" in made
     assert f"\nforked from {session} at position 2\n" in callboard.here("show", child).out
     assert f"Forked at position 2: {child}  " in callboard.here("show", session).out
 
@@ -273,7 +273,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
     for wrong, said in [
         (["--phase", "nowhere"], "was never in phase 'nowhere'"),
         (["--phase", "plan", "--occurrence", "7"], "1 times, not 7"),
-        (["--phase", "plan", "--at", "3"], "in one way"),
+        (["--phase", "plan", "--at", "3"], "exactly one of"),
         (["--at", "99"], "can be forked at positions"),
         (["--at", "2", "--edit", edit.replace("city", "town")], "there is no 'town'"),
         (["--at", "2", "--edit", "{"], "--edit is no JSON"),
@@ -290,7 +290,7 @@ def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):
     session = callboard.run("flows.py:trip", "--input", "Rome", code=3)
     paused = callboard.here("pause", session, "--reason", "lunch").out
     assert paused.startswith("It is paused by ann, just now")
-    assert ": lunch. 1 question can be answered meanwhile" in paused
+    assert ": lunch. 1 question can be answered now" in paused
     assert callboard.here("pause", session, "--json").json == [
         {"ok": True, "sessionId": session, "wasPaused": False}
     ]
@@ -304,10 +304,10 @@ def test_pausing_resuming_and_cancelling(callboard: CallboardCommand):
     assert callboard.here("cancel", session, "--json").json == [
         {"ok": True, "sessionId": session, "wasCancelled": False}
     ]
-    assert "had ended already" in callboard.here("cancel", session).out
+    assert "had already ended" in callboard.here("cancel", session).out
     assert callboard.here("inbox", "--json").json == []
     assert callboard.here("why", session, "--json").json[0]["kind"] == "cancelled"
-    assert "been cancelled and cannot go on" in callboard.here("resume", session, code=2).err
+    assert "been cancelled and cannot be resumed" in callboard.here("resume", session, code=2).err
 
 
 def test_views_are_made_again_from_the_log(callboard: CallboardCommand):
@@ -367,7 +367,7 @@ def test_the_database_is_named_anywhere_or_nowhere(callboard: CallboardCommand):
     damaged = callboard.here("sessions", "--db", "notes.db", "--json", code=2)
     assert orjson.loads(damaged.err)["error"]["code"] == "STORE_CORRUPT"
     unknown = callboard.here("sessions", "--db", "mysql://x", code=2)
-    assert "is no database that Callboard knows" in unknown.err
+    assert "is not a supported database" in unknown.err
 
 
 def test_whoever_reads_may_leave_early(callboard: CallboardCommand):

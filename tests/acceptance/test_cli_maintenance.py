@@ -53,16 +53,14 @@ def test_only_what_ended_long_ago_is_removed(callboard: CallboardCommand):
     ]
     assert listed(callboard) == {old, fresh, cancelled, asking}
     said = callboard.here("prune", "--older-than", "30d", "--dry-run").out
-    assert said.startswith("Would remove 2 sessions (1 completed, 1 cancelled; ")
+    assert said.startswith("Would delete 2 sessions (1 completed, 1 cancelled; ")
     (done,) = callboard.here("prune", "--older-than", "30d", "--yes", "--json").json
     assert done["ok"] is True
     assert done["sessions"] == 2
     assert done["events"] == sum(one["position"] for one in seen)
     assert listed(callboard) == {fresh, asking}
     assert "There is no session" in callboard.here("show", old, code=2).err
-    assert callboard.here("prune", "--older-than", "30d", "--yes").out == (
-        "There is nothing to remove.\n"
-    )
+    assert callboard.here("prune", "--older-than", "30d", "--yes").out == ("Nothing to delete.\n")
     (nothing,) = callboard.here("prune", "--older-than", "30d", "--yes", "--json").json
     assert nothing == {"ok": True, "sessions": 0, "events": 0, "bytesFreed": 0}
 
@@ -84,13 +82,13 @@ def test_what_has_not_ended_cannot_be_chosen(callboard: CallboardCommand, status
 
 @pytest.mark.parametrize("period", ["", "30", "0d", "d", "-1d", "1.5d", "30 d", "30y"])
 def test_a_period_that_is_none(callboard: CallboardCommand, period: str):
-    assert "is no period" in callboard.here("prune", "--older-than", period, code=2).err
+    assert "is not a period" in callboard.here("prune", "--older-than", period, code=2).err
 
 
 def test_without_a_terminal_it_must_be_said_that_it_is_meant(callboard: CallboardCommand):
     session = completed(callboard, 2)
     refused = callboard("prune", "--older-than", "1d", code=2)
-    assert "This would remove 1 session" in refused.err
+    assert "This would permanently delete 1 session" in refused.err
     assert "--yes" in refused.err
     assert listed(callboard) == {session}
 
@@ -98,7 +96,7 @@ def test_without_a_terminal_it_must_be_said_that_it_is_meant(callboard: Callboar
 def test_at_a_terminal_one_is_asked(callboard: CallboardCommand):
     session = completed(callboard, 2)
     screen = callboard.terminal("prune", "--older-than", "1d")
-    screen.expect("This removes 1 session")
+    screen.expect("This permanently deletes 1 session")
     screen.expect("For good")
     screen.sendline("n")
     screen.expect(pexpect.EOF)
@@ -106,7 +104,7 @@ def test_at_a_terminal_one_is_asked(callboard: CallboardCommand):
     screen = callboard.terminal("prune", "--older-than", "1d")
     screen.expect("For good")
     screen.sendline("y")
-    screen.expect("Removing sessions")
+    screen.expect("Deleting sessions")
     screen.expect("Removed 1 session, ")
     screen.expect(pexpect.EOF)
     assert listed(callboard) == set()

@@ -82,9 +82,9 @@ class Place:
 
     def _driven(self, text: str) -> str:
         """Who drives differs, and so does what there is to do about it."""
-        text = text.replace(" The server goes on as soon as it is answered.", "")
+        text = text.replace(" The server continues as soon as it is answered.", "")
         return re.sub(
-            r"  Then let it go on \(in a terminal, this asks there\)\n    callboard resume .*\n",
+            r"  Then resume \(or answer right there, in a terminal\)\n    callboard resume .*\n",
             "",
             text,
         )
@@ -249,10 +249,10 @@ def test_ctrl_c_stops_watching_and_nothing_else(served: Served):
     watching.send_signal(signal.SIGINT)
     _, said = watching.communicate(timeout=20)
     assert watching.returncode == 130
-    assert f"Session {session} goes on there" in said
+    assert f"Session {session} is still running" in said
     (standing,) = served.here("why", session, "--json").json
     assert standing["kind"] == "driven"
-    assert "The server drives it." in standing["text"]
+    assert "The server is driving it." in standing["text"]
     served.here("cancel", session)
 
 
@@ -269,11 +269,11 @@ def test_a_place_is_a_database_or_a_server(served: Served, local: CallboardComma
     assert session in local.here("sessions", "--server", served.url).out
     assert session in local.here("--server", f"{served.url}/", "sessions").out
     wrong = local.here("sessions", "--server", "nonsense", code=2)
-    assert "no address of a server" in wrong.err
+    assert "not a server address" in wrong.err
     unknown = served.here("run", "flight", code=2)
     assert f"{served.url} has no workflow 'flight' (it has: trip, both," in unknown.err
     file = served.here("resume", session, "--file", "flows.py", code=2)
-    assert "Leave it out" in file.err
+    assert "Remove --file" in file.err
 
 
 def test_a_session_beside_a_server_that_lacks_its_workflow_is_for_others_to_drive(served: Served):
@@ -287,12 +287,12 @@ other = Workflow("other", state=dict, phases=[Phase("ask", human=Approval("Go?")
     known = served.run("flows.py:trip", "--input", "Rome", *at, code=3)
     unknown = served.run("other.py", *at, code=3)
 
-    assert "The server goes on as soon as it is answered." in served.here("why", known, *at).out
+    assert "The server continues as soon as it is answered." in served.here("why", known, *at).out
     why = served.here("why", unknown, *at).out
     assert "The server" not in why
-    assert "Then let it go on" in why
+    assert "Then resume" in why
     (asked,) = served.here("inbox", "--session", unknown, "--json", *at).json
-    assert "Let the session go on: " in served.here("answer", asked["id"], "yes", *at).out
+    assert "Resume the session: " in served.here("answer", asked["id"], "yes", *at).out
     assert served.here("resume", unknown, *at).code == 0
 
 
@@ -313,13 +313,13 @@ def test_nobody_there_and_nobody_let_in(local: CallboardCommand, served: Served)
     assert served.stop() == 0
     gone = served.here("sessions", code=1)
     assert gone.err == (
-        f"error: No server answers at {served.url}. Start one: callboard serve FILE\n"
+        f"error: No server is running at {served.url}. Start one: callboard serve FILE\n"
     )
 
 
 def test_a_wrong_token_is_told(served: Served):
     served.env |= {"CALLBOARD_TOKEN": "cb_wrong"}
-    assert "does not know this token" in served.here("sessions", code=2).err
+    assert "does not accept this token" in served.here("sessions", code=2).err
     del served.env["CALLBOARD_TOKEN"]
     assert "wants a token" in served.here("sessions", code=2).err
 

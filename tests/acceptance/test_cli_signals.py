@@ -31,7 +31,7 @@ def test_a_signal_stops_it_cleanly(
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert out.endswith(
-        f"Stopped. Session {session} is kept; let it go on: callboard resume {session} --db t.db\n"
+        f"Stopped. Session {session} is saved. Resume it: callboard resume {session} --db t.db\n"
     )
     assert err == ""
     assert callboard.here("why", session, "--json").json[0]["kind"] == "idle"
@@ -58,9 +58,9 @@ def test_after_kill_9_why_knows_and_resume_goes_on(callboard: CallboardCommand):
     process.kill()
     process.communicate()
     assert callboard.here("why", session).out == (
-        f"Process {process.pid} drove it and has died. "
+        f"Process {process.pid} was driving it and has died. "
         "Agent 'napping' was at work in phase 'nap'.\n"
-        f"  Let it go on\n    callboard resume {session} --db t.db\n"
+        f"  Resume it\n    callboard resume {session} --db t.db\n"
     )
     assert "✓ completed" in callboard("resume", session, NAP="0").out
     (work,) = callboard.here("show", session, "--json").json[0]["visits"][0]["agents"]
@@ -71,10 +71,10 @@ def test_a_pause_reaches_the_process_that_drives_the_session(callboard: Callboar
     process, session = running(callboard, "nap")
     asked = callboard.here("pause", session).out
     assert asked.startswith(
-        "A pause was asked for. It is paused as soon as 'napping' has finished."
+        "A pause was requested. It takes effect as soon as 'napping' has finished."
     )
     resumed = callboard.here("resume", session).out
-    assert resumed == f"Another process drives session {session}. It goes on there.\n"
+    assert resumed == f"Another process is driving session {session}. It continues there.\n"
     callboard.here("pause", session, "--interrupt")
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 3
@@ -104,7 +104,7 @@ def test_a_wait_before_the_next_attempt_can_be_looked_at(callboard: CallboardCom
     process.terminate()
     process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "No process drives it.\n  Let it go on\n" in callboard.here("why", session).out
+    assert "No process is driving it.\n  Resume it\n" in callboard.here("why", session).out
 
 
 def test_when_nobody_reads_its_events_any_more_a_run_stops_and_says_so(
@@ -113,5 +113,5 @@ def test_when_nobody_reads_its_events_any_more_a_run_stops_and_says_so(
     done = callboard.without_reader("run", "flows.py:nap", "--json")
     assert done.returncode == 130
     (session,) = callboard.here("sessions", "--json").json
-    assert f"let it go on: callboard resume {session['sessionId']} --db t.db\n" in done.stderr
+    assert f"Resume it: callboard resume {session['sessionId']} --db t.db\n" in done.stderr
     assert session["status"] == "running"

@@ -41,7 +41,7 @@ def test_ctrl_c_leaves_a_question_pending_and_resume_asks_it_again(callboard: Ca
     screen.expect("Sure")
     screen.expect("y/N")
     screen.send(CTRL_C)
-    screen.expect("It waits for a person: 2 questions")
+    screen.expect("Waiting for a person: 2 questions")
     screen.expect("callboard answer ([a-z0-9]+) yes --db t.db")
     screen.expect("callboard resume ([a-z0-9]+) --db t.db")
     session = screen.match[1]
@@ -65,10 +65,10 @@ def test_an_answer_from_elsewhere_takes_the_question_off_the_screen(callboard: C
     screen.expect("y/N")
     (asked,) = callboard.here("inbox", "--json").json
     why = callboard.here("why", asked["sessionId"]).out
-    assert f"Process {screen.pid} goes on as soon as it is answered." in why
+    assert f"Process {screen.pid} continues as soon as it is answered." in why
     resumed = callboard.here("resume", asked["sessionId"]).out
     assert resumed == (
-        f"Another process drives session {asked['sessionId']}. There is nothing to resume.\n"
+        f"Another process is driving session {asked['sessionId']}. Nothing to resume.\n"
     )
     answered = callboard.here("answer", asked["id"], "yes", "--by", "bob").out
     assert answered == "✓ answered: yes\n"
@@ -84,11 +84,11 @@ def test_ctrl_c_stops_an_agent_cleanly(callboard: CallboardCommand):
     screen = callboard.terminal("run", "flows.py:nap")
     screen.expect("napping\r\n")
     screen.send(CTRL_C)
-    screen.expect("Stopped. Session ([a-z0-9]+) is kept; let it go on: callboard resume")
+    screen.expect("Stopped. Session ([a-z0-9]+) is saved. Resume it: callboard resume")
     session = screen.match[1]
     screen.expect(pexpect.EOF)
     assert ended(screen) == 130
-    assert "It could go on, but no process drives it." in callboard.here("why", session).out
+    assert "Ready to continue, but no process is driving it." in callboard.here("why", session).out
 
     screen = callboard.terminal("resume", session, NAP="0")
     screen.expect("napping")

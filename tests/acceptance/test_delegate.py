@@ -21,7 +21,7 @@ def callboard(tmp_path: Path) -> CallboardCommand:
 def test_without_a_task(callboard: CallboardCommand):
     for words in ((), ("  ",)):
         said = callboard.here("delegate", *words, code=2).err
-        assert "Say what to do: callboard delegate TASK" in said
+        assert "Describe the task: callboard delegate TASK" in said
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_without_a_task(callboard: CallboardCommand):
         (("--agents", "nowhere"), "'nowhere' does not exist"),
         (("--agents", "flows.py"), "is a file"),
         (("--approve", "maybe"), "'maybe' is not one of 'auto', 'ask'"),
-        (("--timeout", "soon"), "'soon' is no period"),
+        (("--timeout", "soon"), "'soon' is not a period"),
         (("--permission-mode", "none"), "is not one of"),
     ],
 )
@@ -53,7 +53,7 @@ def test_on_a_server(callboard: CallboardCommand):
 class TestResume:
     def test_takes_no_task(self, callboard: CallboardCommand):
         said = callboard.here("delegate", "Build it", "--resume", "abcd", code=2).err
-        assert "Leave TASK out" in said
+        assert "Remove TASK" in said
 
     @pytest.mark.parametrize(
         "words",
@@ -69,7 +69,7 @@ class TestResume:
     )
     def test_takes_no_other_terms(self, callboard: CallboardCommand, words: tuple[str, ...]):
         said = callboard.here("delegate", "--resume", "abcd", *words, code=2).err
-        assert f"Leave {words[0]} out, or begin a new task." in said
+        assert f"Remove {words[0]} or start a new task." in said
 
     def test_of_what_there_is_not(self, callboard: CallboardCommand):
         callboard.here("run", "flows.py:trip", "--input", "Rome", code=3)
@@ -89,7 +89,7 @@ class TestResume:
         [listed] = callboard.here("sessions", "--json").json
         id = listed["sessionId"]
         said = callboard.here("delegate", "--resume", id, code=2).err
-        assert f"Session {id} is no delegated task, but 'trip'." in said
+        assert f"Session {id} is not a delegated task but a session of 'trip'." in said
         assert f"callboard resume {id}" in said
 
 
@@ -141,8 +141,8 @@ def test_a_client_that_cannot_run_fails_the_task_with_the_next_step(callboard: C
     done = callboard("delegate", "Build it", code=1)
 
     assert "no such option" in done.err
-    assert "Try again: callboard retry" in done.err
-    assert f"warning: {agents}/bad.md:1: it does not begin with ---" in done.err
+    assert "Retry it: callboard retry" in done.err
+    assert f"warning: {agents}/bad.md:1: it does not start with ---" in done.err
     assert "bad\\x1b[2J.md:1: it does" in done.err
     assert "\x1b[2J" not in done.err
     assert "✗ phase_0  Plan the work  planner" in done.out

@@ -159,7 +159,7 @@ async def test_it_moves_and_does_what_it_is_told():
         await answer(http, "permission", "no")
         await answer(http, "question", "SQLite")
         await answer(http, "plan", "yes")
-        await demo.line("That was all")
+        await demo.line("End of the recording")
         plates = (await http.get("/plates")).json()["plates"]
     assert any("shop heard your no" in line for line in demo.lines)
     by_name = {Path(plate["projectPath"]).name: plate for plate in plates}

@@ -116,7 +116,7 @@ def test_a_workflow_given_by_its_name_runs_on_the_server_that_has_it(servers: Se
 def test_the_doctor_looks_at_the_server_that_is_running(servers: Servers):
     url = servers.serve("--db", "x.db")
     where = url.removeprefix("http://")
-    assert f"a Callboard server answers at {where}" in servers.call.here("doctor").out
+    assert f"a Callboard server is running at {where}" in servers.call.here("doctor").out
     free = servers.call.here("doctor", "--port", "1").out
     assert "127.0.0.1:1" in free
 

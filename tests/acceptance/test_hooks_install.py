@@ -111,7 +111,7 @@ def test_install_status_uninstall(callboard, claude):
     callboard("hooks", "uninstall")
     assert claude.read_text(encoding="utf-8") == MINE
     assert [one.name for one in claude.parent.iterdir()] == ["settings.json"]
-    assert "There were no hooks of ours." in callboard("hooks", "uninstall").out
+    assert "No Callboard hooks were installed." in callboard("hooks", "uninstall").out
 
 
 def test_a_link_to_the_settings_stays_one(callboard, claude):
@@ -153,7 +153,7 @@ def test_every_agent_that_is_found_is_installed(callboard, claude):
 
 def test_where_no_agent_is_found_one_can_be_named(callboard):
     done = callboard.here("hooks", "install", code=2)
-    assert "No coding agent is found" in done.err
+    assert "No coding agent found" in done.err
     assert "--agent" in done.err
     callboard.here("hooks", "install", "--agent", "claude")
     assert (callboard.folder / ".claude" / "settings.json").exists()
@@ -240,7 +240,7 @@ def test_status_tells_of_the_spool(callboard, claude, folder):
     Counting(folder, lambda: counted).write(1.0)
     status = callboard.here("hooks", "status").out
     assert "1 payload waiting, the oldest from just now, 1 put aside" in status
-    assert "7 hooks, 2 were no payloads" in status
+    assert "7 hooks, 2 were not valid payloads" in status
     assert "\x1b" not in status
     full_marker(folder).touch()
     assert "full" in callboard.here("hooks", "status", code=1).out

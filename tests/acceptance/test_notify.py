@@ -112,7 +112,7 @@ async def test_a_receiver_that_is_away_disturbs_nobody(
 
 def test_it_can_be_tried(tmp_path: Path, receiver: Receiver):
     command = CallboardCommand(tmp_path)
-    assert "It was sent." in command("notify", receiver.url).out
+    assert "Notification sent." in command("notify", receiver.url).out
     assert receiver.taken.get(timeout=10)["title"] == "Callboard"
     assert command.here("notify", "--json", CALLBOARD_NOTIFY=receiver.url).json == [
         {"reached": True}
@@ -127,5 +127,5 @@ def test_an_address_that_nobody_knows_is_refused(tmp_path: Path):
         command.here("notify", "sesame://x", code=2),
         command("serve", "--notify", "x://sesame", "--port", "0", code=2),
     ):
-        assert "none that Apprise understands" in refused.err
+        assert "not supported by Apprise" in refused.err
         assert "Traceback" not in refused.err

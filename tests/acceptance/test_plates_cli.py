@@ -181,7 +181,7 @@ def test_a_server_tells_the_same_as_its_database(served: CallboardCommand):
 
 def test_a_board_without_a_server_says_how_to_start_one(command: CallboardCommand):
     child = command.terminal("board", "--server", "http://127.0.0.1:9")
-    child.expect("No server answers at http://127.0.0.1:9")
+    child.expect("No server is running at http://127.0.0.1:9")
     child.expect("callboard serve")
     child.wait()
     assert child.exitstatus == 1

@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_harms_nothing(callboard: Ca
 
     done = callboard("run", "flows.py:nap", "--status-files", "elsewhere", NAP="0")
 
-    assert done.err.count("goes on without its status files") == 1
+    assert done.err.count("continues without its status files") == 1
 
 
 def test_wrong_folders_and_servers_are_refused(callboard: CallboardCommand):

@@ -123,7 +123,7 @@ def test_an_agent_that_raises_shows_where(call: CallboardCommand):
     assert f'File "{call.flows}", line {line_of("json.loads(text)")}, in parsed' in said
     assert "return json.loads(text)" in said
     assert "JSONDecodeError" in said.splitlines()[-2]
-    assert said.splitlines()[-1].startswith("Try again: callboard retry ")
+    assert said.splitlines()[-1].startswith("Retry it: callboard retry ")
     assert "callboard/engine" not in said
 
 

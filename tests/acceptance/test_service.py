@@ -92,7 +92,7 @@ def test_a_service_is_installed_once_and_goes_without_a_trace(callboard, units):
         "disable --now callboard.service callboard.socket",
         "daemon-reload",
     ]
-    assert "There was no service." in callboard.here("service", "uninstall").out
+    assert "No service was installed." in callboard.here("service", "uninstall").out
 
 
 def test_the_units_are_what_systemd_takes(callboard, units, tmp_path):
@@ -148,7 +148,7 @@ def test_status_asks_the_supervisor_and_the_server(callboard):
     callboard.here("service", "install", "--port", port)
     status = callboard.here("service", "status", "--json", code=1).json[0]
     assert (status["state"], status["answers"]) == ("active", False)
-    assert "does not answer" in callboard.here("service", "status", code=1).out
+    assert "is not responding" in callboard.here("service", "status", code=1).out
 
 
 def test_wrong_use_is_told(callboard):

@@ -41,7 +41,7 @@ def test_a_workflow_from_its_beginning_to_its_end(callboard: CallboardCommand):
     done = callboard.here("task", "done").out
     assert "3 of 3 phases, 100 %" in done
     changes = callboard.here("task", "history").out
-    assert "Create it  active → completed; made it.py; left a context for the next phase" in changes
+    assert "Create it  active → completed; made it.py; left context for the next phase" in changes
     assert "Test  active → failed; no disk" in changes
     assert len(callboard.here("task", "history", "--json").json) == 8
     report = (callboard.folder / ".claude/workflow_state_system.md").read_text()
@@ -83,7 +83,7 @@ def test_phases_come_from_a_template(callboard: CallboardCommand, inside: bool):
     ("arguments", "code", "says"),
     [
         (("create", "x"), 2, "--phase"),
-        (("create", "x", "--phase", "no agent"), 2, "does not say who"),
+        (("create", "x", "--phase", "no agent"), 2, "does not name an agent"),
         (("create", " ", "--phase", "a:b"), 2, "task"),
         (("create", "x", "--template", "none"), 2, "There is no template 'none'"),
         (("create", "x", "--template", "../up"), 2, "There is no template"),

@@ -158,7 +158,7 @@ async def test_a_session_is_ended_for_the_person(room: Room):
     async def by_the_clock() -> None:
         watchers = await room.watched("say", timeout=4)
         with room.terminal(watchers, "--grace=4") as terminal:
-            await terminal.shows("The time is up. This session ends in", within=PATIENT)
+            await terminal.shows("Time is up. This session ends in", within=PATIENT)
             await watchers.see_nothing()
             await terminal.ends()
         await watchers.see(End("timeout", error="The time for the session was up"))

@@ -99,7 +99,7 @@ async def test_it_cannot_answer_itself_and_a_person_can(tmp_path: Path):
         assert (await _asked(http))["id"] == asked["id"]
         withdrawn = await http.post(f"/interactions/{asked['id']}/cancel")
         assert withdrawn.status_code == 409
-        assert "goes on only with an answer" in withdrawn.json()["error"]["message"]
+        assert "needs an answer" in withdrawn.json()["error"]["message"]
 
         said = {"approved": False, "message": "Not here."}
         assert (await http.post(path, json={"value": said})).status_code == 200

@@ -122,7 +122,7 @@ async def test_a_hook_without_room_leaves_its_name_and_no_half_payload(
     assert left.name.endswith(".lost")
     assert left.stat().st_size == 0
     assert [one.said for one in unrecorded(spool(disk / "x.db"))] == [
-        "1 hook got lost because the disk was full"
+        "1 hook were lost because the disk was full"
     ]
     filling.unlink()
     assert spooled.take(10) == []

@@ -241,7 +241,7 @@ async def test_a_decision_in_the_last_minute_counts(harness: Attendance, model: 
     model.scripts["decide"] = deciding("rejected")
     id = await harness.ask("Decide. play:decide", outcomeSchema=APPROVAL, timeout=1)
     with harness.terminal("--grace=20") as terminal:
-        await terminal.shows("The time is up.", DIALOG, within=PATIENT)
+        await terminal.shows("Time is up.", DIALOG, within=PATIENT)
         await agree(terminal)
         await until(lambda: terminal.is_over, "the end", within=60)
     found = await harness.question(id)
@@ -361,7 +361,7 @@ async def test_a_session_that_was_cut_off_goes_on_from_its_checkpoint(
         os.kill(terminal.pid, signal.SIGKILL)
         await board.plate(status="closed")
     with harness.terminal() as terminal:
-        await terminal.shows("This session was cut off, and goes on here", within=PATIENT)
+        await terminal.shows("This session was interrupted and resumes here", within=PATIENT)
         await terminal.type("Now decide. play:decide")
         await agree(terminal)
         await terminal.shows("It is kept.")
@@ -378,7 +378,7 @@ async def test_two_harnesses_never_have_the_same(harness: Attendance, model: Mod
     first = await harness.ask("Review one. play:say", outcomeSchema=APPROVAL)
     with harness.terminal() as terminal, harness.terminal(asks=True) as other:
         await terminal.shows("Nothing to do.", within=PATIENT)
-        await other.shows("ann (attend", "sees to it")
+        await other.shows("ann (attend", "has claimed it")
         await other.type("1")
         await other.shows("Wait until then")
         await leave(terminal)
@@ -467,11 +467,9 @@ async def test_a_session_is_resumed(harness: Attendance, model: Model):
         await agree(terminal)
         await terminal.shows("It is kept.")
         await leave(terminal)
-    second = await harness.ask(
-        "Look again. play:again", outcomeSchema=APPROVAL, resumeSession=first
-    )
+    second = await harness.ask("Refresh. play:again", outcomeSchema=APPROVAL, resumeSession=first)
     with harness.terminal() as terminal:
-        await terminal.shows("Review it.", "Look again.", within=PATIENT)
+        await terminal.shows("Review it.", "Refresh.", within=PATIENT)
         await agree(terminal)
         await terminal.shows("Now so.")
         await leave(terminal)
@@ -486,7 +484,7 @@ async def test_in_a_window_of_tmux(harness: Attendance, model: Model):
         await agree(terminal)
         await terminal.shows("It is kept.")
         await exit_agent(terminal)
-        await terminal.shows("which records what you decide there", "completed: approved")
+        await terminal.shows("Your decision there is recorded", "completed: approved")
         await terminal.ends()
     found = await harness.question(id)
     assert (found["status"], found["response"]) == ("completed", "approved")

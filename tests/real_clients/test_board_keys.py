@@ -46,6 +46,6 @@ async def test_n_says_no_with_a_message(claude: Claude, model: Model, board: Boa
         keys.press("n")
         await keys.shows("Deny?", "$ touch made")
         await keys.type("use mkdir")
-        await keys.shows("Delivered: Claude Code was told no and got your message.")
+        await keys.shows("Delivered: Claude Code was denied and got your message.")
         await until(lambda: model.was_told("use mkdir"), "the message")
     assert not (claude.home.project / "made").exists()

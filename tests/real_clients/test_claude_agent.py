@@ -162,7 +162,7 @@ class TestPermissions:
         assert (client.home.project / "made").exists() is allowed
         [result] = named(done.events, "tool:result")
         assert result["isError"] is not allowed
-        assert model.was_told("A person said no to this on the board.") is not allowed
+        assert model.was_told("A person denied this on the board.") is not allowed
 
     async def test_a_no_may_tell_the_model_why(self, client: Claude, model: Model):
         model.scripts["touch"] = TOUCH

@@ -306,7 +306,7 @@ class TestPlan:
             "general-purpose",
         ]
         assert plan["notes"] == [
-            "phase_3: there is no agent 'nobody-knows', so general-purpose does it."
+            "phase_3: there is no agent 'nobody-knows', so general-purpose is used."
         ]
         assert "broken.md:2: " in err
         assert not (client.home.project / ".claude" / "state").exists()
@@ -347,7 +347,7 @@ class TestPlan:
         }
         command = [*TELLING, CALLBOARD, "delegate", TASK]
         with Terminal(command, client.home.project, client.env) as terminal:
-            await terminal.shows("Is this plan good?", "phase_1  Write tests", within=LONG)
+            await terminal.shows("Approve this plan?", "phase_1  Write tests", within=LONG)
             await terminal.shows("Approve", "Stop", "Other…", within=LONG)
             terminal.press("Enter")
             await terminal.shows("Run: touch made", within=LONG)
@@ -494,5 +494,5 @@ class TestTrouble:
 
         never.set()
         assert done.status == "waiting"
-        assert "Agent 'worker' worked for more than 5 s." in question.prompt
+        assert "Agent 'worker' ran for more than 5 s." in question.prompt
         assert running(client) == []

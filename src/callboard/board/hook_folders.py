@@ -59,7 +59,7 @@ def make_folders(folder: Path) -> None:
             make_own_folder(one)
         except OSError as error:
             raise StoreError(
-                f"{one} cannot be made: {error.strerror or error}.", path=str(one)
+                f"Cannot create {one}: {error.strerror or error}.", path=str(one)
             ) from error
 
 

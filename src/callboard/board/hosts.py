@@ -64,5 +64,5 @@ def kept_id(file: Path) -> str:
             add(file, f"{short_id(_LENGTH)}\n".encode())
     found = read(file, _LARGEST).decode("ascii", "replace").strip()
     if not _ID.fullmatch(found):
-        raise OSError(f"{file} holds no host id. Remove it, and a new one is made.")
+        raise OSError(f"{file} contains no host id. Delete it to create a new one.")
     return found

@@ -87,7 +87,7 @@ class PlateStore:
         found = await self._reader.all(Query("plates", {"id": plate_id}))
         if not found:
             raise PlateNotFound(
-                f"There is no plate {plate_id!r}. See what there is with: callboard plates",
+                f"There is no plate {plate_id!r}. List them: callboard plates",
                 plate_id=plate_id,
             )
         return CachedPlate(head, found[0])

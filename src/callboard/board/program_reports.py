@@ -62,11 +62,11 @@ def _moment(told: Json) -> int | None:
             return to_ms(from_iso(told))
         except ValueError as error:
             raise ValidationError(
-                f"timestamp: {told!r} is no time; send one like 2026-01-31T12:00:00Z.",
+                f"timestamp: {told!r} is not a time. Use one like 2026-01-31T12:00:00Z.",
                 field="timestamp",
             ) from error
     if not isinstance(told, int | float):
         return None
     if not math.isfinite(told) or not 0 <= told < _SECONDS_UNTIL * 1000:
-        raise ValidationError("timestamp: no time is so far away.", field="timestamp")
+        raise ValidationError("timestamp: out of range.", field="timestamp")
     return round(told * 1000) if told < _SECONDS_UNTIL else round(told)

@@ -137,7 +137,7 @@ class Rounds:
             try:
                 soon = await self.once()
             except Exception as error:  # A store that fails now may work again later.
-                _log.error("The board could not be looked after: %s", error)
+                _log.error("The board's watchdog failed: %s", error)
             await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
 
     async def once(self) -> bool:

@@ -106,7 +106,7 @@ class AttendScreen:
             ("MCP config", None if config is None else visible(str(config))),
             *(("  starts", f"{one_line(name)}: {one_line(servers[name])}") for name in servers),
             ("time", None if asks.timeout is None else duration(asks.timeout)),
-            ("transcript", "is kept, and whoever asked can read it" if asks.captures else None),
+            ("transcript", "is kept; the requester can read it" if asks.captures else None),
         ]
         return [(name, said) for name, said in about if said is not None]
 
@@ -142,12 +142,12 @@ class AttendScreen:
             self.line((f"  {one_line(done.error)}", "faint"))
         if stays and done.session_id is not None:
             command = self._place.command("resume", done.session_id)
-            self.line("  Let the session go on: ", (command, "command"))
+            self.line("  Resume the session: ", (command, "command"))
 
 
 def _held(one: Interaction) -> str:
     if one.claimed_by is not None:
-        return f"{one_line(one.claimed_by)} sees to it"
+        return f"{one_line(one.claimed_by)} has claimed it"
     return f"for {one_line(', '.join(_missing(one)))}"
 
 

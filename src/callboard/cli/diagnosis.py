@@ -116,10 +116,10 @@ def _ended(now: Situation) -> Reason:
         ways = (Way("Try again", (now.command("retry", now.id),)),)
         return Reason("failed", text, ways, error.get("traceback"))
     if info.status == "cancelled":
-        text = f"It was cancelled {when} and cannot go on."
-        return Reason("cancelled", text, (Way("Go on from there in a new session", (fork,)),))
+        text = f"It was cancelled {when} and cannot be resumed."
+        return Reason("cancelled", text, (Way("Continue in a new session", (fork,)),))
     if not now.left_open:
-        return Reason("completed", f"It completed {when}. There is nothing to wait for.")
+        return Reason("completed", f"It completed {when}. Nothing is pending.")
     count = len(now.left_open)
     are = "interactive session is" if count == 1 else "interactive sessions are"
     ways = [
@@ -138,17 +138,17 @@ def _paused(now: Situation) -> Reason:
     text = _sentence(text)
     if now.info.pending_count:
         asked = plural(now.info.pending_count, "question")
-        text += f" {asked} can be answered meanwhile; it acts on answers when it is resumed."
+        text += f" {asked} can be answered now; answers take effect when it is resumed."
     return Reason("paused", text, (_resume(now), *_answers(now)))
 
 
 def _pausing(now: Situation) -> Reason:
     running = ", ".join(sorted({repr(run.agent) for run in now.view.in_flight().values()}))
     if now.is_driven and running:
-        text = f"A pause was asked for. It is paused as soon as {running} has finished."
-        return Reason("pausing", text, (Way("Go on after all", _resume(now).commands),))
-    undriven = "the server has not come to it yet" if now.watched else "no process drives it"
-    return Reason("pausing", f"A pause was asked for, and {undriven}.", (_resume(now),))
+        text = f"A pause was requested. It takes effect as soon as {running} has finished."
+        return Reason("pausing", text, (Way("Resume instead", _resume(now).commands),))
+    undriven = "the server has not picked it up yet" if now.watched else "no process is driving it"
+    return Reason("pausing", f"A pause was requested, and {undriven}.", (_resume(now),))
 
 
 def _waiting(now: Situation) -> Reason:
@@ -156,44 +156,44 @@ def _waiting(now: Situation) -> Reason:
     if not open_ones:
         return _overdue(now)
     left = now.info.pending_count - len(now.info.pending) + len(open_ones)
-    text = f"It waits for a person: {plural(left, 'question')} to answer."
+    text = f"Waiting for a person: {plural(left, 'question')} to answer."
     if now.is_driven or now.watched:
-        text += f" {_driver(now)} goes on as soon as it is answered."
+        text += f" {_driver(now)} continues as soon as it is answered."
         return Reason("waiting", text, _answers(now))
-    then = Way("Then let it go on (in a terminal, this asks there)", _resume(now).commands)
+    then = Way("Then resume (or answer right there, in a terminal)", _resume(now).commands)
     return Reason("waiting", text, (*_answers(now), then))
 
 
 def _overdue(now: Situation) -> Reason:
     """The clock has closed every question; whoever drives the session will find that."""
     asked = "; ".join(_purpose(now, one) for one in now.info.pending)
-    text = f"Nobody answered in time: {asked}."
+    text = f"Timed out without an answer: {asked}."
     if now.is_driven or now.watched:
-        return Reason("driven", f"{text} {_driver(now)} drives it.")
-    return Reason("idle", f"{text} No process drives it.", (_resume(now),))
+        return Reason("driven", f"{text} {_driver(now)} is driving it.")
+    return Reason("idle", f"{text} No process is driving it.", (_resume(now),))
 
 
 def _moving(now: Situation) -> Reason:
     if now.info.held is not None:
         fork = now.command("fork", now.id, "--phase", "NAME")
-        ways = (_resume(now), Way("Or begin a new session at another phase", (fork,)))
+        ways = (_resume(now), Way("Or start a new session at another phase", (fork,)))
         return Reason("held", f"It is held: {now.info.held}", ways)
     retry = _next_retry(now)
     if retry is not None:
         return retry
     if now.is_driven:
-        return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} drives it.")
+        return Reason("driven", f"It is running: {_doing(now)} {_driver(now)} is driving it.")
     if now.view.tasks:
         tasks = ", ".join(repr(one_line(title)) for title in now.view.tasks.values())
         return Reason("tasks", f"It completes when its open tasks are done: {tasks}.")
     if now.watched:
-        text = f"It can go on, and the server has not taken it up yet. {_doing(now)}"
-        return Reason("idle", text, (Way("Let it go on, and watch it", _resume(now).commands),))
+        text = f"Ready to continue; the server has not picked it up yet. {_doing(now)}"
+        return Reason("idle", text, (Way("Resume it and follow", _resume(now).commands),))
     if now.lease is not None and now.lease.owner is not None:
-        text = f"{_driver(now)} drove it and has died. {_doing(now)}"
+        text = f"{_driver(now)} was driving it and has died. {_doing(now)}"
         return Reason("orphaned", text, (_resume(now),))
     return Reason(
-        "idle", f"It could go on, but no process drives it. {_doing(now)}", (_resume(now),)
+        "idle", f"Ready to continue, but no process is driving it. {_doing(now)}", (_resume(now),)
     )
 
 
@@ -213,7 +213,7 @@ def _next_retry(now: Situation) -> Reason | None:
     )
     if now.is_driven or now.watched:
         return Reason("retrying", text)
-    return Reason("retrying", text + " No process drives it.", (_resume(now),))
+    return Reason("retrying", text + " No process is driving it.", (_resume(now),))
 
 
 def _doing(now: Situation) -> str:
@@ -221,7 +221,7 @@ def _doing(now: Situation) -> str:
     if agents:
         works = "works" if now.is_driven else "was at work"
         return f"Agent {agents} {works} in phase {now.info.phase!r}."
-    return f"It is in phase {now.info.phase!r}." if now.info.phase else "It has not begun yet."
+    return f"It is in phase {now.info.phase!r}." if now.info.phase else "It has not started yet."
 
 
 def _driver(now: Situation) -> str:
@@ -233,7 +233,7 @@ def _driver(now: Situation) -> str:
 
 
 def _resume(now: Situation) -> Way:
-    return Way("Let it go on", (now.command("resume", now.id),))
+    return Way("Resume it", (now.command("resume", now.id),))
 
 
 def _answers(now: Situation) -> tuple[Way, ...]:
@@ -274,7 +274,7 @@ def _at_timeout(policy: Mapping[str, object] | None) -> str:
         case {"action": "fail"}:
             return ", then the workflow fails"
         case {"action": "escalate", "to": to}:
-            return f", then {one_line(', '.join(map(str, as_list(to))))} are asked too"
+            return f", then {one_line(', '.join(map(str, as_list(to))))} are asked as well"
         case _:
             return ""
 

@@ -80,4 +80,4 @@ def _tell(error: Exception) -> None:
 
 def _unexpected(error: Exception) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"{text}. Run the command again with --debug to see where it comes from."
+    return f"{text}. Run the command again with --debug for a traceback."

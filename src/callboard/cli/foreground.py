@@ -106,7 +106,7 @@ class Continuation:
 
 
 Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[object]]]]
-"""Starts or takes up a session; gives its id and what drives it."""
+"""Starts or takes up a session; gives its id and what is driving it."""
 
 
 def start(
@@ -153,7 +153,7 @@ async def _play(
                     raise
                 return _interrupted(stage, audience, session_id)
             except SessionOwned:
-                audience.notes.line(f"Another process drives session {session_id} now.")
+                audience.notes.line(f"Another process is driving session {session_id} now.")
                 return DONE
             finally:
                 audience.rest()
@@ -164,9 +164,11 @@ async def _play(
 def _interrupted(stage: Foreground, audience: Audience, session_id: str) -> int:
     audience.rest()
     resume = stage.place.command("resume", session_id)
-    said = f"Stopped. Session {session_id} is kept; let it go on: {resume}"
+    said = f"Stopped. Session {session_id} is saved. Resume it: {resume}"
     if stage.place.watched:
-        said = f"Watching no more. Session {session_id} goes on there; watch it again: {resume}"
+        said = (
+            f"Stopped following. Session {session_id} is still running. Follow it again: {resume}"
+        )
     with suppress(OSError):  # The terminal may have been closed.
         if audience.is_gone:
             print(said, file=sys.stderr)
@@ -206,4 +208,4 @@ def _tell_failure(stage: Foreground, now: Situation, why: Reason) -> None:
         screen.line(f"error: {why.text}")
         for line in (why.traceback or "").splitlines():
             screen.line((f"  {line}", "faint"))
-        screen.line("Try again: ", (retry, "command"))
+        screen.line("Retry it: ", (retry, "command"))

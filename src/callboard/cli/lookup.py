@@ -69,15 +69,15 @@ async def _only_question(board: Board, place: Target, session_id: str) -> Intera
         return pending[0]
     if not pending:
         raise InteractionNotFound(
-            f"Session {session_id} asks nothing. "
-            f"See what it waits for: {place.command('why', session_id)}",
+            f"Session {session_id} has no open question. "
+            f"See what it is waiting for: {place.command('why', session_id)}",
             session_id=session_id,
         )
     listed = "\n".join(
         f"  {one_line(one.prompt)}\n    {ways_to_answer(one, place.command)[0]}" for one in pending
     )
     raise ValidationError(
-        f"Session {session_id} asks {len(pending)} questions. Answer one by its own id:\n{listed}",
+        f"Session {session_id} has {len(pending)} open questions. Answer one by its id:\n{listed}",
         session_id=session_id,
     )
 
@@ -89,4 +89,4 @@ def _beginning(given: str, ids: Sequence[str]) -> list[str]:
 def _check_one(given: str, found: Sequence[str], kind: str) -> None:
     if len(found) > 1:
         listed = "\n".join(f"  {id}" for id in sorted(found))
-        raise ValidationError(f"{given!r} begins more than one id. Which {kind}?\n{listed}")
+        raise ValidationError(f"{given!r} matches more than one id. Which {kind}?\n{listed}")

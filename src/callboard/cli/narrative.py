@@ -148,7 +148,7 @@ def _received(payload: people.InputReceivedPayload, telling: Telling) -> list[Li
 def _expired(payload: people.InputExpiredPayload, telling: Telling) -> list[Line]:
     value = payload.get("value")
     rest = "" if value is None else f": {one_line(answer_text(value), _PREVIEW)} is taken"
-    return [((f"  {telling.signs.off} nobody answered in time{rest}", "here"),)]
+    return [((f"  {telling.signs.off} timed out without an answer{rest}", "here"),)]
 
 
 def _withdrawn(payload: people.InputCancelledPayload, telling: Telling) -> list[Line]:
@@ -167,7 +167,9 @@ def _failed_to_decide(payload: people.InputFailedPayload, telling: Telling) -> l
 def _task_started(payload: workflow.TaskStartedPayload, telling: Telling) -> list[Line]:
     if payload.get("kind") == OF_A_SESSION:
         return []  # Its question was just told.
-    return [((f"  {telling.signs.dot} task begun: {preview(payload.get('title', ''))}", "faint"),)]
+    return [
+        ((f"  {telling.signs.dot} task started: {preview(payload.get('title', ''))}", "faint"),)
+    ]
 
 
 def _completed(payload: workflow.WorkflowCompletedPayload, telling: Telling) -> list[Line]:

@@ -34,7 +34,7 @@ def _refuse_server(ctx: click.Context) -> None:
     if chosen.server_was_typed:
         raise click.UsageError(
             f"{ctx.info_name} works on a database of this machine, not on a server. "
-            "Leave --server out, or run it where the server's database is."
+            "Remove --server, or run it on the server's machine."
         )
 
 

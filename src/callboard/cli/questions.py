@@ -82,8 +82,8 @@ async def check_answerer(board: Board, asked: Interaction) -> None:
     """Refuse to answer for a coding agent; what agents ask is answered at a terminal only."""
     if is_from_board(asked.type) and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Forbidden(
-            f"{asked.type} {asked.id} is for a person to decide, and this is no terminal. Answer "
-            "it in the dashboard, in `callboard board`, or in a terminal of your own.",
+            f"{asked.type} {asked.id} needs a person, and this is not a terminal. Answer it in "
+            "the dashboard, in `callboard board`, or in a terminal.",
             interaction_id=asked.id,
         )
     if MARK in os.environ or is_agents([ancestors(os.getpid())], await _agents(board)):
@@ -128,11 +128,9 @@ def _confirm_rules(asked: Interaction) -> None:
     """Show the rules that `--always` would make, and ask whether they are meant."""
     rules = rules_of(asked.config) if asked.type == "permission" else []
     if not rules:
-        raise ValidationError(
-            "The agent proposes no rule with this. Leave out --always.", field="always"
-        )
+        raise ValidationError("The agent did not propose a rule. Remove --always.", field="always")
     screen = Screen(sys.stderr)
-    screen.line("This changes the agent's settings, and it then does not ask any more:")
+    screen.line("This changes the agent's settings, so that it no longer asks:")
     for rule in rules:
         screen.line(f"  {visible(f'{rule.does} {rule.where}'.strip(), keep='')}")
         for one in rule.exactly:
@@ -144,7 +142,7 @@ def ruled(asked: Interaction, value: str, message: str | None, always: bool) -> 
     """The value that the answer sends, from what was typed."""
     if manner_of(asked.type) == "answers":
         if always:
-            raise ValidationError("--always goes only with a yes.", field="always")
+            raise ValidationError("--always needs a yes.", field="always")
         return _answers(asked, value)
     verdict: dict[str, object] = {"approved": agreed(value, None)}
     if message is not None:
@@ -158,7 +156,7 @@ def _answers(asked: Interaction, value: str) -> object:
     try:
         return json.loads(value)
     except ValueError as error:
-        raise ValidationError(f"The answers are no JSON: {error}.", field="value") from error
+        raise ValidationError(f"The answers are not valid JSON: {error}.", field="value") from error
 
 
 def decision(typed: str, schema: object) -> object:

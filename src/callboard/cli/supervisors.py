@@ -82,9 +82,9 @@ class Systemd:
         done = _run(["systemctl", "--user", "show-environment"])
         if done.returncode != 0:
             raise SettingsUnusable(
-                f"systemd runs nothing for you here ({_said(done)}). Log in anew, or as root: "
-                "loginctl enable-linger USER. Or start `callboard serve` yourself, where you start "
-                "other programs; hooks use the spool then, and need no service."
+                f"systemd user services are not available here ({_said(done)}). Log in again, or "
+                "run as root: loginctl enable-linger USER. Or start `callboard serve` yourself; "
+                "hooks then use the spool and need no service."
             )
 
     def _tell(self, *words: str) -> None:
@@ -152,7 +152,7 @@ def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     except FileNotFoundError:
         return subprocess.CompletedProcess(command, 127, "", f"there is no {command[0]}")
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", f"{command[0]} does not answer")
+        return subprocess.CompletedProcess(command, 124, "", f"{command[0]} is not responding")
 
 
 def _said(done: "subprocess.CompletedProcess[str]") -> str:

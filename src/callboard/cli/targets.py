@@ -127,7 +127,7 @@ class Database(_Place[Callboard]):
         if not is_meant and not self.path.exists():
             raise NotFound(
                 f"There is no database {self.path}. Check --db (or CALLBOARD_DB); "
-                "`callboard run` makes a new one.",
+                "`callboard run` creates a new one.",
                 path=str(self.path),
             )
         return Callboard.open(self.path, workflows, lock_timeout=self.lock_timeout)
@@ -213,8 +213,8 @@ class ServerTarget(_Place["Client"]):
         """The phases as the server describes them."""
         if file is not None:
             raise ValidationError(
-                "--file says where a workflow is on this machine; a server has its own. "
-                "Leave it out.",
+                "--file is a path on this machine, but the server has its own workflows. "
+                "Remove --file.",
                 field="file",
             )
         return self._offer(info.workflow).phases

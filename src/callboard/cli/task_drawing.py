@@ -64,7 +64,7 @@ def draw_history(screen: Screen, workflow: Workflow, *, as_json: bool) -> None:
     for change in history:
         what = [f"{change['from']} {screen.signs.arrow} {change['to']}"] if "to" in change else []
         what += [f"made {', '.join(change['deliverables'])}"] if "deliverables" in change else []
-        what += ["left a context for the next phase"] if "context_for_next" in change else []
+        what += ["left context for the next phase"] if "context_for_next" in change else []
         what += [str(change["error"])] if "error" in change else []
         title = one_line(str(titles.get(change["phase"], change["phase"])))
         told = one_line("; ".join(what), _SHORT)
@@ -78,7 +78,7 @@ def draw_list(screen: Screen, shelved: Iterable[Shelved], *, as_json: bool) -> N
     if as_json:
         return print_json(_wire(one) for one in found)
     if not found:
-        screen.line('There is no workflow yet. Begin one: callboard task create "TASK" --phase …')
+        screen.line('There is no workflow yet. Start one: callboard task create "TASK" --phase …')
         return None
     rows = [_row(screen, one) for one in found]
     return print_table(screen, ["workflow", "status", "phases", "where", "task"], rows)

@@ -14,7 +14,7 @@ def period(value: str) -> timedelta:
     """A number and a unit."""
     typed = re.fullmatch(r"([0-9]{1,6})([smhdw])", value)
     if typed is None or int(typed[1]) == 0:
-        raise click.BadParameter(f"{value!r} is no period; give one like 12h, 90d or 2w.")
+        raise click.BadParameter(f"{value!r} is not a period. Use one like 12h, 90d or 2w.")
     return timedelta(**{_PERIODS[typed[2]]: int(typed[1])})
 
 
@@ -22,5 +22,5 @@ def size(value: str) -> int:
     """A number and a unit, as bytes."""
     typed = re.fullmatch(r"([0-9]{1,6})\s*([KMG]B)", value.upper())
     if typed is None:
-        raise click.BadParameter(f"{value!r} is not a size. Give one like 64MB or 1GB.")
+        raise click.BadParameter(f"{value!r} is not a size. Use one like 64MB or 1GB.")
     return int(typed[1]) * _SIZES[typed[2]]

@@ -69,7 +69,7 @@ def load_again(info: SessionInfo, given: str | None) -> Workflow:
         return getattr(importlib.import_module(ours["module"]), ours["name"])
     if not info.source or "file" not in info.source:
         raise WorkflowNotFound(
-            f"Session {info.session_id} was not begun from a file. Say where its workflow "
+            f"Session {info.session_id} was not started from a file. Say where its workflow "
             f"{info.workflow!r} is: --file FILE[:NAME]"
         )
     file = Path(info.source["file"])

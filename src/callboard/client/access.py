@@ -16,7 +16,7 @@ def checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         raise ValidationError(
-            f"{url!r} is no address of a server. Give it as {DEFAULT_URL}.", field="server"
+            f"{url!r} is not a server address. Use one like {DEFAULT_URL}.", field="server"
         )
     return url.rstrip("/")
 

@@ -142,10 +142,10 @@ class Transport:
         error = error_of(status, answer, self.url)
         if not isinstance(error, Unauthenticated):
             return error
-        problem = "does not know this token" if self._token else "wants a token"
+        problem = "does not accept this token" if self._token else "wants a token"
         return Unauthenticated(
-            f"The server at {self.url} {problem}. Set CALLBOARD_TOKEN to one that "
-            "`callboard token create` made on its database.",
+            f"The server at {self.url} {problem}. Set CALLBOARD_TOKEN to a token that "
+            "`callboard token create` printed for its database.",
             url=self.url,
         )
 
@@ -192,10 +192,10 @@ class Transport:
         httpx = _httpx()
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return ServerUnreachable(
-                f"No server answers at {self.url}. Start one: callboard serve FILE", url=self.url
+                f"No server is running at {self.url}. Start one: callboard serve FILE", url=self.url
             )
         what = str(error) or type(error).__name__
-        then = "Try again." if asks else "Look whether it was done before you do it again."
+        then = "Try again." if asks else "Check whether it was done before you try again."
         return ServerUnreachable(
             f"The connection to {self.url} was lost: {what}. {then}",
             url=self.url,

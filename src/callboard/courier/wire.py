@@ -106,7 +106,7 @@ def _answer(reader: "_Reader") -> bytes:
     version, _, rest = first.partition(b" ")
     status = rest[:3]
     if not version.startswith(b"HTTP/1.") or not status.isdigit():
-        raise ValueError("this is no HTTP")
+        raise ValueError("not an HTTP response")
     if not status.startswith(b"2"):
         raise Refused(int(status))
     pairs = [line.lower().partition(b":") for line in lines]

@@ -47,12 +47,12 @@ def front_matter(text: str) -> FrontMatter:
     """Take a file apart; ValidationError tells the line at which that cannot be done."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or not _DASHES.fullmatch(lines[0]):
-        what = "it does not begin with ---, and so says neither name nor description"
+        what = "it does not start with ---, so it has no name and no description"
         raise ValidationError(what, line=1)
     ends = (number for number, line in enumerate(lines[1:], 1) if _DASHES.fullmatch(line))
     end = next(ends, None)
     if end is None:
-        raise ValidationError("its head has no end: a line of --- is missing", line=1)
+        raise ValidationError("its header has no end: add a line with ---", line=1)
     return FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]).strip(), lines)
 
 
@@ -67,12 +67,12 @@ def _fields(lines: list[str]) -> Object:
         plain = _plain_fields(lines)
         if plain is None:
             marked = error if isinstance(error, MarkedYAMLError) else MarkedYAMLError()
-            what = f"its head is no YAML: {marked.problem or 'it cannot be read'}"
+            what = f"its header is not valid YAML: {marked.problem or 'it cannot be read'}"
             line = marked.problem_mark.line if marked.problem_mark else 0
             raise ValidationError(what, line=2 + line) from error
         return plain
     if not is_object(found):
-        raise ValidationError("its head has no fields; write name: and description: there", line=2)
+        raise ValidationError("its header is empty; add name: and description:", line=2)
     return {str(key): value for key, value in found.items()}
 
 
@@ -84,10 +84,10 @@ def _loaded(text: str) -> object:
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        wrong = "its brackets are too deep; close them" if depth > _DEEPEST else None
+        wrong = "it is nested too deeply; simplify it" if depth > _DEEPEST else None
         # No one needs aliases here, and a few lines of them can fill all memory.
         if isinstance(event, yaml.AliasEvent):
-            wrong = "it has an alias; write out what it stands for"
+            wrong = "it uses a YAML alias; write out the value"
         if wrong is not None:
             raise yaml.MarkedYAMLError(problem=wrong, problem_mark=event.start_mark)
     return yaml.safe_load(text)
@@ -156,7 +156,7 @@ def find_agents(folders: Iterable[Path]) -> AgentFiles:
             agent = read_agent(file)
         except ValidationError as error:
             line = error.context.get("line", 1)
-            warnings.append(f"{file}:{line}: {error.message}. This agent is left out.")
+            warnings.append(f"{file}:{line}: {error.message}. This agent is skipped.")
             continue
         if agents.setdefault(agent.name, agent) is agent and agent.permission_mode:
             warnings.append(
@@ -191,13 +191,13 @@ def _text(file: Path) -> str:
         return content.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = 1 + content[: error.start].count(b"\n")
-        raise ValidationError("it is no UTF-8 text", line=line) from error
+        raise ValidationError("it is not UTF-8 text", line=line) from error
 
 
 def _content(file: Path) -> bytes:
     # A pipe or a device, also at the end of a link, would never end, or never start.
     if not stat.S_ISREG(file.stat().st_mode):
-        raise ValidationError("it is no regular file; put the agent's own text there", line=1)
+        raise ValidationError("it is not a regular file; put the agent's text there", line=1)
     if file.stat().st_size > _LARGEST:
         raise ValidationError("it is larger than 1 MB; make it shorter", line=1)
     return read(file, _LARGEST, follow=True)
@@ -214,7 +214,7 @@ def _files(folders: Iterable[Path]) -> list[Path]:
 def _name(head: FrontMatter) -> str:
     name = head.fields.get("name")
     if name is None:
-        raise ValidationError("its head has no name; add a line name: my-agent", line=1)
+        raise ValidationError("its header has no name; add a line like name: my-agent", line=1)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise head.wrong("name", f"name is {_shown(name)}; use letters, digits and dashes")
     return name
@@ -223,9 +223,9 @@ def _name(head: FrontMatter) -> str:
 def _description(head: FrontMatter) -> str:
     description = head.fields.get("description", "")
     if description is not None and not isinstance(description, str):
-        raise head.wrong("description", "description is no text; put it between quotes")
+        raise head.wrong("description", "description is not text; quote it")
     if not description or not description.strip():
-        what = "its head has no description, so nobody could choose it; say what it is for"
+        what = "its header has no description, so planners cannot pick it; add what it is for"
         raise ValidationError(what, line=1)
     return description.strip()
 
@@ -242,7 +242,7 @@ def _tools(head: FrontMatter, field: str) -> list[str] | None:
     listed = _split(given) if isinstance(given, str) else given
     names = [one.strip() for one in as_list(listed) if isinstance(one, str)]
     if not is_list(listed) or len(names) < len(listed):
-        raise head.wrong(field, f"{field} is no list of names; write {field}: Read, Grep")
+        raise head.wrong(field, f"{field} is not a list of names; write {field}: Read, Grep")
     names = [one for one in names if one]
     return None if "*" in names else names
 

@@ -84,11 +84,12 @@ def settled(plan: Plan, agents: Collection[str]) -> Plan:
     for number, phase in enumerate(plan.phases):
         id = phase_id(number)
         if phase.agent not in (GENERAL, *agents):
-            notes.append(f"{id}: there is no agent {phase.agent!r}, so {GENERAL} does it.")
+            notes.append(f"{id}: there is no agent {phase.agent!r}, so {GENERAL} is used.")
             phase = phase.model_copy(update={"agent": GENERAL})
         if unmet := _unmet(phase, number):
             notes += [
-                f"{id}: {one!r} is no phase before it, and is not waited for." for one in unmet
+                f"{id}: {one!r} is not an earlier phase, so the dependency is ignored."
+                for one in unmet
             ]
             kept = [one for one in phase.depends_on or () if one not in unmet]
             phase = phase.model_copy(update={"depends_on": kept})
@@ -101,7 +102,7 @@ def edited(text: str, agents: Collection[str]) -> Plan:
     try:
         found = load_json(text.encode())
     except ValueError as error:
-        raise ValidationError(f"The plan is no JSON: {error}.", field="plan") from error
+        raise ValidationError(f"The plan is not valid JSON: {error}.", field="plan") from error
     plan = _checked(found)
     for number, phase in enumerate(plan.phases):
         where = f"phases[{number}]"
@@ -114,7 +115,7 @@ def edited(text: str, agents: Collection[str]) -> Plan:
         if unmet := _unmet(phase, number):
             before = ", ".join(map(phase_id, range(number))) or "none"
             raise ValidationError(
-                f"{where}.depends_on: {unmet[0]!r} is no phase before it. There are: {before}.",
+                f"{where}.depends_on: {unmet[0]!r} is not an earlier phase. There are: {before}.",
                 field=f"{where}.depends_on",
             )
     return plan

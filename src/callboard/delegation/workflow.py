@@ -22,7 +22,7 @@ from callboard.interactions.questions import Choice, Duration
 APPROVE: Final = "Approve"
 STOP: Final = "Stop"
 RETRY: Final = "Retry"
-SKIP: Final = "Skip it and go on"
+SKIP: Final = "Skip and continue"
 ABORT: Final = "Abort"
 NAME: Final = "delegate"
 AT_ONCE: Final = 4
@@ -36,7 +36,7 @@ def plan_question(state: Delegation) -> Choice:
     plan = the_plan(state)
     written = plan.model_dump_json(exclude_defaults=True, exclude={"notes"})
     parts = [
-        f"Is this plan good?\n\n{outline(plan)}",
+        f"Approve this plan?\n\n{outline(plan)}",
         "Or say in your own words what to change, and it is planned again. Or give the whole plan "
         f"as JSON, and it is taken as it is:\n{written}",
     ]
@@ -50,7 +50,7 @@ def take_answer(state: Delegation, response: HumanResponse) -> None:
     said = str(response.value).strip()
     state.objection = ""
     if said == STOP:
-        raise AgentError("A person stopped it before anything was done: the plan was not approved.")
+        raise AgentError("Stopped: the plan was not approved.")
     if said[:1] in ("{", "["):
         try:
             state.plan = edited(said, state.agent_names)

@@ -79,7 +79,7 @@ def _parts(question: Interaction) -> Iterator[CallPart]:
 
 
 CUT: Final = Line(
-    "Too long to keep: only its beginning and its end are here. See all of it in the agent's own "
+    "Too long to store: only the start and the end are here. See all of it in the agent's own "
     "terminal.",
     "notice",
     INDENT,

@@ -102,7 +102,7 @@ def _done(asked: Interaction) -> str:
     agent, approved = agent_of(asked), response.get("approved")
     if approved is False:
         message = " and got your message" if response.get(_remark(asked)) else ""
-        return f"{agent} was told no{message}"
+        return f"{agent} was denied{message}"
     return f"{agent} {_GOES_ON.get(asked.type, 'has the answer')}"
 
 

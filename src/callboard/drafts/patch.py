@@ -222,7 +222,7 @@ class _Editor:
     def test(self, patch: Mapping[str, Json], keys: list[str]) -> None:
         """Insist on a value; numbers are compared as numbers, as the RFC wants."""
         if not _equal(pointer.find(self.document, keys), _member(patch, "value")):
-            raise ValueError("the value there is another")
+            raise ValueError("the value is different")
 
     def _put(self, keys: list[str], value: Json) -> None:
         if not keys:

@@ -24,7 +24,7 @@ def split(pointer: object) -> list[str]:
     if not pointer:
         return []
     if pointer[0] != "/":
-        raise ValueError("a path is empty or begins with /")
+        raise ValueError("a path is empty or starts with /")
     keys = pointer[1:].split("/")
     return [_unescaped(key) for key in keys] if "~" in pointer else keys
 

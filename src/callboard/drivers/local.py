@@ -223,7 +223,7 @@ class LocalDriver:
     def _alone(self, session_id: str, drive: Drive) -> Generator[None]:
         if session_id in self._driving:
             raise SessionOwned(
-                f"Session {session_id} is being driven already, by this process.",
+                f"This process is already driving session {session_id}.",
                 session=session_id,
             )
         self._driving[session_id] = drive

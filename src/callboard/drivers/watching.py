@@ -118,7 +118,7 @@ class WatchingDriver:
             try:
                 await self._look()
             except Exception as error:  # A store that fails now may work again later.
-                _tell("The log could not be looked at", error)
+                _tell("The log could not be read", error)
                 self._changed.set()
                 pause = _AFTER_A_FAILURE
             else:
@@ -179,7 +179,7 @@ class WatchingDriver:
         except (SessionOwned, OwnershipLost):
             await self._put_off(session_id, failed=False)
         except Exception as error:
-            _tell(f"Session {session_id} could not be carried on", error)
+            _tell(f"Session {session_id} could not be continued", error)
             await self._put_off(session_id, failed=True)
         finally:
             # In this order: what came too late for the drive is found by the look that follows.
@@ -243,7 +243,7 @@ class WatchingDriver:
         try:
             head = await self._log.head(session_id)
         except CallboardError as error:
-            _tell(f"Session {session_id} could not be looked at", error)
+            _tell(f"Session {session_id} could not be checked", error)
         self._rest_at(session_id, head, failed=failed)
 
     def _rest_at(self, session_id: str, head: int | None, *, failed: bool) -> None:

@@ -168,7 +168,7 @@ class RunDesk:
         if self._budget is not None and self._budget.expired:
             return Broke(
                 AgentTimedOut(
-                    f"Agent {self._agent.name!r} worked for more than {self._budget.limit:g} s.",
+                    f"Agent {self._agent.name!r} ran for more than {self._budget.limit:g} s.",
                     agent=self._agent.name,
                 )
             )

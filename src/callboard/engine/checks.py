@@ -16,7 +16,7 @@ def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> N
     if not isinstance(workflow, str) or not workflow.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DefinitionError("A workflow needs a name: Workflow('trip', ...).")
     if not phases:
-        raise DefinitionError(f"Workflow {workflow!r} has no phases. Give it at least one.")
+        raise DefinitionError(f"Workflow {workflow!r} has no phases. Add at least one.")
     if on_uncertain not in ("retry", "ask", "fail"):
         raise DefinitionError(
             f"Workflow {workflow!r}: on_uncertain={on_uncertain!r} is not known. "
@@ -29,7 +29,7 @@ def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> N
             what = "it has neither a name nor an agent to take one from; add name='...'"
             _wrong(workflow, f"number {index + 1}", what)
         if name in seen:
-            _wrong(workflow, name, "there are two phases of this name; rename one")
+            _wrong(workflow, name, "two phases have this name; rename one")
         seen.add(name)
         for what in _faults(phase):
             _wrong(workflow, name, what)
@@ -40,7 +40,7 @@ def _faults(phase: Phase) -> Iterator[str]:
     if phase.terminal and phase.next is not None:
         yield "it has both next and terminal; remove one of them"
     if not phase.terminal and phase.next is None:
-        yield "it leads nowhere; add next='...' or terminal=True"
+        yield "it has no next phase; add next='...' or terminal=True"
     if phase.agent is None:
         yield from _agentless_faults(phase)
     if phase.human is not None and not (callable(phase.human) or is_question(phase.human)):
@@ -79,7 +79,7 @@ def _function_faults(phase: Phase) -> Iterator[str]:
     for option in (*_FUNCTIONS, "human", "next"):
         if inspect.iscoroutinefunction(getattr(phase, option)):
             fix = "write it with `def`, and await things in the agent"
-            yield f"{option} is an `async def`, which nothing awaits; {fix}"
+            yield f"{option} is an `async def`, which is never awaited; {fix}"
 
 
 def _number_faults(phase: Phase) -> Iterator[str]:

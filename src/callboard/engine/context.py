@@ -208,7 +208,9 @@ class Context:
     async def _ask(self, question: Rendered, key: str | None) -> Asked:
         asked = await self._desk.ask(question, key)
         if asked.status == "failed":
-            raise QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
+            raise QuestionTimedOut(
+                f"Timed out without an answer: {asked.prompt}", question=asked.id
+            )
         return asked
 
     async def emit(self, what: Item | str, data: object = None) -> None:

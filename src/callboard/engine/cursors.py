@@ -25,6 +25,6 @@ def place_of(cursor: str) -> tuple[int, str]:
             return at, id
         case _:
             raise ValidationError(
-                "The cursor is none that a page of this list gave. Begin again without one.",
+                "The cursor is not valid for this list. Start again without one.",
                 field="cursor",
             )

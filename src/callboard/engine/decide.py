@@ -15,7 +15,7 @@ from callboard.state.session import SessionView
 from callboard.state.visits import Run, Visit, run_key
 
 RUN_AGAIN = "Run it again"
-GO_ON = "It is done: go on without its output"
+GO_ON = "It is done: continue without its output"
 GIVE_UP = "Stop the workflow"
 
 RETRY = "Retry"
@@ -101,7 +101,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A pause was asked for, and nothing runs any more."""
+    """A pause was requested, and nothing runs any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ def _uncertain_error(step: Step, run: Run) -> ErrorDescription:
     return describe(
         AgentUncertain(
             f"The process died while {run.agent!r} ran in phase {step.name!r}, "
-            "and nobody knows what it had done."
+            "so its outcome is unknown."
         )
     )
 

@@ -37,7 +37,7 @@ class Forking:
         given = [self.phase, self.position, self.where]
         if sum(one is not None for one in given) > 1:
             raise ValidationError(
-                "Say where to fork in one way: phase, event_index, position or where.", field="at"
+                "Give exactly one of phase, event_index, position or where.", field="at"
             )
         if self.occurrence is not None and self.phase is None:
             raise ValidationError("occurrence needs a phase.", field="occurrence")

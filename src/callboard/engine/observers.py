@@ -87,4 +87,4 @@ class Observation:
             if inspect.isawaitable(result):
                 await result
         except Exception:
-            _log.exception("An observer failed; the session goes on")
+            _log.exception("An observer failed; the session continues")

@@ -119,7 +119,7 @@ def _start(scene: Scene, workflow: str, start: Callable[..., object], given: obj
     except Exception as error:
         raise PhaseError(
             f"start of workflow {workflow!r} raised {type(error).__name__}: {error}. "
-            "No session was begun.",
+            "No session was started.",
             workflow=workflow,
         ) from error
 
@@ -243,7 +243,7 @@ class Operations:
             if view.ended:
                 has = "been cancelled" if view.ended == "cancelled" else view.ended
                 raise NotResumable(
-                    f"Session {session_id} has {has} and cannot go on. Fork it: "
+                    f"Session {session_id} has {has} and cannot be resumed. Fork it: "
                     f"callboard fork {session_id} --phase {view.last_phase or 'NAME'}",
                     session_id=session_id,
                 )

@@ -145,7 +145,7 @@ def complete(
     if usage is not None:
         payload["usage"] = dict(usage)
     scene.batch.add(names.AGENT_COMPLETED(payload))
-    cancel_questions(scene.batch, "the agent went on without it", run)
+    cancel_questions(scene.batch, "the agent continued without it", run)
 
 
 def broke(scene: Scene, run: str, error: Exception) -> None:
@@ -223,7 +223,7 @@ def proceed(scene: Scene) -> None:
     """The question is closed: put the answer where routing can see it, and continue."""
     asked = scene.batch.view.questions[scene.visit.question or ""]
     if asked.status == "failed" and asked.outcome is None:
-        late = QuestionTimedOut(f"Nobody answered in time: {asked.prompt}", question=asked.id)
+        late = QuestionTimedOut(f"Timed out without an answer: {asked.prompt}", question=asked.id)
         return fail(scene, describe(late))
     if not scene.visit.responded:
         _respond(scene, asked)
@@ -309,7 +309,7 @@ def _leave(scene: Scene, output: object, reason: payloads.ExitReason) -> None:
         target = call(what, target, scene.state.read(), output)
         if target not in scene.workflow.steps:
             fix = f"Return one of: {', '.join(scene.workflow.steps)}."
-            wrong = DefinitionError(f"{what} returned {target!r}, which is no phase. {fix}")
+            wrong = DefinitionError(f"{what} returned {target!r}, which is not a phase. {fix}")
             raise FunctionFailed(what, wrong)
     return _exit(scene, {**leaving, "next": target})
 

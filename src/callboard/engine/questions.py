@@ -43,7 +43,7 @@ from callboard.state.visits import Asked
 _LONGEST = 500
 """Characters of an answer that an error repeats."""
 
-RAN_OUT = "ran out before it was answered"
+RAN_OUT = "timed out before it was answered"
 
 _UNANSWERED = {"expired": RAN_OUT, "failed": RAN_OUT, "cancelled": "was cancelled"}
 ANSWERED = ("completed", "approved", "rejected")
@@ -88,7 +88,7 @@ def received_payload(
 def unknown(question: str) -> InteractionNotFound:
     """The error for an id that no question has."""
     return InteractionNotFound(
-        f"There is no question {question!r}. See what is open with: callboard inbox",
+        f"There is no question {question!r}. List open ones: callboard inbox",
         interaction_id=question,
     )
 
@@ -98,7 +98,7 @@ def already(question: str, value: object, *, awaited: bool = True) -> AlreadyAns
     again = "fork the session" if awaited else "ask again"
     told = excerpt(" ".join(answer_text(value).split()), _LONGEST)
     return AlreadyAnswered(
-        f"Question {question} has been answered already: {told}. The first answer counts; "
+        f"Question {question} has already been answered: {told}. The first answer counts; "
         f"to decide again, {again}.",
         interaction_id=question,
     )

@@ -149,7 +149,7 @@ class Drive:
                 return
 
     def nudge(self) -> None:
-        """Look again whether to leave, and what there is to do."""
+        """Refresh whether to leave, and what there is to do."""
         self._attend = True
         self._wake.set()
 

@@ -95,7 +95,7 @@ def _agent(given: AgentLike) -> Agent:
         if module == "pydantic_ai"
         else "Give a function, or something made with @agent."
     )
-    raise DefinitionError(f"{type(given).__name__} is no agent. {fix}")
+    raise DefinitionError(f"{type(given).__name__} is not an agent. {fix}")
 
 
 def _named(phase: Phase, place: int) -> Phase:

@@ -101,13 +101,13 @@ def decode(data: bytes, output_at: Callable[[int], Json]) -> dict[str, Json]:
 
 def _with_references(patches: Json, outputs: Mapping[int, int]) -> list[Json]:
     if not isinstance(patches, list | tuple):
-        raise StateNotSerializable("Cannot refer to an output: the patches are no list.")
+        raise StateNotSerializable("Cannot refer to an output: the patches are not a list.")
     referring: list[Json] = list(cast("Sequence[Json]", patches))
     for index, position in outputs.items():
         patch = referring[index]
         if not is_mapping(patch):
             raise StateNotSerializable(
-                "Cannot refer to an output: one of the patches is no object."
+                "Cannot refer to an output: one of the patches is not an object."
             )
         others = {key: part for key, part in patch.items() if key != "value"}
         referring[index] = {**others, "outputAt": position}

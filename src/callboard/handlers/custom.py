@@ -45,7 +45,7 @@ def _choice(request: Request, question: Object) -> Request:
     options = objects(question["options"])
     told = [f"- {one['label']}{_about(one)}" for one in options if details_of(one)]
     told += [line.text for line in omitted_from(question, "option")]
-    several = " Several are possible: put commas between them." if question["multiSelect"] else ""
+    several = " You can choose several, separated by commas." if question["multiSelect"] else ""
     prompt = "\n".join([f"{question['question']}{several}", *told])
     labels = list(dict.fromkeys(as_text(one["label"]) for one in options))
     return replace(request, prompt=prompt, options=labels, other=True)

@@ -89,10 +89,10 @@ async def _decide(prompt: str, request: Request) -> object:
         case "selection":
             return await _pick(shown, {visible(one, keep=""): one for one in choices_of(schema)})
         case form if form == "freeform" or schema is None:
-            return await _written(f"{shown}\nYour decision, or Enter to leave it:")
+            return await _written(f"{shown}\nYour decision, or Enter to skip:")
         case _:
             fits = json_schema_of(schema)
-            return await _written(f"{shown}\nYour decision as JSON, or Enter to leave it:", fits)
+            return await _written(f"{shown}\nYour decision as JSON, or Enter to skip:", fits)
 
 
 async def _pick(shown: str, decisions: Mapping[str, str]) -> str:
@@ -140,4 +140,4 @@ async def _shown(question: "Question") -> object:
 
 
 def _some_text(text: str) -> bool | str:
-    return True if text.strip() else "Please write something."
+    return True if text.strip() else "Please enter an answer."

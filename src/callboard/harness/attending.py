@@ -226,7 +226,7 @@ class Attendance:
         stage.ring()
         ends = clock.monotonic() + self._office.grace
         while (left := ends - clock.monotonic()) > 0:
-            stage.notify(f"The time is up. This session ends in {left:.0f} s: decide, or leave.")
+            stage.notify(f"Time is up. This session ends in {left:.0f} s: decide, or leave.")
             await clock.sleep(min(1.0, left))
         self._leave("timeout")
 

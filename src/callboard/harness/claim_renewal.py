@@ -100,10 +100,10 @@ async def keep(
         except Claimed as error:
             if is_shared(asked.config):
                 continue  # Whoever came first has the claim, and leaves it to us when they go.
-            return on_loss(f"{error.claimed_by} sees to this too; who ends it first, decides.")
+            return on_loss(f"{error.claimed_by} is working on this too; the first decision counts.")
         except ConflictError as error:
             return on_loss(f"{error.message} Nothing more is recorded.")
         except NotFound:
-            return on_loss("The question is gone. Nothing more is recorded.")
+            return on_loss("The question no longer exists. Nothing more is recorded.")
         except CallboardError:
             continue  # No server just now. What is decided meanwhile is kept.

@@ -133,7 +133,7 @@ def _failure(course: Course) -> str | None:
     if code > 0 and code not in (129, 130):
         return _with_end(f"The agent ended with exit code {code}", course)
     if not course.said and course.duration < AT_ONCE and code == 0:
-        return _with_end("The agent ended at once, before the session began", course)
+        return _with_end("The agent exited before the session started", course)
     spoken = [one for one in course.said if one.kind in ("person", "agent", "error")]
     if spoken and spoken[-1].kind == "error":
         return f"The model could not be reached: {_short(spoken[-1].text)}"
@@ -142,7 +142,7 @@ def _failure(course: Course) -> str | None:
 
 def _with_end(sentence: str, course: Course) -> str:
     end = _short(_SEQUENCE.sub("", course.exit.end))
-    return f"{sentence}. Its last words: {end}" if end else f"{sentence}."
+    return f"{sentence}. Its last message: {end}" if end else f"{sentence}."
 
 
 def _short(text: str) -> str:

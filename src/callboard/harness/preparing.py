@@ -116,7 +116,7 @@ def _program() -> str:
 
 def _directory(path: Path) -> Path:
     if not path.is_dir():
-        raise ValidationError(f"There is no directory {path} here.", field="cwd")
+        raise ValidationError(f"Directory not found: {path}.", field="cwd")
     if not os.access(path, os.X_OK):
         raise ValidationError(f"The directory {path} may not be entered.", field="cwd")
     return path.resolve()

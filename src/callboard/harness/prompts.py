@@ -16,7 +16,7 @@ from callboard.interactions.outcomes import Form
 
 HEADER: Final = "A decision is needed from the person at this terminal. Help them to make it."
 
-GOES_ON: Final = "This session was cut off, and goes on here: what was said above still holds."
+GOES_ON: Final = "This session was interrupted and resumes here; everything above still holds."
 
 LARGEST_ARGUMENT: Final = 48_000
 """Bytes. What is larger goes into a file: a system takes no argument over 128 KB."""

@@ -49,9 +49,7 @@ async def recorded(
             return await desk.complete(interaction_id, **asdict(record), via=VIA)
         except _PASSING as error:
             if not told:
-                tell(
-                    f"{error.message} What was decided is kept, and recorded as soon as it can be."
-                )
+                tell(f"{error.message} Your decision is saved and will be recorded later.")
             told = True
             await asyncio.sleep(_TRY_AGAIN)
         except (AlreadyAnswered, InteractionClosed):

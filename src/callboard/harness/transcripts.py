@@ -32,7 +32,7 @@ _AFTER: Final = re.compile(
 LARGEST: Final = 512 * 1024
 """Bytes of JSON. A server takes a megabyte, and the decision has to fit in beside it."""
 
-CUT: Final = "[… the beginning is left out …]\n\n"
+CUT: Final = "[… the start is left out …]\n\n"
 
 _MARGIN: Final = 64 * 1024
 """Characters that are looked at and not kept: half a secret is not known as one."""

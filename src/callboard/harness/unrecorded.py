@@ -51,13 +51,13 @@ async def _settled(
     if not await _is_sure(record, attempt, desk):
         if confirm is None:
             return None
-        tell(f"A harness ended before it recorded this: {title(asked.prompt)}")
+        tell(f"A harness stopped before it recorded this: {title(asked.prompt)}")
         if not await confirm(SessionEnding("completed", record.response, unsure="unconfirmed")):
             return attempt.remove()
     try:
         done = await recorded(desk, asked.id, record, tell)
     except NotFound as error:
-        tell(f"{error.message} What was decided about it is forgotten.")
+        tell(f"{error.message} The decision was discarded.")
         return attempt.remove()
     except CallboardError as error:
         return tell(error.message)  # It is kept, and tried again.

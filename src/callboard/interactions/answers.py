@@ -81,9 +81,9 @@ def _choice(question: Asked | Interaction, value: object) -> Answer:
     if question.other and isinstance(value, str) and value.strip():
         return _text(value)
     offered = ", ".join(repr(option) for option in options)
-    more = ", or any text" if question.other else ""
+    more = ", or enter any text" if question.other else ""
     raise AnswerInvalid(
-        f"{shortened(value)} was not offered. Choose one of {offered}{more}.",
+        f"{shortened(value)} is not an option. Choose one of {offered}{more}.",
         field="value",
         offered=offered,
     )
@@ -91,5 +91,5 @@ def _choice(question: Asked | Interaction, value: object) -> Answer:
 
 def _text(value: object) -> Answer:
     if not isinstance(value, str):
-        raise AnswerInvalid(f"{shortened(value)} is no text. Answer with a text.", field="value")
+        raise AnswerInvalid(f"{shortened(value)} is not text. Answer with text.", field="value")
     return Answer(as_json(value, "value"))

@@ -32,7 +32,7 @@ def as_json(value: object, field: str) -> Json:
 def checked_texts(value: object, field: str) -> list[str]:
     """A list of at least one text, all different."""
     if not is_sequence(value) or not value:
-        raise ValidationError(f"{field} must be a list of at least one text.", field=field)
+        raise ValidationError(f"{field} must be a list with at least one text.", field=field)
     if any(not isinstance(one, str) or not one.strip() for one in value):
         raise _no_text(field)
     # All at once: one by one takes ten times as long, and there may be thousands.
@@ -49,4 +49,4 @@ def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
 
 
 def _no_text(field: str) -> ValidationError:
-    return ValidationError(f"{field} must be a text that is not empty.", field=field)
+    return ValidationError(f"{field} must be non-empty text.", field=field)

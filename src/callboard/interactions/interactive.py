@@ -81,8 +81,8 @@ def config_of(options: Object) -> dict[str, Json]:
     """The config that options become: what the table and the wire hold, checked."""
     if unknown := [key for key in options if key not in InteractiveOptions.__annotations__]:
         raise ValidationError(
-            f"{unknown[0]!r} is no option of an interactive session. "
-            f"There are: {', '.join(InteractiveOptions.__annotations__)}.",
+            f"{unknown[0]!r} is not an option of an interactive session. "
+            f"Options: {', '.join(InteractiveOptions.__annotations__)}.",
             field=unknown[0],
         )
     given = {key: value for key, value in options.items() if value is not None}
@@ -167,7 +167,7 @@ class Interactive:
 
     def __post_init__(self) -> None:
         if isinstance(self.prompt, str) and not self.prompt.strip():
-            raise DefinitionError("Interactive needs a prompt. Say what is to be decided.")
+            raise DefinitionError("Interactive needs a prompt: what should be decided?")
         if self.within is not None and seconds(self.within) <= 0:
             raise DefinitionError("Interactive: within must be more than 0 seconds.")
         check_defined("Interactive", self.assignees)
@@ -200,7 +200,7 @@ def rendered(
 ) -> Rendered:
     """An interactive session as `input:requested` records it."""
     if not isinstance(prompt, str) or not prompt.strip():
-        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
+        raise AnswerInvalid("The prompt of a question must be non-empty text.")
     limit = None if within is None else millis(within)
     return Rendered(
         KIND,

@@ -107,8 +107,7 @@ def left(
     """The event by which a session ends without a decision; `so_far`: what others decided."""
     if given.response is not None:
         raise ValidationError(
-            f"A session that ended {given.outcome!r} has no response. Leave it out, or say "
-            "completed.",
+            f"A session that ended {given.outcome!r} has no response. Remove it, or use completed.",
             field="response",
         )
     end: LeftQuestion = {**_end(asked, given, who)}

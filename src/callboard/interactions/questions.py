@@ -125,7 +125,7 @@ def policy(question: Simple, on_timeout: OnTimeout) -> TimeoutRule:
 def _check(question: Simple) -> None:
     name = type(question).__name__
     if isinstance(question.prompt, str) and not question.prompt.strip():
-        raise DefinitionError(f"{name} needs a prompt. Say what the person is to decide.")
+        raise DefinitionError(f"{name} needs a prompt: what should the person decide?")
     if question.timeout is not None and seconds(question.timeout) <= 0:
         raise DefinitionError(f"{name}: timeout must be more than 0 seconds.")
     if question.timeout is None and question.on_timeout != "wait":

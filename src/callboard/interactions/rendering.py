@@ -26,7 +26,7 @@ def render(question: Question, state: object) -> Rendered:
         return question.render(state)
     prompt = question.prompt(state) if callable(question.prompt) else question.prompt
     if not isinstance(prompt, str) or not prompt.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise AnswerInvalid("The prompt of a question must be a text that is not empty.")
+        raise AnswerInvalid("The prompt of a question must be non-empty text.")
     options = question.options(state) if callable(question.options) else question.options
     if question.type == "choice":
         options = checked_options(options)

@@ -43,13 +43,13 @@ def request_payload(
     kind = KINDS.get(type)
     if kind is None or kind.from_board:
         known = ", ".join(name for name, one in KINDS.items() if not one.from_board)
-        raise ValidationError(f"{type!r} is no type of question. Use {known}.", field="type")
+        raise ValidationError(f"{type!r} is not a type of question. Use {known}.", field="type")
     payload: AskedQuestion = {"prompt": checked_text(prompt, "prompt"), "type": type}
     if kind.manner == "option":
         payload["options"] = checked_texts(options, "options")
     elif options is not None:
         raise ValidationError(
-            f"options make no sense for {type!r}. Leave them out, or ask a choice.",
+            f"{type!r} takes no options. Remove them, or ask a choice.",
             field="options",
         )
     if type == KIND:
@@ -77,7 +77,7 @@ def check_free(asked: Interaction, by: str) -> None:
         return
     until = iso(asked.claimed_until)
     raise Claimed(
-        f"{asked.claimed_by} sees to question {asked.id} until {until}. Wait until then, or "
+        f"{asked.claimed_by} is working on question {asked.id} until {until}. Wait until then, or "
         "answer it all the same: the first answer counts.",
         interaction_id=asked.id,
         claimed_by=asked.claimed_by,
@@ -103,14 +103,14 @@ def _participant(
 ) -> str:
     if by not in required:
         raise ValidationError(
-            f"{by!r} is none of those who have to decide: {', '.join(required)}. "
-            "Say who decides with by.",
+            f"{by!r} is not one of the required participants: {', '.join(required)}. "
+            "Pass one of them as by.",
             field="by",
         )
     if by in so_far:
         missing = ", ".join(name for name in required if name not in so_far)
         raise AlreadyAnswered(
-            f"{by} has decided question {asked.id} already. It waits for {missing}.",
+            f"{by} has already decided question {asked.id}. Still waiting for {missing}.",
             interaction_id=asked.id,
         )
     return by

@@ -33,7 +33,7 @@ def agreed(value: object, approved: bool | None) -> bool:
     meant = said(value)
     if meant is None and value is not None:
         raise AnswerInvalid(
-            f"{shortened(value)} is neither yes nor no. Answer yes or no.", field="value"
+            f"{shortened(value)} is not yes or no. Answer yes or no.", field="value"
         )
     if approved is None and meant is None:
         raise AnswerInvalid("An approval needs an answer: yes or no.", field="value")
@@ -63,7 +63,7 @@ def approval(value: object, approved: bool | None) -> RulingResponse:
     response = _from_object("message", value, approved)
     if _ALWAYS in response:
         raise AnswerInvalid(
-            f"value.{_ALWAYS} is for what coding agents ask. Leave it out.", field="value"
+            f"value.{_ALWAYS} is only for requests of coding agents. Remove it.", field="value"
         )
     return _checked("message", response)
 
@@ -71,7 +71,7 @@ def approval(value: object, approved: bool | None) -> RulingResponse:
 def _checked(remark: Remark, response: RulingResponse) -> RulingResponse:
     if response["approved"] and remark in response:
         raise AnswerInvalid(
-            f"{remark} goes only with a no: nothing would read it with a yes.",
+            f"{remark} needs a no: with a yes it would not be read.",
             field=f"value.{remark}",
         )
     return response
@@ -101,7 +101,7 @@ def _from_object(remark: Remark, told: Object, approved: bool | None) -> RulingR
         response[remark] = checked_text(told[remark], f"value.{remark}")
     always = told.get(_ALWAYS, False)
     if not isinstance(always, bool) or (always and not response["approved"]):
-        raise AnswerInvalid(f"value.{_ALWAYS} goes only with a yes.", field="value")
+        raise AnswerInvalid(f"value.{_ALWAYS} needs a yes.", field="value")
     if always:
         response["always"] = True
     return response
@@ -128,7 +128,7 @@ def answers(
         checked[text] = _answer(text, question, told[text])
     if unknown := [text for text in told if text not in checked]:
         asked = ", ".join(repr(text) for text in checked)
-        raise AnswerInvalid(f"{unknown[0]!r} was not asked. Asked: {asked}.", field="value")
+        raise AnswerInvalid(f"{unknown[0]!r} is not one of the questions: {asked}.", field="value")
     return {"answers": checked}
 
 

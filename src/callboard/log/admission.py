@@ -43,7 +43,7 @@ def admit_fork(
         raise _exists(stream, standing.head)
     if parent is None:
         raise SessionNotFound(
-            f"Session {base.stream} cannot be forked: there is none with this id.",
+            f"Session {base.stream} cannot be forked: it does not exist.",
             session=base.stream,
         )
     if not 0 <= base.position <= parent.head:
@@ -71,7 +71,7 @@ def admit(
         _check_epoch(stream, now, writing.epoch, claimant.owner)
     if writing.expect is not None and writing.expect != now.head:
         raise PositionConflict(
-            f"Session {stream} has {now.head} events, not {writing.expect}: somebody appended "
+            f"Session {stream} has {now.head} events, not {writing.expect}: another writer was "
             "first. Read on from there and decide again.",
             session=stream,
             expected=writing.expect,
@@ -112,7 +112,7 @@ def _check_epoch(stream: str, now: StreamState, epoch: int, owner: str) -> None:
     if now.owner != owner or now.epoch != epoch:
         raise OwnershipLost(
             f"Session {stream} is no longer driven from here (epoch {epoch}): its lease is now at "
-            f"epoch {now.epoch}, held by {now.owner or 'nobody'}. Stop, and claim it anew.",
+            f"epoch {now.epoch}, held by {now.owner or 'no process'}. Stop, and claim it again.",
             session=stream,
             owner=now.owner,
             epoch=now.epoch,
@@ -127,7 +127,7 @@ def _take(stream: str, now: StreamState, claimant: Claimant, *, renew: bool) -> 
 
 def _owned(stream: str, owner: str) -> SessionOwned:
     return SessionOwned(
-        f"Session {stream} is driven by {owner}, which is alive. Wait until it settles, "
+        f"Session {stream} is driven by {owner}, which is running. Wait until it settles, "
         "or stop the process that holds it.",
         session=stream,
         owner=owner,
@@ -136,7 +136,7 @@ def _owned(stream: str, owner: str) -> SessionOwned:
 
 def _exists(stream: str, head: int) -> SessionExists:
     return SessionExists(
-        f"There is a session {stream} already, with {head} events. Choose another id.",
+        f"Session {stream} already exists, with {head} events. Choose another id.",
         session=stream,
         expected=0,
         actual=head,

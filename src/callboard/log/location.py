@@ -14,7 +14,7 @@ def database_path(db: str | Path | None) -> Path:
         text = text.removeprefix("sqlite:///")
     elif "://" in text:
         raise ValidationError(
-            f"{text!r} is no database that Callboard knows. Use sqlite:///path.", field="db"
+            f"{text!r} is not a supported database. Use sqlite:///path.", field="db"
         )
     return Path(text).expanduser()
 

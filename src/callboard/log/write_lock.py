@@ -97,6 +97,6 @@ def busy_because(holder: str, timeout: float) -> StoreBusy:
     """Say who holds the database, and what can be done about it."""
     return StoreBusy(
         f"Another process (pid {holder}) has held the database for more than {timeout:g} s; "
-        "nothing was written. See what that process does, end it if it hangs, and try again.",
+        "nothing was written. Check that process, stop it if it hangs, and try again.",
         holder=holder,
     )

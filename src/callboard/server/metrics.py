@@ -52,16 +52,16 @@ class Metrics:
         )
         self._seconds = Histogram(
             "callboard_http_request_seconds",
-            "Seconds until an answer began.",
+            "Seconds until the response started.",
             ("route", "method"),
             buckets=_SECONDS,
             registry=self._registry,
         )
         self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._sessions = self._gauge("sessions", "Sessions, by status.", "status")
-        self._pending = self._gauge("questions_pending", "Questions that wait for a person.")
+        self._pending = self._gauge("questions_pending", "Open questions.")
         self._oldest = self._gauge(
-            "question_oldest_seconds", "Age of the question that has waited longest; 0: none."
+            "question_oldest_seconds", "Age of the oldest open question; 0 if there is none."
         )
         self._events = _Events()
         self._registry.register(self._events)
@@ -72,11 +72,11 @@ class Metrics:
         self._measure(memory)
         self.looped = Histogram(
             "callboard_loop_busy_seconds",
-            "Seconds of computing for which the event loop answered nobody.",
+            "Seconds for which the event loop was busy and served no one.",
             buckets=_BUSY,
             registry=self._registry,
         ).observe
-        self._gauge("build_info", "Which Callboard this is.", "version").labels(
+        self._gauge("build_info", "The version of this server.", "version").labels(
             version("callboard")
         ).set(1)
         ProcessCollector(registry=self._registry)
@@ -153,5 +153,5 @@ class _Events:
         self.appended = 0
 
     def collect(self) -> list[CounterMetricFamily]:
-        about = "Events appended to the log since it was made, by whomever."
+        about = "Events appended to the log since it was created, by any process."
         return [CounterMetricFamily("callboard_events_appended", about, value=self.appended)]

@@ -236,7 +236,7 @@ def _of_plate(plate: Plate) -> Notice | None:
     return Notice(occasion, shortened(who), _WORDS.get(plate.status, "is done"), plate.status)
 
 
-_WORDS: Final = {"awaiting_input": "asks a question", "awaiting_approval": "wants an approval"}
+_WORDS: Final = {"awaiting_input": "asks a question", "awaiting_approval": "needs approval"}
 
 
 def _asked(pending: Pending) -> str:
@@ -246,7 +246,7 @@ def _asked(pending: Pending) -> str:
         case "ExitPlanMode":
             return "has a plan to approve"
         case tool:
-            return shortened(f"wants to use {tool}" if tool else "wants an approval")
+            return shortened(f"wants to use {tool}" if tool else "needs approval")
 
 
 def shortened(text: str) -> str:

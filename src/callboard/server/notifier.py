@@ -122,8 +122,8 @@ def _receiver(url: str, place: int) -> Receiver:
         found = apprise.Apprise.instantiate(url, suppress_exceptions=True)
     if not found:
         raise ValidationError(
-            f"Address {place} to notify ({_scheme(url)}) is none that Apprise understands. "
-            "It wants addresses such as ntfy://ntfy.sh/topic or mailto://user:password@host.",
+            f"Address {place} to notify ({_scheme(url)}) is not supported by Apprise. "
+            "Use an address such as ntfy://ntfy.sh/topic or mailto://user:password@host.",
             field="notify",
         )
     # The receiver alone has no queue, no tags and no templates: what comes in goes out.
@@ -138,7 +138,7 @@ def _sounding(url: str, place: int) -> Receiver:
     for named, told in chosen.items():
         if named not in TONE_OF or not is_sound(told):
             raise ValidationError(
-                f"Address {place} to notify: {named}={told} is no sound of a state. Write "
+                f"Address {place} to notify: {named}={told} is not a sound of a state. Write "
                 f"sound://?STATE=SOUND, with one of {', '.join(TONE_OF)}, and one of "
                 f"{', '.join((OFF, *TONES))} or a path.",
                 field="notify",

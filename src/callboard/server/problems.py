@@ -84,7 +84,7 @@ async def _validation(request: Request, error: Exception) -> Response:
     field = ".".join(path) or where
     message = f"{field}: {first['msg']}."
     if first["type"] == "json_invalid":
-        field, message = "body", f"The body is no JSON: {first['ctx']['error']}."
+        field, message = "body", f"The body is not valid JSON: {first['ctx']['error']}."
     return of_error(errors.ValidationError(message, field=field))
 
 
@@ -92,7 +92,7 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = _HTTP_CODES.get(error.status_code, "ERROR")
     message = {
-        404: f"There is nothing at {request.url.path}. See /docs for what there is.",
+        404: f"There is nothing at {request.url.path}. See /docs.",
         405: f"{request.url.path} does not take {request.method}. See /docs.",
     }.get(error.status_code, str(error.detail))
     headers = dict(error.headers or {})
@@ -103,7 +103,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> Response:
     _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    message = "The server met an error that it did not expect; its log says more."
+    message = "Unexpected server error; see the server's log."
     # The connection is closed after this, and a client must not send its next request into it.
     told = {"code": "INTERNAL_ERROR", "message": message}
     return reply({"error": told}, 500, {"Connection": "close"})

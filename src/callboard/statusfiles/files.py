@@ -47,7 +47,7 @@ def _take(opened: int, lock: str) -> None:
             return
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-    why = f"{lock} has been locked for {LOCK_WITHIN:g} s, by a process that does not end."
+    why = f"{lock} has been locked for {LOCK_WITHIN:g} sby a process that does not release it."
     raise StoreBusy(why, path=lock)
 
 
@@ -86,7 +86,7 @@ def _check(name: str, told: Phase | None, kinds: Phase) -> None:
 def broken(file: File, why: str) -> StoreCorrupt:
     """The error for a file that cannot be understood; it is left as it is."""
     safe = f"{os.fspath(file)}{SAFE}"
-    why += ". Mend it, or move it away and begin anew; nothing was changed."
+    why += ". Repair it, or move it away and start over. Nothing was changed."
     why += f" An earlier state is in {safe}." if project_files.found(safe) else ""
     return StoreCorrupt(f"{file} cannot be understood: {why}", path=str(file))
 

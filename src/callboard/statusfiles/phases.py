@@ -67,10 +67,10 @@ def _details(phase: Phase, status: str) -> Phase:
 def _check_step(phase_id: str, now: str, status: str) -> None:
     """Refuse a status that there is not, or that cannot follow."""
     if status not in NEXT:
-        raise ValidationError(f"{status!r} is no status. Use {', '.join(NEXT)}.", field="status")
+        raise ValidationError(f"{status!r} is not a status. Use {', '.join(NEXT)}.", field="status")
     allowed = NEXT.get(now, ())
     if status not in (now, *allowed):
-        can = f"It can become {' or '.join(allowed)}" if allowed else "It stays so"
+        can = f"It can become {' or '.join(allowed)}" if allowed else "It is final"
         raise ConflictError(
             f"Phase {phase_id} is {now} and cannot become {status}. {can}.", phase_id=phase_id
         )

@@ -159,4 +159,4 @@ async def _note(log: EventLog, session_id: str) -> None:
 
 
 def _say(session_id: str, error: Exception) -> None:
-    _log.warning("Session %s goes on without its status files: %s", session_id, error)
+    _log.warning("Session %s continues without its status files: %s", session_id, error)

@@ -134,7 +134,7 @@ def request(workflow: Workflow) -> str:
         f"Workflow {workflow['id']} is {workflow['status']}. Your list of things to do differs "
         "from it. Make it exactly this, with TodoWrite, or with TaskCreate and TaskUpdate:",
         listed,
-        "What was done before, and for whom, stands in .claude/state/workflow.json.",
+        ".claude/state/workflow.json has what was done before, and for whom.",
         *(_turn(phase) for phase in phases_of(workflow) if phase["status"] == ACTIVE),
     ]
     return "\n".join(lines)

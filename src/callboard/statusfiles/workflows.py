@@ -28,7 +28,7 @@ def create_workflow_state(
         details: Keep times, attempts and errors too, the percentage done, and a log of changes.
     """
     if not task.strip():
-        raise ValidationError("task: say what is to be done.", field="task")
+        raise ValidationError("task: describe what to do.", field="task")
     place = find_place(path)
     made = [new_phase(number, given, details) for number, given in enumerate(phases)]
     with files.locked(place.state):
@@ -81,7 +81,11 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
     """The workflow of now, if it is the one that is meant."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
-        now = "There is none." if workflow is None else f"The one of now is {workflow['id']}."
+        now = (
+            "There is no current one."
+            if workflow is None
+            else f"The current one is {workflow['id']}."
+        )
         raise NotFound(f"There is no workflow {workflow_id!r} here. {now}", workflow_id=workflow_id)
     return workflow
 
@@ -133,7 +137,7 @@ def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
     needs: list[str] = more.get("depends_on") or []
     before = [f"phase_{one}" for one in range(number)]  # So that no two wait for each other.
     if type(needs) not in (list, tuple) or any(one not in before for one in needs):
-        why = f"{where}: depends_on is {needs!r}: no list, or a phase in it is no phase before it."
+        why = f"{where}: depends_on is {needs!r}: give a list of earlier phases."
         raise ValidationError(why, field="depends_on")
     return phase
 
@@ -149,5 +153,5 @@ def new_id(place: StatusFolder) -> str:
 def _archived(place: StatusFolder, workflow_id: str) -> str:
     """Where a workflow is archived, under an id that is a file's name and nothing else."""
     if not workflow_id or not workflow_id.replace("_", "").replace("-", "").isalnum():
-        raise ValidationError(f"{workflow_id!r} is no id of a workflow.", field="workflow_id")
+        raise ValidationError(f"{workflow_id!r} is not the id of a workflow.", field="workflow_id")
     return f"{place.archive}/{workflow_id}.json"

@@ -70,7 +70,7 @@ class ScriptedAgent:
         self.calls.append(call)
         if not self._script:
             raise AssertionError(
-                f"The script of {self.name!r} has ended: nobody expected attempt {ctx.attempt} "
+                f"The script of {self.name!r} has ended: it has no entry for attempt {ctx.attempt} "
                 f"at {ctx.key}."
             )
         async for item in _items(self._script.popleft(), state, ctx):

@@ -72,7 +72,7 @@ class ActingApp(App[None]):
         elif row.has_choices:
             self._ask(row, ChoicesDialog(row.question, row.agent))
         else:
-            self.notify(f"Decide it with an agent: {attending(row.question)}", markup=False)
+            self.notify(f"Decide with an agent: {attending(row.question)}", markup=False)
         self.mark_seen()
 
     def action_rule(self, yes: bool) -> None:
@@ -149,14 +149,14 @@ class ActingApp(App[None]):
         except CallboardError as error:
             self._complain(error)
         except SuspendNotSupported:
-            self.notify("This terminal cannot be lent to another program.", severity="warning")
+            self.notify("This terminal cannot run another program.", severity="warning")
         self.refresh()
         self.mirror.look_again()
 
     def _ask(self, row: Row, dialog: AnswerDialog) -> None:
         question = dialog.question
         if question.id in self._sent:
-            return self.notify("That answer is on its way.")
+            return self.notify("That answer is being sent.")
 
         def decided(value: object) -> None:
             if isinstance(value, Decline) and not value.sent:

@@ -43,7 +43,7 @@ _DWELL: Final = 0.5
 
 def head(counts: Sequence[int], settings: BoardSettings, where: str, width: int) -> Content:
     """What the board is, how it stands, and how it is shown."""
-    told = summary(counts) or "nobody here"
+    told = summary(counts) or "no agents"
     needs, _, rest = told.partition(" · ") if counts[NEEDS] else ("", "", told)
     left = [("Callboard  ", "bold"), (needs, "bold $needs")]
     left.append((f" · {rest}" if needs and rest else rest, "$foreground"))
@@ -89,10 +89,10 @@ def nothing(*, loaded: bool, hidden: int) -> Content:
             f"{hidden} hidden: c shows those that are closed, Escape ends the filter.",
         )
     return Content.assemble(
-        ("No session yet.\n\n", "bold $foreground"),
-        "Let your coding agents report here:  callboard hooks install\n"
-        "Then start one as you always do; it appears by itself.\n\n"
-        "To see a board that moves, without any agent:  callboard demo board",
+        ("No agents yet.\n\n", "bold $foreground"),
+        "Connect your coding agents:  callboard hooks install\n"
+        "Then start one as usual; it appears here.\n\n"
+        "To see a live board without any agent:  callboard demo board",
     )
 
 
@@ -124,7 +124,7 @@ class BoardApp(ActingApp):
         Binding("T", "theme", "Theme", show=False),
         Binding("b", "sound", "Sound", show=False),
         Binding("w", "desktop", "Desktop", show=False),
-        Binding("ctrl+l", "look", "Look again", show=False),
+        Binding("ctrl+l", "look", "Refresh", show=False),
         Binding("escape", "all_rows", "All", show=False),
         *(Binding(str(n), f"number({n})", show=False) for n in range(1, 10)),
     ]
@@ -145,7 +145,7 @@ class BoardApp(ActingApp):
         """Head, list, panel, keys."""
         yield Static(id="head")
         yield Static(id="warning")
-        yield Input(id="filter", placeholder="Filter: words that must stand in the row")
+        yield Input(id="filter", placeholder="Filter rows")
         yield Static(id="empty")
         with Container(id="main"):
             yield Listing(self.clock, id="list")

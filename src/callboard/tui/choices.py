@@ -18,7 +18,7 @@ from callboard.tui.dialog import AnswerDialog, Decline
 from callboard.tui.rows import way_of
 from callboard.tui.text import StyledLine, lines, one_line
 
-_OWN: Final = "In your own words …"
+_OWN: Final = "Something else …"
 _MOST_KEYS: Final = 9
 
 

@@ -93,9 +93,9 @@ def _sections(row: Row) -> Iterator[Iterator[StyledLine]]:
     yield _todos(plate)
     yield _background(plate)
     if plate.last_message:
-        yield _said("Last said", plate.last_message)
+        yield _said("Last message", plate.last_message)
     if plate.prompt:
-        yield _said("Was asked", plate.prompt)
+        yield _said("Asked", plate.prompt)
     yield _facts(plate)
 
 
@@ -150,7 +150,7 @@ def _in_terminal(plate: Plate) -> Iterator[StyledLine]:
     for line in lines(plate.waiting_for or ""):
         yield StyledLine(line, "bold")
     jump = " (t goes there)" if plate.tmux_target else ""
-    yield StyledLine(f"It can only be answered in its own terminal{jump}.", _FAINT)
+    yield StyledLine(f"Can only be answered in its own terminal{jump}.", _FAINT)
 
 
 def _said(title: str, text: str, look: str = "") -> Iterator[StyledLine]:

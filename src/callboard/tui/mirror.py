@@ -110,7 +110,7 @@ class Mirror:
 
     async def _follow(self) -> None:
         await self._source.follow(self._hear)
-        raise CallboardError("The server has ended the connection.")
+        raise CallboardError("The server closed the connection.")
 
     def _hear(self, event: Event | None) -> None:
         if event is None:

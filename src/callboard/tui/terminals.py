@@ -21,7 +21,7 @@ _PATIENCE: Final = 5.0
 def go_to(target: str) -> None:
     """Show the pane in this terminal; an error says what to type where that cannot be."""
     if not _TARGET.fullmatch(target):
-        raise NotFound("This is no name of a tmux pane.", target=target)
+        raise NotFound("Not a tmux pane.", target=target)
     if not os.environ.get("TMUX"):
         raise CallboardError(
             f"This terminal is not in tmux. Go there with: tmux attach -t {shlex.quote(target)}"
@@ -40,7 +40,7 @@ def _tmux(command: str, target: str) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CallboardError("tmux does not answer.") from error
+        raise CallboardError("tmux is not responding.") from error
     if done.returncode:
         raise NotFound(f"tmux cannot go to {target}: {done.stderr.strip()}", target=target)
 
@@ -50,7 +50,7 @@ def resume_command(plate: Plate) -> list[str]:
     agent = plate.agent
     command = VENDORS[agent].resume(plate.session_id) if agent in VENDORS else []
     if not command:
-        raise CallboardError(f"Nobody here knows how to resume this session of {one_line(agent)}.")
+        raise CallboardError(f"Don't know how to resume this session of {one_line(agent)}.")
     if shutil.which(command[0]) is None:
         raise NotFound(f"There is no command {command[0]} on this machine.", command=command[0])
     return command

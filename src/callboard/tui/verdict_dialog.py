@@ -127,7 +127,7 @@ class RulingDialog(AnswerDialog):
         self.say(self._title(), [*rules, *asked(self.question)])
         # An agent that may continue gets no message with that.
         if self._verdict is False:
-            self.ask_for_text(f"A message to {agent}, if you like")
+            self.ask_for_text(f"A message to {agent} (optional)")
         else:
             self.no_text()
         self.refresh_bindings()
@@ -153,9 +153,7 @@ class RulingDialog(AnswerDialog):
 
 def _changes(rules: list[Rule], agent: str) -> Iterator[StyledLine]:
     """What "always" would change, to the letter."""
-    yield StyledLine(
-        f"Written into the settings of {agent}, which then does not ask any more:", "bold"
-    )
+    yield StyledLine(f"Added to the settings of {agent}, so that it no longer asks:", "bold")
     for rule in rules:
         yield StyledLine(_exact(f"{rule.does} {rule.where}".strip()), "", "  ")
         yield from (StyledLine(_exact(one), "bold $needs", "    ") for one in rule.exactly)

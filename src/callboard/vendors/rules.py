@@ -10,8 +10,8 @@ from callboard.events.json_values import Object, as_list, as_object
 
 _WHERE: Final[Mapping[str, str]] = {
     "session": "for this session",
-    "localSettings": "for this project, for you (.claude/settings.local.json)",
-    "projectSettings": "for this project, for everybody (.claude/settings.json)",
+    "localSettings": "for you in this project (.claude/settings.local.json)",
+    "projectSettings": "for everyone in this project (.claude/settings.json)",
     "userSettings": "for all your projects (~/.claude/settings.json)",
     "cliArg": "for this session",
 }

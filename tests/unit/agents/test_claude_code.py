@@ -234,7 +234,7 @@ class TestPermissions:
             if allowed
             else {
                 "behavior": "deny",
-                "message": "A person said no to this on the board.",
+                "message": "A person denied this on the board.",
                 "interrupt": False,
             }
         )
@@ -283,7 +283,7 @@ class TestPermissions:
         [(database, labels), (days, _)] = asked
         assert database == "Which database?\n- SQLite: in a file\n- Postgres: on a server"
         assert labels == ["SQLite", "Postgres"]
-        assert days.startswith("Which days? Several are possible: put commas between them.")
+        assert days.startswith("Which days? You can choose several, separated by commas.")
         updated = played.heard[-1]["response"]["response"]["updatedInput"]
         assert updated["answers"] == {"Which database?": "Postgres", "Which days?": "Wednesday"}
 
@@ -551,7 +551,7 @@ class TestLimits:
         [put_off] = named(done.events, "agent:interrupted")
         assert put_off["reason"] == "postponed"
         assert put_off["retryInMs"] == pytest.approx(600_000 if ends else 60_000, abs=1_000)
-        assert put_off["error"]["message"].startswith("Claude Code may not go on: api_error: ")
+        assert put_off["error"]["message"].startswith("Claude Code cannot continue: api_error: ")
 
     @pytest.mark.parametrize("past", [True, False])
     async def test_are_waited_for_longer_each_time_and_not_for_ever(

@@ -353,7 +353,7 @@ def test_a_link_in_the_place_of_a_folder_is_refused(tmp_path: Path, name: str):
 
 def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path):
     (tmp_path / "board.db.hooks").write_text("")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="Cannot create"):
         make_folders(hooks_folder(tmp_path / "board.db"))
     with pytest.raises(StoreError):
         Spool(hooks_folder(tmp_path / "board.db"), FakeClock()).take(1)

@@ -36,7 +36,7 @@ def test_waiting_for_a_person():
     assert said(story.situation()) == (
         "waiting",
         golden("""
-            It waits for a person: 2 questions to answer.
+            Waiting for a person: 2 questions to answer.
               Go?
                 callboard answer q1 yes --db t.db
                 callboard answer q1 no --db t.db
@@ -45,7 +45,7 @@ def test_waiting_for_a_person():
                 callboard answer q2 --db t.db -- --fly
                 callboard answer q2 3 --db t.db
                 callboard answer q2 'YOUR ANSWER' --db t.db
-              Then let it go on (in a terminal, this asks there)
+              Then resume (or answer right there, in a terminal)
                 callboard resume s1 --db t.db
         """),
     )
@@ -54,7 +54,7 @@ def test_waiting_for_a_person():
 def test_waiting_while_a_process_waits_too():
     kind, text = said(Story().enter().ask().situation(owner=OWNER, alive=True))
     assert kind == "waiting"
-    assert "Process 4711 goes on as soon as it is answered." in text
+    assert "Process 4711 continues as soon as it is answered." in text
     assert "resume" not in text
 
 
@@ -63,7 +63,7 @@ def test_waiting_while_a_process_waits_too():
     [
         ({"action": "answer", "value": "no", "approved": False}, ", then no is taken"),
         ({"action": "fail"}, ", then the workflow fails"),
-        ({"action": "escalate", "to": ["ann", "bob"]}, ", then ann, bob are asked too"),
+        ({"action": "escalate", "to": ["ann", "bob"]}, ", then ann, bob are asked as well"),
         ({"action": "wait"}, ""),
     ],
 )
@@ -78,9 +78,10 @@ def test_a_question_whose_time_ran_out_cannot_be_answered():
     story = Story().enter().ask(deadline=to_ms(NOON) + 30_000, onTimeout=rule)
     assert said(story.situation()) == (
         "idle",
-        golden("""
-            Nobody answered in time: Go? (until 12:00:30, then no is taken). No process drives it.
-              Let it go on
+        "Timed out without an answer: Go? (until 12:00:30, then no is taken). "
+        + golden("""
+            No process is driving it.
+              Resume it
                 callboard resume s1 --db t.db
         """),
     )
@@ -104,8 +105,8 @@ def test_paused():
     assert said(story.situation()) == (
         "paused",
         golden("""
-            It is paused by ann, 1 min ago (12:00:00): lunch. 1 question can be answered meanwhile; it acts on answers when it is resumed.
-              Let it go on
+            It is paused by ann, 1 min ago (12:00:00): lunch. 1 question can be answered now; answers take effect when it is resumed.
+              Resume it
                 callboard resume s1 --db t.db
               Go?
                 callboard answer q1 yes --db t.db
@@ -119,13 +120,13 @@ def test_pausing():
     assert said(story.situation(owner=OWNER, alive=True)) == (
         "pausing",
         golden("""
-            A pause was asked for. It is paused as soon as 'planner' has finished.
-              Go on after all
+            A pause was requested. It takes effect as soon as 'planner' has finished.
+              Resume instead
                 callboard resume s1 --db t.db
         """),
     )
     assert said(story.situation(owner=OWNER))[1].startswith(
-        "A pause was asked for, and no process drives it.\n"
+        "A pause was requested, and no process is driving it.\n"
     )
 
 
@@ -133,7 +134,7 @@ def test_running_elsewhere():
     now = Story().enter().start().situation(owner=OWNER, alive=True)
     assert said(now) == (
         "driven",
-        "It is running: Agent 'planner' works in phase 'plan'. Process 4711 drives it.",
+        "It is running: Agent 'planner' works in phase 'plan'. Process 4711 is driving it.",
     )
 
 
@@ -141,8 +142,8 @@ def test_its_process_died():
     assert said(Story().enter().start().situation(owner=OWNER)) == (
         "orphaned",
         golden("""
-            Process 4711 drove it and has died. Agent 'planner' was at work in phase 'plan'.
-              Let it go on
+            Process 4711 was driving it and has died. Agent 'planner' was at work in phase 'plan'.
+              Resume it
                 callboard resume s1 --db t.db
         """),
     )
@@ -150,15 +151,15 @@ def test_its_process_died():
 
 def test_nobody_drives_it():
     assert said(Story().situation())[1] == golden("""
-        It could go on, but no process drives it. It has not begun yet.
-          Let it go on
+        Ready to continue, but no process is driving it. It has not started yet.
+          Resume it
             callboard resume s1 --db t.db
     """)
     assert said(Story().enter().situation()) == (
         "idle",
         golden("""
-            It could go on, but no process drives it. It is in phase 'plan'.
-              Let it go on
+            Ready to continue, but no process is driving it. It is in phase 'plan'.
+              Resume it
                 callboard resume s1 --db t.db
         """),
     )
@@ -170,9 +171,9 @@ def test_held():
         "held",
         golden("""
             It is held: Workflow 'trip' no longer has it.
-              Let it go on
+              Resume it
                 callboard resume s1 --db t.db
-              Or begin a new session at another phase
+              Or start a new session at another phase
                 callboard fork s1 --phase NAME --db t.db
         """),
     )
@@ -226,8 +227,8 @@ def test_cancelled():
     assert said(Story().enter().then(0, names.CANCELLED, by="ann", reason="no").situation()) == (
         "cancelled",
         golden("""
-            It was cancelled 1 min ago (12:00:00) and cannot go on.
-              Go on from there in a new session
+            It was cancelled 1 min ago (12:00:00) and cannot be resumed.
+              Continue in a new session
                 callboard fork s1 --phase plan --db t.db
         """),
     )
@@ -237,7 +238,7 @@ def test_completed():
     now = Story().enter().then(0, names.COMPLETED, exitPhase="plan").situation()
     assert said(now) == (
         "completed",
-        "It completed 1 min ago (12:00:00). There is nothing to wait for.",
+        "It completed 1 min ago (12:00:00). Nothing is pending.",
     )
     assert reason(now).to_wire("s1", "completed")["ways"] == []
 
@@ -272,19 +273,19 @@ def test_on_a_server_a_session_goes_on_by_itself():
     waiting = Story().enter().ask().situation(watched=True)
     kind, text = said(waiting)
     assert kind == "waiting"
-    assert "The server goes on as soon as it is answered." in text
+    assert "The server continues as soon as it is answered." in text
     assert "resume" not in text
 
     running = Story().enter().start().situation(owner="server", alive=True, watched=True)
     assert said(running) == (
         "driven",
-        "It is running: Agent 'planner' works in phase 'plan'. The server drives it.",
+        "It is running: Agent 'planner' works in phase 'plan'. The server is driving it.",
     )
     assert said(Story().enter().situation(watched=True)) == (
         "idle",
         golden("""
-            It can go on, and the server has not taken it up yet. It is in phase 'plan'.
-              Let it go on, and watch it
+            Ready to continue; the server has not picked it up yet. It is in phase 'plan'.
+              Resume it and follow
                 callboard resume s1 --db t.db
         """),
     )

@@ -283,7 +283,7 @@ def test_the_command_says_it_for_people_and_for_programs(db, capsysbinary):
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     assert run_command(["doctor", "--db", str(db), "--port", port]) == 0
-    assert b"All is well." in capsysbinary.readouterr().out
+    assert b"No problems found." in capsysbinary.readouterr().out
     assert run_command(["doctor", "--db", str(db), "--port", port, "--json"]) == 0
     lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
     assert {line["status"] for line in lines} == {"ok"}
@@ -302,4 +302,4 @@ def test_an_id_of_the_machine_that_cannot_be_read_is_told(tmp_path, monkeypatch)
     findings.host_file().write_text("not an id!\n")
     (found,) = findings.host()
     assert (found.level, found.todo) == ("warn", f"rm {findings.host_file()}")
-    assert "holds no host id" in found.said
+    assert "contains no host id" in found.said

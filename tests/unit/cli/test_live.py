@@ -59,7 +59,7 @@ def test_a_whole_session_is_told_line_by_line():
           ? How?
             1. By train
             2. By\x07
-          - nobody answered in time: By train is taken
+          - timed out without an answer: By train is taken
         > book
           - skipped
         > end
@@ -106,7 +106,7 @@ def test_the_ends_and_the_pauses():
           - planner was lost when its process ended
           ? Go?
           - the question was withdrawn: over
-          - task begun: Look
+          - task started: Look
         - cancelled: enough
     """)
     assert told(Story().then(0, names.FAILED, error=BOOM)).endswith("x failed\n")

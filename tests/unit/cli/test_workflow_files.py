@@ -124,7 +124,7 @@ def test_a_session_finds_its_workflow_again(write: Write):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (None, "was not begun from a file"),
+        (None, "was not started from a file"),
         ({"file": "/nowhere/trip.py", "name": "trip"}, "which is gone"),
     ],
 )
@@ -148,5 +148,5 @@ def test_a_workflow_of_our_own_needs_no_file():
 def test_nothing_else_is_imported_because_a_session_says_so():
     for name in ("trip", "delegate"):
         other = replace(session({"module": "antigravity", "name": "geohash"}), workflow=name)
-        with pytest.raises(WorkflowNotFound, match="was not begun from a file"):
+        with pytest.raises(WorkflowNotFound, match="was not started from a file"):
             load_again(other, None)

@@ -253,7 +253,7 @@ async def test_a_token_is_needed_and_a_wrong_one_is_told(server: Server, monkeyp
         with pytest.raises(errors.Unauthenticated, match=r"wants a token\. Set CALLBOARD_TOKEN"):
             await nobody.sessions()
     async with Client(server.url, "cb_wrong") as stranger:
-        with pytest.raises(errors.Unauthenticated, match="does not know this token"):
+        with pytest.raises(errors.Unauthenticated, match="does not accept this token"):
             await stranger.sessions()
         with pytest.raises(errors.Unauthenticated):
             await anext(aiter(stranger.tail("any")))

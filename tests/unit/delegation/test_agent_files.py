@@ -100,9 +100,9 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ("You make things.\n", 1, "does not begin with ---"),
-        ("", 1, "does not begin with ---"),
-        ("---\nname: maker\n", 1, "a line of --- is missing"),
+        ("You make things.\n", 1, "does not start with ---"),
+        ("", 1, "does not start with ---"),
+        ("---\nname: maker\n", 1, "add a line with ---"),
         ("---\ndescription: d\n---\n", 1, "has no name"),
         ("---\nname: maker\n---\n", 1, "has no description"),
         ("---\ndescription: d\nname: two words\n---\n", 3, "letters, digits and dashes"),
@@ -110,12 +110,12 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\nname: m\ndescription: d\ndisallowedTools: '*'\n---\n", 4, "leaves it nothing"),
         ("---\nname: m\ndescription: d\ndisallowedTools: 3\n---\n", 4, "disallowedTools: Read"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
-        ("---\nname: maker\ndescription: 42\n---\n", 3, "put it between quotes"),
+        ("---\nname: maker\ndescription: 42\n---\n", 3, "quote it"),
         ("---\nname: maker\ndescription: [a]\n---\n", 3, "description is no text"),
         ("---\nname: [a]\ndescription: d\n---\n", 2, "letters, digits and dashes"),
-        ("---\nname: &a maker\n)(: *a\n---\n", 3, "write out what it stands for"),
-        ("---\nname: maker\n)(: {\n---\n", 3, "is no YAML"),
-        ("---\n- a\n---\n", 2, "has no fields"),
+        ("---\nname: &a maker\n)(: *a\n---\n", 3, "write out the value"),
+        ("---\nname: maker\n)(: {\n---\n", 3, "is not valid YAML"),
+        ("---\n- a\n---\n", 2, "is empty"),
     ],
 )
 def test_a_broken_one_is_left_out_and_said_with_file_and_line(
@@ -130,7 +130,7 @@ def test_a_broken_one_is_left_out_and_said_with_file_and_line(
     [warning] = found.warnings
     assert warning.startswith(f"{broken}:{line}: ")
     assert what in warning
-    assert warning.endswith("This agent is left out.")
+    assert warning.endswith("This agent is skipped.")
 
 
 def test_what_is_no_text_or_cannot_be_read_is_left_out(tmp_path: Path):
@@ -159,9 +159,9 @@ def test_what_never_ends_or_never_begins_is_left_out(tmp_path: Path):
 
     assert [agent.name for agent in found.agents] == ["good"]
     assert [warning.split(": ")[1] for warning in found.warnings] == [
-        "it is larger than 1 MB; make it shorter. This agent is left out.",
-        "it is no regular file; put the agent's own text there. This agent is left out.",
-        "it is no regular file; put the agent's own text there. This agent is left out.",
+        "it is larger than 1 MB; make it shorter. This agent is skipped.",
+        "it is not a regular file; put the agent's text there. This agent is skipped.",
+        "it is not a regular file; put the agent's text there. This agent is skipped.",
     ]
 
 

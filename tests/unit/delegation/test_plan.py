@@ -41,14 +41,16 @@ def test_whose_turn_it_is_follows_from_what_is_done():
 def test_an_agent_that_there_is_not_is_replaced_and_said():
     mended = settled(plan({"agent": "maker"}, {"agent": "ghost"}), ["maker"])
     assert [phase.agent for phase in mended.phases] == ["maker", "general-purpose"]
-    assert mended.notes == ["phase_1: there is no agent 'ghost', so general-purpose does it."]
+    assert mended.notes == ["phase_1: there is no agent 'ghost', so general-purpose is used."]
 
 
 @pytest.mark.parametrize("unmet", ["phase_1", "phase_7", "the first"])
 def test_a_phase_waits_for_none_that_is_not_before_it(unmet: str):
     mended = settled(plan({}, {"depends_on": ["phase_0", unmet]}), [])
     assert mended.phases[1].depends_on == ["phase_0"]
-    assert mended.notes == [f"phase_1: {unmet!r} is no phase before it, and is not waited for."]
+    assert mended.notes == [
+        f"phase_1: {unmet!r} is not an earlier phase, so the dependency is ignored."
+    ]
     assert waves(mended) == [["phase_0"], ["phase_1"]]
 
 
@@ -65,7 +67,7 @@ def test_a_person_may_write_the_whole_plan_or_only_its_phases():
 @pytest.mark.parametrize(
     ("text", "field", "what"),
     [
-        ("{", "plan", "is no JSON"),
+        ("{", "plan", "is not valid JSON"),
         ("{}", "phases", "Field required"),
         ('{"phases": []}', "phases", "at least 1 item"),
         ('{"phases": [{"agent": "maker"}]}', "phases[0].title", "Field required"),

@@ -169,7 +169,7 @@ class TestTrouble:
         worker = working(lambda id, ctx: asyncio.Event().wait())
         done = await played(flow(planner(ONE), worker), order(approve="auto", timeout=0.01), people)
         assert done.status == "failed"
-        assert "worked for more than 0.01 s" in people.prompts[0]
+        assert "ran for more than 0.01 s" in people.prompts[0]
 
 
 class TestApproval:

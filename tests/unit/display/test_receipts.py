@@ -39,7 +39,7 @@ def answered(asked: Interaction, **more: Any) -> Interaction:
         (
             answered(permission(), accepted=WHY, receipt="delivered"),
             0,
-            "Delivered: Claude Code was told no and got your message.",
+            "Delivered: Claude Code was denied and got your message.",
         ),
         (
             answered(plan(), accepted=YES, receipt="delivered"),

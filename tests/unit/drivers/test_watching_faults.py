@@ -187,7 +187,7 @@ async def test_a_drive_that_fails_again_and_again_is_tried_less_and_less(
     await world.driver.start()
     await world.turns()
     await world.clock.advance(600)
-    assert 10 <= caplog.text.count("could not be carried on") <= 30
+    assert 10 <= caplog.text.count("could not be continued") <= 30
 
 
 async def test_a_log_that_cannot_be_read_for_a_while_does_not_end_the_driver(

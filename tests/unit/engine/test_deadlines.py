@@ -114,7 +114,7 @@ async def test_a_late_answer_is_told_that_time_ran_out(rig: Rig):
     (question,) = await rig.outside.inbox()
     await rig.clock.advance(HOUR)
     await rig.process(flow).driver.recover()
-    with pytest.raises(InteractionClosed, match="ran out"):
+    with pytest.raises(InteractionClosed, match="timed out"):
         await rig.outside.answer(question.id, "yes")
     assert (await rig.outside.interaction(question.id)).status == "timeout"
 
@@ -127,7 +127,7 @@ async def test_an_answer_is_late_too_when_nobody_has_driven_the_session_since(
     await (await rig.start(flow))
     (question,) = await rig.outside.inbox()
     await rig.clock.advance(HOUR)
-    with pytest.raises(InteractionClosed, match="ran out"):
+    with pytest.raises(InteractionClosed, match="timed out"):
         await rig.outside.answer(question.id, "yes")
     assert await rig.outside.inbox() == []
     (view,) = await rig.process(flow).driver.recover()
@@ -146,7 +146,7 @@ async def test_a_second_answer_is_told_even_when_the_first_has_been_acted_on(rig
     await rig.outside.answer(question.id, "yes")
     await rig.process(flow).driver.recover()
     gate.set()
-    with pytest.raises(AlreadyAnswered, match="answered already: yes"):
+    with pytest.raises(AlreadyAnswered, match="already been answered: yes"):
         await second
 
 

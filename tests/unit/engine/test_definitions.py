@@ -36,9 +36,9 @@ later: Any = _later
     ("phases", "said"),
     [
         ([], "no phases"),
-        ([Phase("a", agent=work)], "phase 'a': it leads nowhere"),
+        ([Phase("a", agent=work)], "phase 'a': it has no next phase"),
         ([Phase("a", agent=work, next="a", terminal=True)], "both next and terminal"),
-        ([Phase("a", next="end"), Phase("a", next="end"), END], "two phases of this name"),
+        ([Phase("a", next="end"), Phase("a", next="end"), END], "two phases have this name"),
         ([Phase("a", next="b"), END], "next leads to 'b', which does not exist; known: a, end"),
         ([Phase("a", next=lambda s: "x", to=["x"]), END], "next leads to 'x'"),
         ([Phase("a", next="b"), Phase("b", next="a"), END], "never ends"),
@@ -67,7 +67,7 @@ later: Any = _later
         ),
         (
             [Phase("a", before=later, terminal=True)],
-            "phase 'a': before is an `async def`, which nothing awaits; write it with `def`",
+            "phase 'a': before is an `async def`, which is never awaited; write it with `def`",
         ),
         ([Phase("a", next=later), END], "phase 'a': next is an `async def`"),
         (
@@ -128,12 +128,12 @@ def test_a_phase_that_only_asks_is_called_by_its_place() -> None:
         "human-1",
         "human-2",
     ]
-    with pytest.raises(DefinitionError, match="'human-1': there are two phases of this name"):
+    with pytest.raises(DefinitionError, match="'human-1': two phases have this name"):
         define(ask, Phase("human-1", human=Approval("Ok?"), terminal=True), state=dict)
 
 
 def test_something_that_is_no_agent_is_refused() -> None:
-    with pytest.raises(DefinitionError, match="int is no agent"):
+    with pytest.raises(DefinitionError, match="int is not an agent"):
         define(Phase("a", agent=5, terminal=True))  # pyright: ignore
 
 

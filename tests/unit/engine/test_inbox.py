@@ -77,7 +77,7 @@ async def test_every_simple_type_is_asked_and_answered(
     with pytest.raises(AlreadyAnswered, match="ask again") as caught:
         await board.answer(asked.id, value)
     words = " ".join(response["value"].split())
-    assert f"answered already: {words}." in caught.value.message
+    assert f"already been answered: {words}." in caught.value.message
     rows = await all_rows(board)
     await board.rebuild()
     assert await all_rows(board) == rows

@@ -105,7 +105,7 @@ async def test_a_start_that_raises_begins_nothing() -> None:
         raise RuntimeError("no")
 
     async with Callboard.open(workflows=[workflow(start)]) as board:
-        with pytest.raises(PhaseError, match="No session was begun"):
+        with pytest.raises(PhaseError, match="No session was started"):
             await board.start("trip", session_id="mine")
         with pytest.raises(SessionNotFound):
             await board.session("mine")

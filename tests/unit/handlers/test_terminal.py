@@ -140,7 +140,7 @@ def test_an_answer_of_ones_own_must_not_be_empty(terminal: Spawn):
     child.send(ENTER)
     child.expect("Your answer:")
     child.send(ENTER)
-    child.expect("Please write something")
+    child.expect("Please enter an answer")
     child.send(f"by boat{ENTER}")
 
     child.expect("END completed \\['by boat'\\]")

@@ -94,7 +94,7 @@ def test_a_workflow_is_refused_with_a_message():
     ("value", "complaint"),
     [
         ({"approved": True, "message": "go"}, "message goes only with a no"),
-        ({"approved": True, "always": True}, "for what coding agents ask"),
+        ({"approved": True, "always": True}, "only for requests of coding agents"),
         ({"approved": False, "why": "x"}, "why is not known"),
         ({}, "needs an answer"),
     ],

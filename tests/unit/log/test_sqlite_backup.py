@@ -128,7 +128,7 @@ async def test_what_is_there_is_not_overwritten_unless_told(log: SqliteLog, tmp_
     await log.append("s", several(1))
     path = tmp_path / "copy.db"
     path.write_text("precious")
-    with pytest.raises(ValidationError, match="is there already") as refused:
+    with pytest.raises(ValidationError, match="already exists") as refused:
         await log.backup(path)
     assert refused.value.field == "path"
     assert path.read_text() == "precious"
@@ -245,5 +245,5 @@ async def test_a_program_that_locks_the_file_is_waited_for_and_told_of(
 async def test_what_is_in_memory_has_no_file(tmp_path: Path):
     async with Callboard.open() as board:
         for work in (board.backup(tmp_path / "copy.db"), board.compact()):
-            with pytest.raises(ValidationError, match="in memory only"):
+            with pytest.raises(ValidationError, match="in-memory log"):
                 await work

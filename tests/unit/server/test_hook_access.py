@@ -118,7 +118,7 @@ async def test_a_file_that_cannot_be_written_stops_nothing(
     hooks_folder(database).rename(database.with_name("away"))
     hooks_folder(database).write_text("in the way")
     await ours.check(100.0)
-    assert "cannot be made" in caplog.text
+    assert "Cannot create" in caplog.text
 
 
 @pytest.mark.parametrize(

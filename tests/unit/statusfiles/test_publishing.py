@@ -367,7 +367,7 @@ async def test_a_broken_file_stays_when_the_session_is_archived_and_only_caught_
 
     assert state.read_text(encoding="utf-8") == "{"
     assert archived.read_bytes() == before
-    assert "goes on without its status files" in caplog.text
+    assert "continues without its status files" in caplog.text
 
 
 @pytest.mark.parametrize("what", ["removed", "broken"])
@@ -419,7 +419,7 @@ async def test_what_cannot_be_written_is_said_once_and_harms_nothing(
 
     assert done.status == "completed"
     [said] = [record.getMessage() for record in caplog.records]
-    assert said.startswith(f"Session {done.session_id} goes on without its status files: ")
+    assert said.startswith(f"Session {done.session_id} continues without its status files: ")
     assert ".claude" in said
 
 

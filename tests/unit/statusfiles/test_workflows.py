@@ -167,7 +167,7 @@ def needing(what: Any) -> None:
         (lambda id: create_workflow_state("t", [("", "x")]), Wrong, "phases[0]"),
         (lambda id: beginning(("a",)), Wrong, "phases[0]"),
         (lambda id: beginning("ab"), Wrong, "phases[0]"),
-        (lambda id: needing(["phase_1"]), Wrong, "no phase before it"),
+        (lambda id: needing(["phase_1"]), Wrong, "a list of earlier phases"),
         (lambda id: needing("phase_0"), Wrong, "no list"),
         (lambda id: needing(5), Wrong, "no list"),
         (

@@ -76,7 +76,7 @@ async def test_an_agent_fails_when_its_script_has_ended():
     result = await run(flow(ScriptedAgent("a")))
     assert result.status == "failed"
     assert result.error is not None
-    assert "nobody expected attempt 1" in result.error["message"]
+    assert "it has no entry for attempt 1" in result.error["message"]
 
 
 async def test_an_agent_may_declare_its_output():

@@ -194,7 +194,7 @@ class ScriptedSource(Source):
 
     def go_away(self) -> None:
         """The server is gone."""
-        self.away = ServerUnreachable("No server answers at http://127.0.0.1:2255.")
+        self.away = ServerUnreachable("No server is running at http://127.0.0.1:2255.")
         if self._lost is not None and not self._lost.done():
             self._lost.set_exception(self.away)
 

@@ -87,7 +87,7 @@ async def test_any_other_session_says_how_to_attend(
     source = session(schema, **config)
     async with staged(source, tmp_path, (120, 40)) as stage:
         await stage.press("y", "1", "enter")
-        assert "Decide it with an agent: callboard attend --session s1" in stage.text
+        assert "Decide with an agent: callboard attend --session s1" in stage.text
         assert source.answers == []
 
 
@@ -293,7 +293,7 @@ async def test_an_input_that_was_cut_is_said_to_be(tmp_path: Path):
     source = one(waiting(), permission(truncated=True))
     async with staged(source, tmp_path) as stage:
         await stage.press("y")
-        assert "only its beginning and its end" in stage.text
+        assert "only the start and the end" in stage.text
 
 
 async def test_what_only_the_terminal_can_answer_is_said_to_be(tmp_path: Path):

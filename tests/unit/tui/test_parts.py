@@ -141,7 +141,7 @@ def test_a_plan_is_shown_with_its_end(steps: int, warned: bool):
     made = request("ExitPlanMode", {"plan": "a\n" * steps + "the end"}, "/p")
     shown = [line.text for line in asked(replace(plan(), config=dict(made.config)))]
     assert "the end" in shown
-    assert any("only its beginning and its end" in line for line in shown) is warned
+    assert any("only the start and the end" in line for line in shown) is warned
 
 
 def test_a_new_file_is_shown_to_its_end():

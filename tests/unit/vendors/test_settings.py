@@ -235,7 +235,7 @@ def test_a_plugin_of_somebody_else_is_left_alone(home, plan):
     path = OPENCODE.place("user", home)
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = 1\n", encoding="utf-8")
-    with pytest.raises(SettingsUnusable, match="somebody else's"):
+    with pytest.raises(SettingsUnusable, match="not Callboard's"):
         install(OPENCODE, path, plan)
     assert not uninstall(OPENCODE, path, plan.folder).changed
     assert path.read_text(encoding="utf-8") == "export const Mine = 1\n"

@@ -83,7 +83,7 @@ def test_what_is_no_settings_file_is_told(path):
         files.read(path)
     with path.open("wb") as opened:
         opened.truncate(files.LARGEST + 1)
-    with pytest.raises(SettingsUnusable, match="no settings file"):
+    with pytest.raises(SettingsUnusable, match="too many for a settings file"):
         files.read(path)
     path.unlink()
     path.mkdir()
@@ -94,7 +94,7 @@ def test_what_is_no_settings_file_is_told(path):
 def test_what_somebody_else_wrote_meanwhile_is_not_lost(path):
     file = files.read(path)
     path.write_text("theirs", encoding="utf-8")
-    with pytest.raises(SettingsUnusable, match="changed by somebody else"):
+    with pytest.raises(SettingsUnusable, match="just changed by another program"):
         files.write(file, "ours", file.mode)
     assert path.read_text(encoding="utf-8") == "theirs"
     assert [one.name for one in path.parent.iterdir()] == [path.name]

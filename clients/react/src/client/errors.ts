@@ -38,7 +38,7 @@ export class Forbidden extends CallboardError {
   override readonly name = 'Forbidden'
 }
 
-/** There is none with this id. */
+/** Not found. */
 export class NotFound extends CallboardError {
   override readonly name: string = 'NotFound'
 }

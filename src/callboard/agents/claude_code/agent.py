@@ -47,7 +47,7 @@ _SPEAKING: Final = (
     "--permission-prompt-tool=stdio",
 )
 _GO_ON: Final = (
-    "You were interrupted. Go on with the task where you left off, and do not repeat what is done. "
+    "You were interrupted. Continue the task where you left off, and do not repeat what is done. "
     "Where a tool call was interrupted, look whether it ran; if it did not, make it again."
 )
 _SALT: Final = "claude:salt"
@@ -203,11 +203,11 @@ class ClaudeCode:
         wait = max(left, 1.0) if left > 0 else guess
         if sum(waited) + wait > seconds(self._options.get("rate_limit_wait", _PATIENCE)):
             raise RateLimited(
-                f"Claude Code may not go on for {wait:.0f} s: {ending.reason}",
+                f"Claude Code cannot continue for {wait:.0f} s: {ending.reason}",
                 retry_after=round(wait),
             )
         await ctx.once(_limit_key(len(waited)), lambda: wait)
-        return RetryAfter(f"Claude Code may not go on: {ending.reason}", seconds=wait)
+        return RetryAfter(f"Claude Code cannot continue: {ending.reason}", seconds=wait)
 
     async def _conversation(
         self, state: object, ctx: Context, hearing: MessageReader
@@ -280,7 +280,7 @@ def _schema(output: object) -> dict[str, Json] | None:
     schema = output if is_object(output) else adapter(output).json_schema()
     if schema.get("type") != "object":
         raise DefinitionError(
-            f"ClaudeCode: output={output!r} is no object in JSON. Put it into a pydantic model."
+            f"ClaudeCode: output={output!r} is not an object in JSON. Wrap it in a pydantic model."
         )
     return schema
 

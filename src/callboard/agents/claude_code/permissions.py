@@ -15,7 +15,7 @@ from callboard.vendors.claude.decisions import decision
 
 Send = Callable[[Object], Coroutine[object, None, None]]
 
-_UNANSWERED: Final = "Nobody has decided about this."
+_UNANSWERED: Final = "No decision yet."
 
 
 class _Unrecorded(Exception):
@@ -88,7 +88,7 @@ class Permissions:
 
     async def _answer(self, id: str, request: Object) -> None:
         if request.get("subtype") != "can_use_tool":
-            error = f"{request.get('subtype')} is not known here."
+            error = f"{request.get('subtype')} is not supported."
             await self._reply({"subtype": "error", "request_id": id, "error": error})
             return
         tool, given = str(request["tool_name"]), as_object(request["input"])

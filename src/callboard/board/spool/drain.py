@@ -120,7 +120,7 @@ class SpoolDrain:
             except StoreError:
                 raise
             except Exception:
-                _log.exception("A hook of %s could not be heard, and is lost", one.agent)
+                _log.exception("A hook of %s could not be processed and was lost", one.agent)
                 self._memory.lost += 1
             self._memory.forget_first()
 
@@ -161,7 +161,7 @@ class SpoolDrain:
             raise
         except Exception:
             # It would fail again each time, and all that came later would wait for it.
-            _log.exception("%s in the spool could not be heard, and is put aside", one.name)
+            _log.exception("%s in the spool could not be processed and was set aside", one.name)
             one.reject()
         else:
             one.done()

@@ -150,14 +150,12 @@ def _told(asked: Interaction, typed: _Typed, value: str) -> object:
     if declines and (typed.message is not None or manner_of(asked.type) == "outcome"):
         return declined(asked, typed.message)
     if typed.message is not None and manner_of(asked.type) != "ruling":
-        raise ValidationError(
-            "--message goes only with a no. Leave it out, or answer: no", field="message"
-        )
+        raise ValidationError("--message needs a no. Remove it, or answer: no", field="message")
     if is_from_board(asked.type):
         return ruled(asked, value, typed.message, typed.always)
     if typed.always:
         raise ValidationError(
-            "--always is for what coding agents ask. Leave it out.", field="always"
+            "--always is only for requests of coding agents. Remove it.", field="always"
         )
     return meant(value, asked.options)
 
@@ -211,15 +209,13 @@ def _tell(screen: Screen, place: Target, done: Interaction, info: SessionInfo | 
         return None
     if info.status == "waiting":
         screen.line(
-            "The session still waits for a person: " + place.command("why", info.session_id)
+            "The session is still waiting for an answer: " + place.command("why", info.session_id)
         )
     elif driven and info.status != "paused":
         watch = place.command("resume" if place.watched else "show", info.session_id)
-        screen.line("The session goes on there. Watch it: ", (watch, "command"))
+        screen.line("The server resumes the session. Follow it: ", (watch, "command"))
     else:
-        screen.line(
-            "Let the session go on: ", (place.command("resume", info.session_id), "command")
-        )
+        screen.line("Resume the session: ", (place.command("resume", info.session_id), "command"))
     return None
 
 

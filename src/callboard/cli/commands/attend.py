@@ -93,8 +93,7 @@ def command(typed: _Typed) -> int:
         check_tmux()
     elif not PersonsTerminal().is_there:
         raise ValidationError(
-            "attend opens an agent in your terminal, and this is none. "
-            "Run it in a terminal, or with --tmux."
+            "`attend` needs an interactive terminal. Run it in a terminal, or with --tmux."
         )
     return typed.place.ask(lambda board: Attending(board, typed).run())
 
@@ -140,7 +139,7 @@ class Attending:
         office = self._office
         confirm = self._confirm if PersonsTerminal().is_there else None
         for one in await record_leftovers(office.desk, office.folders, self._screen.note, confirm):
-            self._screen.note("Recorded what was decided before a harness ended:")
+            self._screen.note("Recorded the decisions made before the harness stopped:")
             await self._tell(one)
 
     # ------------------------------------------------------------------ choosing
@@ -201,7 +200,7 @@ class Attending:
         self._screen.show(ready)
         if not await self._holding(asked, self._agreed(ready)):
             await give_back(office.desk, asked, office.me)
-            self._screen.note("It was left for somebody else.")
+            self._screen.note("Released, so that someone else can take it.")
             return None
         return await self._open(asked, ready)
 
@@ -219,8 +218,8 @@ class Attending:
         if done is None:
             await give_back(office.desk, asked, office.me)
             if attendance.left_to_others:
-                return self._screen.note("The others go on with it.")
-            self._screen.note("It was stopped, and waits for somebody else.")
+                return self._screen.note("The other participants can continue.")
+            self._screen.note("Stopped. Someone else can take it now.")
             raise KeyboardInterrupt
         if attendance.lost is not None:
             self._screen.note(attendance.lost)
@@ -231,7 +230,7 @@ class Attending:
     async def _in_window(self, asked: Interaction, mark: str) -> Interaction:
         """Let a window attend to it, and wait for that; the window needs no one to wait."""
         office = self._office
-        self._screen.note("It opens in a window of tmux, which records what you decide there.")
+        self._screen.note("It opens in a tmux window. Your decision there is recorded.")
         handover = Handover(self._place, office.folders, office.me, office.grace)
         with starting():
             await handover.give(asked.id, mark)

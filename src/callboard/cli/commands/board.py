@@ -104,7 +104,7 @@ async def start_server(place: Target) -> None:
                     raise CallboardError(f"The server did not start. Its log: {log}")
                 await asyncio.sleep(_LOOK_EVERY)
     except TimeoutError as error:
-        raise CallboardError(f"The server does not answer yet. Its log: {log}") from error
+        raise CallboardError(f"The server is not responding yet. Its log: {log}") from error
 
 
 def _wanted(place: Target) -> tuple[Database, str, int]:

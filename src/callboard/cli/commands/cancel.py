@@ -24,6 +24,6 @@ def command(session: str, reason: str | None, by: str | None, place: Target, as_
         return session_id, new, await reason_now(board, place, session_id)
 
     session_id, new, why = place.ask(act)
-    said = "is cancelled." if new else f"had ended already. {why.text}"
+    said = "is cancelled." if new else f"had already ended. {why.text}"
     document = {"ok": True, "sessionId": session_id, "wasCancelled": new}
     print_result(as_json, document, f"Session {session_id} {said}")

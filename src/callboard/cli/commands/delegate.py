@@ -116,7 +116,7 @@ def command(typed: _Typed) -> int:
     if typed.session is not None:
         return _resume(typed, typed.session)
     if typed.task is None or not typed.task.strip():
-        raise click.UsageError(f"Say what to do: {typed.database.command('delegate', 'TASK')}")
+        raise click.UsageError(f"Describe the task: {typed.database.command('delegate', 'TASK')}")
     _check_program()
     check_trust(Path.cwd())
     order = _order(typed.task, typed)
@@ -131,13 +131,13 @@ def command(typed: _Typed) -> int:
 def _resume(typed: _Typed, given: str) -> int:
     database = typed.database
     if typed.task is not None:
-        raise click.UsageError("--resume goes on with its own task. Leave TASK out.")
+        raise click.UsageError("--resume continues an existing task. Remove TASK.")
     _check_alone()
     info = database.ask(lambda board: find_session(board, database, given))
     if info.workflow != NAME:
         raise ValidationError(
-            f"Session {info.session_id} is no delegated task, but {info.workflow!r}. "
-            f"Let it go on: {database.command('resume', info.session_id)}",
+            f"Session {info.session_id} is not a delegated task but a session of "
+            f"{info.workflow!r}. Resume it: {database.command('resume', info.session_id)}",
             field="resume",
         )
     _check_program()
@@ -231,7 +231,8 @@ def _check_alone() -> None:
         if option.name not in _ALSO_WITH_RESUME and source is ParameterSource.COMMANDLINE:
             name = option.opts[0]
             raise click.UsageError(
-                f"--resume goes on as the task was begun. Leave {name} out, or begin a new task."
+                f"--resume uses the options of the original task. "
+                f"Remove {name} or start a new task."
             )
 
 
@@ -249,7 +250,7 @@ def check_trust(folder: Path) -> None:
     if own is None or _is_trusted(folder):
         return
     raise ValidationError(
-        f"Claude Code was never told to trust {folder}, and {own} can make it run commands. "
+        f"Claude Code does not trust {folder}, and {own} can make it run commands. "
         "Look at it, then run `claude` here once and trust the folder.",
         field="cwd",
     )

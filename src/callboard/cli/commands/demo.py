@@ -97,7 +97,7 @@ async def _show(database: Database, speed: float, once: bool) -> None:
 async def _play(player: Player, clock: Clock, speed: float, screen: Screen, once: bool) -> None:
     await player.play(scripts())
     while not once:
-        screen.line("That was all. It begins again; Ctrl-C ends it.")
+        screen.line("End of the recording. Starting over; press Ctrl-C to stop.")
         await clock.sleep(_BETWEEN / speed)
         await player.play(scripts())
 

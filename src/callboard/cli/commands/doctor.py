@@ -78,7 +78,7 @@ def _sum_up(screen: Screen, found: list[Finding]) -> None:
     failed = sum(one.level == "fail" for one in found)
     warned = sum(one.level == "warn" for one in found)
     if not failed and not warned:
-        screen.line(("All is well.", "done"))
+        screen.line(("No problems found.", "done"))
         return
     parts = [plural(failed, "failure")] if failed else []
     parts += [plural(warned, "warning")] if warned else []

@@ -101,7 +101,7 @@ def _only_fork(one: Continuation, point: Point) -> int:
         f"at position {forked.events_copied}."
     )
     resume = place.command("resume", forked.session_id)
-    screen.line("Let it go on: ", (resume, "command"))
+    screen.line("Resume it: ", (resume, "command"))
     return DONE
 
 
@@ -125,12 +125,13 @@ def read_edits(given: str) -> list[Mapping[str, object]]:
             f"Cannot read {given[1:]}: {error.strerror}.", field="edit"
         ) from error
     except ValueError as error:
-        raise ValidationError(f"--edit is no JSON: {error}.", field="edit") from error
+        raise ValidationError(f"--edit is not valid JSON: {error}.", field="edit") from error
     listed = parsed if is_list(parsed) else [parsed]
     edits = objects(listed)
     if len(edits) < len(listed):
         raise ValidationError(
-            '--edit takes a JSON Patch, as [{"op": "replace", "path": "/city", "value": "Rome"}].',
+            "--edit must be a JSON Patch, such as "
+            '[{"op": "replace", "path": "/city", "value": "Rome"}].',
             field="edit",
         )
     return edits

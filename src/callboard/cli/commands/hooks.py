@@ -143,7 +143,7 @@ class _Typed:
                 failed = True
                 self._tell_failure(one, error)
         if removes and not changed and not failed and not self.as_json:
-            self.screen.line("There were no hooks of ours.")
+            self.screen.line("No Callboard hooks were installed.")
         return FAILED if failed else DONE
 
     def install(self, one: Installable) -> _Done:
@@ -215,7 +215,7 @@ class _Typed:
         found = [one for one in INSTALLABLE.values() if also_absent or one.is_here]
         if not found:
             raise NotFound(
-                "No coding agent is found here. Install one, or name it with --agent: "
+                "No coding agent found on this machine. Install one, or name it with --agent: "
                 f"{', '.join(INSTALLABLE)}."
             )
         yield from found
@@ -258,7 +258,7 @@ class _Typed:
         if self.transport not in ("auto", plan.transport):
             yield f"{one.title} cannot use {self.transport}; its hooks use {plan.transport}."
         if self.scope == "project" and one.name != "claude":
-            yield "This file may be in git, and ours names paths of this machine: keep it out."
+            yield "The hooks contain paths of this machine. Don't commit this file."
         if one.remark:
             yield one.remark
 

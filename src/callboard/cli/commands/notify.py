@@ -23,9 +23,11 @@ def command(urls: tuple[str, ...], as_json: bool) -> int:
     from callboard.server.notifier import AppriseNotifier
 
     notifier = AppriseNotifier(urls)
-    reached = asyncio.run(notifier.needs("Callboard", "This is how it calls you."))
+    reached = asyncio.run(
+        notifier.needs("Callboard", "This is a test notification from Callboard.")
+    )
     notifier.close()
-    missed = "It did not arrive everywhere. Check the addresses."
-    said = ("It was sent.", "done") if reached else (missed, "failed")
+    missed = "Not every notification was delivered. Check the addresses."
+    said = ("Notification sent.", "done") if reached else (missed, "failed")
     print_result(as_json, {"reached": reached}, said)
     return DONE if reached else FAILED

@@ -120,6 +120,6 @@ def _cells(row: Row, now_ms: int) -> "list[Cell]":
 
 def _nothing(place: Target, closed: int) -> str:
     if closed:
-        return f"All are closed ({closed}). Show them: {place.command('plates', '--all')}"
+        return f"All agents are closed ({closed}). Show them: {place.command('plates', '--all')}"
     install = place.database_command("hooks", "install")
     return f"No coding agents yet. Connect them: {install}"

@@ -26,7 +26,7 @@ from callboard.log.protocol import EventLog
 
 CLOSED: Final = "closed"
 _PRUNABLE = (*ENDED, CLOSED)
-_NOTHING = "There is nothing to remove."
+_NOTHING = "Nothing to delete."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Pruned:
 def _statuses(ctx: click.Context, parameter: click.Parameter, given: str) -> tuple[str, ...]:
     statuses = tuple(one.strip() for one in given.split(",") if one.strip())
     if not statuses or any(status not in _PRUNABLE for status in statuses):
-        raise click.BadParameter(f"choose among {', '.join(_PRUNABLE)}, with commas between them.")
+        raise click.BadParameter(f"choose from {', '.join(_PRUNABLE)}, separated by commas.")
     return statuses
 
 
@@ -142,7 +142,7 @@ def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: boo
     if as_json:
         print_json(one.to_wire() for one in found)
     else:
-        said = f"Would remove {_summary(found, now_ms)}." if found else _NOTHING
+        said = f"Would delete {_summary(found, now_ms)}." if found else _NOTHING
         screen.line(said)
 
 
@@ -158,12 +158,12 @@ def _summary(found: Sequence[Outdated], now_ms: int) -> str:
 def _confirm(screen: Screen, found: Sequence[Outdated], now_ms: int) -> None:
     if not (sys.stdin.isatty() and screen.is_terminal):
         raise ValidationError(
-            f"This would remove {_summary(found, now_ms)} for good. Say that it is meant with "
-            "--yes, or only look with --dry-run.",
+            f"This would permanently delete {_summary(found, now_ms)}. Confirm with --yes, or "
+            "preview with --dry-run.",
             field="yes",
         )
-    screen.line(f"This removes {_summary(found, now_ms)}.")
-    click.confirm("For good?", default=False, abort=True)
+    screen.line(f"This permanently deletes {_summary(found, now_ms)}.")
+    click.confirm("Continue?", default=False, abort=True)
 
 
 async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
@@ -171,7 +171,7 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
     # Standard output may be for a program.
     screen = Screen(sys.stderr)
     sessions = events = 0
-    with bar(screen, "Removing sessions") as report:
+    with bar(screen, "Deleting sessions") as report:
         for number, one in enumerate(found, 1):
             try:
                 if one.status == CLOSED:
@@ -183,7 +183,7 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
                 pass  # Someone else was quicker.
             report(number, len(found))
     total = sum(one.position for one in found)
-    with bar(screen, "Removing events") as report:
+    with bar(screen, "Deleting events") as report:
         while removed := await board.log.trim():
             events += removed
             report(min(events, total), total)
@@ -204,7 +204,7 @@ def _tell(screen: Screen, pruned: Pruned, *, as_json: bool) -> None:
         return print_json([{"ok": True, **counts, "bytesFreed": pruned.freed}])
     if not pruned.sessions:
         return screen.line(_NOTHING)
-    screen.line(f"Removed {plural(pruned.sessions, 'session')}, {plural(pruned.events, 'event')}.")
+    screen.line(f"Deleted {plural(pruned.sessions, 'session')}, {plural(pruned.events, 'event')}.")
     if pruned.freed is None:
         screen.line(
             "The file is as long as before: others have the database open, or the disk is nearly "

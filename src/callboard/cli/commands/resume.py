@@ -65,8 +65,8 @@ def _ended(info: SessionInfo, stage: Foreground) -> NotResumable:
     fork = command("fork", info.session_id, "--phase", info.phase or "NAME")
     has = "been cancelled" if info.status == "cancelled" else info.status
     return NotResumable(
-        f"Session {info.session_id} has {has} and cannot go on. "
-        f"{'Try it again' if failed else 'Fork it'}: {retry if failed else fork}",
+        f"Session {info.session_id} has {has} and cannot be resumed. "
+        f"{'Retry it' if failed else 'Fork it'}: {retry if failed else fork}",
         session_id=info.session_id,
     )
 
@@ -75,10 +75,10 @@ def _resume_elsewhere(one: Continuation) -> int:
     """Record the resume for whoever drives the session."""
     session_id = one.info.session_id
     resumed = one.stage.place.ask(lambda board: board.resume(session_id, by=one.by))
-    said = "It goes on there." if resumed else "There is nothing to resume."
+    said = "It continues there." if resumed else "Nothing to resume."
     print_result(
         one.stage.as_json,
         {"ok": True, "sessionId": session_id, "wasResumed": resumed},
-        f"Another process drives session {session_id}. {said}",
+        f"Another process is driving session {session_id}. {said}",
     )
     return DONE

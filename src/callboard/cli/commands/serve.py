@@ -197,13 +197,13 @@ def _check_reach(host: str, allowed: bool, *, dev: bool) -> None:
         is_here = False
     if dev and (allowed or not is_here):
         raise ValidationError(
-            "--dev asks pages for no token, so it listens on this machine only. Leave out --dev, "
+            "--dev lets pages in without a token, so it only works on this machine. Remove --dev, "
             "or --allow-remote and --host.",
             field="host",
         )
     if not is_here and not allowed:
         raise ValidationError(
-            f"{host} can be reached from other machines. If that is meant, put TLS in front of "
+            f"{host} can be reached from other machines. If you want that, put TLS in front of "
             "it and add --allow-remote.",
             field="host",
         )
@@ -262,7 +262,7 @@ def _warn_of_pages(settings: "ServerSettings") -> None:
     """Say on standard error what is open: standard output may be for a program."""
     screen = Screen(sys.stderr)
     origins = " and ".join(settings.cors_origins)
-    screen.line((f"--dev: pages of {origins} need no token. They may read workflows' ", "here"))
+    screen.line((f"--dev: pages of {origins} need no token. They can read workflows' ", "here"))
     screen.line(
         ("sessions and questions, and answer the questions. So may every program and ", "here")
     )
@@ -277,7 +277,10 @@ def _announce(
 ) -> None:
     screen = Screen()
     screen.line(("Callboard", "name"), " is at ", (address.url, "command"))
-    screen.line("Workflows: ", ", ".join(sorted(board.workflows)) or "none; give it files of some")
+    screen.line(
+        "Workflows: ",
+        ", ".join(sorted(board.workflows)) or "none; pass workflow files to serve some",
+    )
     for question in oldest:
         answer = ways_to_answer(question, database.command)[0]
         screen.line(f"Open question: {preview(question.prompt)}")

@@ -92,11 +92,11 @@ def _install(
     if as_json:
         return print_json([told])
     screen = Screen()
-    begun = "It was there already." if unchanged else f"{keeper.title} keeps it running."
+    begun = "It was already installed." if unchanged else f"{keeper.title} keeps it running."
     screen.line(("Callboard", "name"), " is at ", (url, "command"), f". {begun}")
     hooks = database.command("hooks", "install", "--transport", "http")
     screen.line("Let Claude Code's hooks use it: ", (hooks, "command"))
-    screen.line("Take it away again: ", (f"{program()} service uninstall", "command"))
+    screen.line("Remove it: ", (f"{program()} service uninstall", "command"))
     return None
 
 
@@ -128,8 +128,8 @@ def _check_free(port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise ConflictError(
-                f"Port {port} is taken: {error.strerror}. End the server that runs there, or "
-                "choose another with --port. Who has it: callboard doctor",
+                f"Port {port} is in use: {error.strerror}. Stop the server that runs there, or "
+                "choose another with --port. To find out which one: callboard doctor",
                 port=port,
             ) from error
 
@@ -170,7 +170,7 @@ def _uninstall(keeper: Systemd | Launchd, database: Database, as_json: bool, for
     print_result(
         as_json,
         {"installed": False, "changed": bool(files)},
-        "The service is gone." if files else "There was no service.",
+        "The service was removed." if files else "No service was installed.",
     )
 
 
@@ -211,7 +211,7 @@ def _show(keeper: Systemd | Launchd, state: str, url: str, answers: bool) -> Non
     screen.line(f"{keeper.title}: ", (state, style), ", at ", (url, "command"))
     if not answers:
         todo = "journalctl --user -u callboard" if keeper.title == "systemd" else "callboard doctor"
-        screen.line(("It does not answer.", "failed"), " See why: ", (todo, "command"))
+        screen.line(("It is not responding.", "failed"), " See why: ", (todo, "command"))
 
 
 def _answers(port: int) -> bool:

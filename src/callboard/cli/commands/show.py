@@ -102,7 +102,7 @@ def _path(report: SessionReport) -> Path:
 def _tell_header(screen: Screen, report: SessionReport) -> None:
     info, now = report.info, report.now
     ended = report.told.ended
-    when = f"begun {moment(info.created_at, now)}"
+    when = f"started {moment(info.created_at, now)}"
     if ended is not None:
         when += f", ended {moment(ended, now)}"
     took = between(info.created_at, ended or now)

@@ -71,8 +71,8 @@ def given_phase(text: str) -> dict[str, object]:
     found = _GIVEN.fullmatch(text.strip())
     if found is None:
         raise ValidationError(
-            f"--phase {text!r} does not say who does it. Write {GIVEN}, or "
-            '"TITLE:AGENT@2" for what is worked on together.',
+            f"--phase {text!r} does not name an agent. Write {GIVEN}, or "
+            '"TITLE:AGENT@2" for phases that run in parallel.',
             field="phase",
         )
     phase: dict[str, object] = {"title": found["title"], "agent": found["agent"]}

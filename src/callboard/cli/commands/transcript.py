@@ -33,9 +33,9 @@ def command(question: str, place: Target, as_json: bool) -> None:
 
 def _why(found: Interaction) -> str:
     if found.type != "interactive_session":
-        return f"Question {found.id} is no interactive session; it has no transcript."
+        return f"Question {found.id} is not an interactive session, so it has no transcript."
     if found.status == "pending":
         return f"Session {found.id} has not ended. Its transcript is kept when it does."
     wanted = as_object(found.config).get("captureTranscript") is True
-    why = "nobody spoke in it" if wanted else "it was not asked for (captureTranscript)"
+    why = "it has no messages" if wanted else "captureTranscript was not set"
     return f"No transcript of session {found.id} is kept: {why}."

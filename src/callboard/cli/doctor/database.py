@@ -48,9 +48,9 @@ def database(path: Path, clock: Clock) -> Iterator[Finding]:
 def _absent(path: Path) -> Finding:
     users = sum(_is_held(lock) for lock in live_folder(path.resolve()).glob("*-*.lock"))
     if not users:
-        return Finding("database", "ok", f"{path} does not exist yet; the first session makes it")
-    said = f"{path} was deleted or moved while it was open {_times(users)}; they write nothing now"
-    todo = "Put it back and they go on. Otherwise end them, and restore a backup."
+        return Finding("database", "ok", f"{path} does not exist yet; the first session creates it")
+    said = f"{path} was deleted or moved while it was open {_times(users)}; they can't write now"
+    todo = "Put it back and they resume. Otherwise stop them and restore a backup."
     return Finding("database", "fail", said, todo)
 
 
@@ -75,7 +75,7 @@ def _version(opened: sqlite3.Connection, path: Path) -> Finding:
         todo = "Install the newer Callboard that wrote it, or choose another path."
         return Finding("database", "fail", f"{said}; this Callboard knows {known}", todo)
     if found < known:
-        todo = "Nothing: the next command brings it up to date, and keeps a copy beside it."
+        todo = "Nothing to do: the next command upgrades it and keeps a copy next to it."
         return Finding("database", "warn", f"{said}; this Callboard has {known}", todo)
     return Finding("database", "ok", said)
 
@@ -83,7 +83,7 @@ def _version(opened: sqlite3.Connection, path: Path) -> Finding:
 def _integrity(opened: sqlite3.Connection, path: Path) -> Finding:
     (found,) = opened.execute("PRAGMA quick_check(1)").fetchone()
     if found == "ok":
-        return Finding("integrity", "ok", "SQLite finds nothing wrong")
+        return Finding("integrity", "ok", "no errors found")
     todo = f"Keep a copy, restore a backup, or try: sqlite3 {shlex.quote(str(path))} .recover"
     return Finding("integrity", "fail", str(found).splitlines()[-1], todo)
 
@@ -93,8 +93,8 @@ def _write_ahead(path: Path) -> Finding:
     size = wal.stat().st_size if wal.exists() else 0
     if size <= _LARGE_WAL:
         return Finding("write-ahead log", "ok", amount(size))
-    todo = "Look for a program that keeps a transaction of this database open, and end it."
-    return Finding("write-ahead log", "warn", f"{amount(size)}: it is not taken over", todo)
+    todo = "Find the program that keeps a transaction of this database open, and stop it."
+    return Finding("write-ahead log", "warn", f"{amount(size)}: it is not being merged", todo)
 
 
 def _clock(opened: sqlite3.Connection, clock: Clock) -> Finding:
@@ -102,32 +102,32 @@ def _clock(opened: sqlite3.Connection, clock: Clock) -> Finding:
     ahead = row[0] - clock.now_ms() if row else 0
     if ahead <= _TOLERANCE_MS:
         return _clock_alone(clock)
-    said = f"the newest event lies {duration(ahead // 1000)} in the future"
-    return Finding("clock", "warn", said, "Set this machine's clock; deadlines go by it.")
+    said = f"the newest event is {duration(ahead // 1000)} in the future"
+    return Finding("clock", "warn", said, "Set this machine's clock; deadlines depend on it.")
 
 
 def _clock_alone(clock: Clock) -> Finding:
     if clock.now_ms() < _FIRST_EVENT_EVER:
-        return Finding("clock", "fail", "it stands long ago", "Set this machine's clock.")
+        return Finding("clock", "fail", "it is years behind", "Set this machine's clock.")
     return Finding("clock", "ok", "in order")
 
 
 def _live(folder: Path) -> Finding:
     """The folder where the processes meet that use the database."""
     if not folder.is_dir():
-        return Finding("live folder", "ok", "the database is open nowhere")
+        return Finding("live folder", "ok", "no process has the database open")
     if folder.stat().st_mode & _OTHERS:
         todo = f"chmod 700 {shlex.quote(str(folder))}"
-        return Finding("live folder", "warn", f"others may look into {folder}", todo)
+        return Finding("live folder", "warn", f"other users can read {folder}", todo)
     if not os.access(folder, os.W_OK | os.X_OK):
-        todo = "Let its owner run Callboard, or give it to you."
+        todo = "Run Callboard as its owner, or change the owner to yourself."
         return Finding("live folder", "fail", f"{folder} cannot be written", todo)
     alive = sum(_is_held(lock) for lock in folder.glob("*-*.lock"))
     return Finding("live folder", "ok", f"the database is open {_times(alive)}")
 
 
 def _times(count: int) -> str:
-    return f"{plural(count, 'time')}, by processes that live" if count else "nowhere"
+    return f"{plural(count, 'time')}, by running processes" if count else "nowhere"
 
 
 def _is_held(lock: Path) -> bool:
@@ -143,7 +143,7 @@ def _modes(check: str, files: list[Path]) -> Iterator[Finding]:
     for file in open_to_others:
         todo = f"chmod 600 {shlex.quote(str(file))}"
         if check == "secrets":
-            todo += ", and replace the tokens: others may have read them"
+            todo += ", and replace the tokens: other users may have read them"
         yield Finding(check, "warn", f"other users can open {file}", todo)
     if there and not open_to_others:
         yield Finding(check, "ok", "only you can open them")

@@ -71,7 +71,7 @@ def _extra(extra: str, packages: list[str]) -> Finding:
         return Finding(name, "ok", "installed")
     main = MAIN_PACKAGES.get(extra)
     if len(missing) == len(packages) or main in missing:
-        return Finding(name, "ok", f"not installed; if you want it: {command}")
+        return Finding(name, "ok", f"not installed; to install it: {command}")
     return Finding(name, "warn", f"half installed: {', '.join(missing)} is missing", command)
 
 

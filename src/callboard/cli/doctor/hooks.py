@@ -44,8 +44,8 @@ _OLD_MS: Final = 10_000
 _WIDTH: Final = 16
 _STYLES: Final = {"current": "done", "outdated": "here", "elsewhere": "here", "unusable": "failed"}
 _TODO: Final = {
-    "outdated": "made by another version; bring them up to date: ",
-    "elsewhere": "report to another database; to have them here: ",
+    "outdated": "from another version; update them: ",
+    "elsewhere": "report to another database; to switch to this one: ",
 }
 
 
@@ -121,10 +121,10 @@ def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
     """Hooks that found no room: what waits in a server's memory, and what is lost."""
     todo = "Free some disk space."
     if kept := as_whole(lies.received.get("kept")):
-        said = f"{plural(kept, 'hook')} could not be written, and the server keeps them in memory"
+        said = f"{plural(kept, 'hook')} could not be saved; the server keeps them in memory"
         yield Finding("hooks", "warn", said, todo)
     if lies.lost:
-        said = f"{plural(lies.lost, 'hook')} got lost because the disk was full"
+        said = f"{plural(lies.lost, 'hook')} were lost because the disk was full"
         yield Finding("hooks", "warn", said, todo)
 
 
@@ -137,7 +137,7 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
         for installation in _installed(one, database, folder, project)
     ]
     if not found:
-        yield Finding("hooks", "ok", "none installed; if you want them: callboard hooks install")
+        yield Finding("hooks", "ok", "none installed; to install them: callboard hooks install")
         return
     lies = spool(database)
     yield from unrecorded(lies)
@@ -145,8 +145,8 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
     wrong = [(one, each) for one, each in found if each.state in ("outdated", "unusable")]
     hindered = [(one, each.problems[0]) for one, each in found if each.problems]
     if lies.full:
-        todo = "Start a server, which empties it: callboard serve"
-        yield Finding("hooks", "fail", "the spool is full, and what agents do is not told", todo)
+        todo = "Start a server to empty it: callboard serve"
+        yield Finding("hooks", "fail", "the spool is full, so agents' reports are dropped", todo)
     elif wrong:
         said = f"those of {wrong[0][0].title} are {wrong[0][1].state}"
         yield Finding("hooks", "warn", said, "callboard hooks install; callboard hooks status")
@@ -154,7 +154,7 @@ def finding(database: Path, project: Path) -> Iterator[Finding]:
         said = f"{hindered[0][0].title}: {hindered[0][1]}"
         yield Finding("hooks", "warn", said, "See: callboard hooks status")
     elif lies.waiting > _MANY or _is_old(lies):
-        todo = "Start a server, which reads them: callboard serve"
+        todo = "Start a server to read them: callboard serve"
         yield Finding("hooks", "warn", f"{_waiting(lies)} in the spool", todo)
     else:
         yield Finding("hooks", "ok", f"installed for {where}")
@@ -327,7 +327,7 @@ def _received(received: Mapping[str, object]) -> str:
     if not received:
         return "nothing yet"
     parts = [f"{plural(as_whole(received.get('heard')), 'hook')}"]
-    for key, said in (("garbage", "were no payloads"), ("failed", "could not be recorded")):
+    for key, said in (("garbage", "were not valid payloads"), ("failed", "could not be recorded")):
         if count := as_whole(received.get(key)):
             parts.append(f"{count} {said}")
     last = as_whole(received.get("last_at"))

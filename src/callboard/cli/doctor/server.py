@@ -30,11 +30,11 @@ def server(host: str, port: int, database: Path) -> Iterator[Finding]:
         yield _stranger(where)
         return
     if status == _OK and told == {"status": "ok"}:
-        yield Finding("server", "ok", f"a Callboard server answers at {where}")
+        yield Finding("server", "ok", f"a Callboard server is running at {where}")
         yield from _version(host, port, database)
     elif isinstance(told, dict) and "error" in told:
         said = f"a Callboard server at {where} cannot read its database"
-        yield Finding("server", "fail", said, "Read its log, and see the other lines here.")
+        yield Finding("server", "fail", said, "Check its log and the other findings here.")
     else:
         yield _stranger(where)
 
@@ -59,12 +59,12 @@ def _free(host: str, port: int) -> Finding:
             )
             said = f"{host}:{port} cannot be used: {error.strerror}"
             return Finding("port", "fail", said, todo)
-    return Finding("port", "ok", f"{host}:{port} is free; no server runs there")
+    return Finding("port", "ok", f"{host}:{port} is free; no server is running there")
 
 
 def _stranger(where: str) -> Finding:
-    todo = "End that program, or choose another port: callboard serve --port 0 (any free one)"
-    return Finding("port", "fail", f"another program answers at {where}", todo)
+    todo = "Stop that program, or choose another port: callboard serve --port 0 (any free one)"
+    return Finding("port", "fail", f"another program is using {where}", todo)
 
 
 def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
@@ -77,8 +77,8 @@ def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
     except (OSError, http.client.HTTPException, ValueError):
         return
     if status != _OK:
-        said = "it does not take the token of this database"
-        yield Finding("token", "warn", said, "Give its database with --db, or CALLBOARD_TOKEN.")
+        said = "it does not accept this database's token"
+        yield Finding("token", "warn", said, "Pass its database with --db, or set CALLBOARD_TOKEN.")
         return
     running = as_object(as_object(told).get("info")).get("version")
     ours = version("callboard")

@@ -29,7 +29,7 @@ def check_target(source: Path, target: Path, *, overwrite: bool) -> None:
         raise ValidationError(f"{target} is a folder. Name the file too.", field="path")
     if target.exists() and not overwrite:
         raise ValidationError(
-            f"{target} is there already, and was left as it is. Choose another path, or overwrite "
+            f"{target} already exists and was not changed. Choose another path, or overwrite "
             "it: --force (in Python overwrite=True).",
             field="path",
         )

@@ -30,7 +30,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
             )
         case _:
             return StoreError(
-                f"The database {path} could not do it ({error}); nothing was written.",
+                f"The database {path} failed ({error}); nothing was written.",
                 path=str(path),
             )
 

@@ -70,7 +70,7 @@ def _identity(file: str) -> Identity:
 def _lost(file: str, identity: Identity, what: str) -> StoreError:
     return StoreError(
         f"{file} was {what} while it was open; nothing was written. "
-        f"{next(_whereabouts(identity), '')}Put it back and everything goes on. Otherwise stop "
+        f"{next(_whereabouts(identity), '')}Put it back to continue. Otherwise stop "
         "every Callboard process that uses it, restore a backup if you need one, and start again.",
         path=file,
     )

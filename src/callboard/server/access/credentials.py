@@ -100,8 +100,8 @@ class Credentials:
                 "This token is not valid. Make another one: callboard token create"
             )
         return TooManyFailures(
-            f"Too many wrong tokens came from {head.remote}; wait {wait} s. The right one is "
-            "always taken.",
+            f"Too many wrong tokens from {head.remote}; wait {wait} s. A valid token is always "
+            "accepted.",
             retry_after=wait,
         )
 

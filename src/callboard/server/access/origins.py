@@ -74,7 +74,7 @@ class Places:
                 field="host",
             )
         if not head.path.startswith("/") and head.path != "*":
-            raise Forbidden("The address must begin with a slash.", field="path")
+            raise Forbidden("The address must start with a slash.", field="path")
         return host.lower()
 
     def _is_ours(self, form: re.Match[str]) -> bool:

@@ -40,7 +40,7 @@ def identified(request: Request, scope: Scope) -> Identity:
     if not allows(known.scope, scope):
         raise Forbidden(
             f"This needs a token with the scope {scope!r}; yours has {known.scope!r}. "
-            f"Make one: callboard token create --name NAME --scope {scope}",
+            f"Create one: callboard token create --name NAME --scope {scope}",
             needed=scope,
             scope=known.scope,
         )

@@ -14,11 +14,11 @@ Responses = dict[int | str, dict[str, Any]]
 """What a route can answer with, as FastAPI takes it."""
 
 _MEANINGS: Final = {
-    400: "Something that was sent does not fit; `field` says what.",
-    401: "No token, or a wrong one.",
-    403: "The token's scope does not reach, or the host or origin is foreign.",
-    404: "There is none with this id.",
-    409: "Something else happened first.",
+    400: "The request is invalid; `field` names the part.",
+    401: "The token is missing or invalid.",
+    403: "The token's scope is not sufficient, or the host or origin is not allowed.",
+    404: "Not found.",
+    409: "The state changed first.",
     413: "The body is too large.",
     429: "Too many wrong tokens.",
     503: "The server is overloaded, or the database could not do it; `Retry-After` says when to "

@@ -91,7 +91,7 @@ async def _only_question(serving: Service, session_id: str) -> str:
     session = await serving.board.session(session_id)
     if not session.pending:
         raise InteractionNotFound(
-            f"Session {session_id} asks nothing at the moment.", session_id=session_id
+            f"Session {session_id} has no open question.", session_id=session_id
         )
     # Counted, because large questions are left out of those that are shown.
     if session.pending_count > 1:

@@ -35,7 +35,7 @@ async def list_workflows(serving: Serving, _: Reads) -> Response:
 @router.post(
     "/sessions",
     status_code=201,
-    responses=gives(Started, 201, "The session has begun.") | failures(404, 409),
+    responses=gives(Started, 201, "The session has started.") | failures(404, 409),
 )
 async def start_session(serving: Serving, caller: Operates, given: StartRequest) -> Response:
     """Start a session. When this answers, its start is on the disk."""

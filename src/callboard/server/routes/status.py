@@ -25,7 +25,7 @@ _TEXT = {
 }
 
 
-@router.get("/health", responses=gives(Health, description="It lives.") | _UNREADABLE)
+@router.get("/health", responses=gives(Health, description="The server is running.") | _UNREADABLE)
 async def show_health(serving: Serving) -> Response:
     """Say that the server lives and can read its database."""
     try:

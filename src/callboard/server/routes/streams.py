@@ -29,7 +29,7 @@ _LONGEST_ID = len(str(MOST_EVENTS)) - 1
 After = Annotated[Place | None, Query(description="Give only what came after this place.")]
 LastEventId = Annotated[str | None, Header(description="What EventSource sends when it returns.")]
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
-_OVER = {204: {"description": "Nothing will come any more: the session has ended."}}
+_OVER = {204: {"description": "The session has ended; no more events will come."}}
 
 
 @router.get(
@@ -99,7 +99,7 @@ def _place(after: int | None, last_event_id: str | None) -> int:
         return after or 0
     if not last_event_id.isdecimal() or len(last_event_id) > _LONGEST_ID:
         raise ValidationError(
-            f"Last-Event-ID: {last_event_id!r} is no place; send the id of an event.",
+            f"Last-Event-ID: {last_event_id!r} is not a position; send the id of an event.",
             field="Last-Event-ID",
         )
     return int(last_event_id)

@@ -8,7 +8,7 @@ from callboard.interactions.records import Interaction
 from callboard.interactions.settlement import joined
 from callboard.vendors.fields import text
 
-_REFUSED: Final = "A person said no to this on the board."
+_REFUSED: Final = "A person denied this on the board."
 _NOT_APPROVED: Final = "A person did not approve this plan on the board."
 _APPROVED_BEFORE: Final = (
     "Before the context was cleared, a person approved this plan. Unless they ask for something "

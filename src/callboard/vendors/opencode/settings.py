@@ -28,7 +28,7 @@ class OpencodeSettings(AgentSettings):
     def installed(self, text: str | None, plan: InstallPlan) -> str:
         """The plugin. It goes into the spool by itself, whatever the transport of others."""
         if text is not None and text.strip() and not text.startswith(_OURS):
-            raise SettingsUnusable("it is somebody else's plugin. Move it away and try again")
+            raise SettingsUnusable("it is not Callboard's plugin. Move it away and try again")
         return _plugin(plan)
 
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:

@@ -49,7 +49,7 @@ def spool_command(folder: Path, agent: str) -> str:
     so the agent's process is told by the name of the file: `<agent>.<pid>.<shell>.<n>.json`.
     """
     if not is_agent(agent):
-        raise ValidationError(f"{agent!r} can be no agent's name.", field="agent")
+        raise ValidationError(f"{agent!r} is not a valid agent name.", field="agent")
     pid = _ITS_OWN if agent == "claude" else _PARENT
     return _LINE.format(pid=pid, spool=quote(str(folder.absolute() / "spool")), agent=agent)
 

@@ -47,7 +47,7 @@ def read(path: Path) -> SettingsFile:
             raise _unusable(path, "is a folder, not a file", "Move it away")
         if found.st_size > LARGEST:
             raise SettingsUnusable(
-                f"{path} has {found.st_size} bytes; that is no settings file. Look into it.",
+                f"{path} has {found.st_size} bytes, too many for a settings file. Check it.",
                 path=str(path),
             )
         data = disk.read(target, LARGEST)
@@ -130,7 +130,7 @@ def _target(path: Path) -> Path:
     except FileNotFoundError as error:
         if path.is_symlink():
             raise _unusable(
-                path, f"is a link to {path.readlink()}, which is not there", "Mend or remove it"
+                path, f"is a link to {path.readlink()}, which is not there", "Repair or remove it"
             ) from error
         return Path(os.path.realpath(path))
     except OSError as error:
@@ -158,18 +158,18 @@ def _check_writable(file: SettingsFile) -> None:
     """A read-only file is read-only on purpose, for root too, whom the system would let write."""
     folder = file.target.parent
     if file.text is not None and not file.mode & _ANYONE_WRITES:
-        raise _unusable(file.path, "is read-only", f"If that is not meant: chmod u+w {file.target}")
+        raise _unusable(file.path, "is read-only", f"To change that: chmod u+w {file.target}")
     if not folder.exists():
         return
     if not folder.stat().st_mode & _ANYONE_WRITES or not os.access(folder, os.W_OK):
         raise _unusable(
-            file.path, "is in a read-only folder", f"If that is not meant: chmod u+w {folder}"
+            file.path, "is in a read-only folder", f"To change that: chmod u+w {folder}"
         )
 
 
 def _check_same(file: SettingsFile) -> None:
     if read(file.path).text != file.text:
-        raise _unusable(file.path, "was changed by somebody else just now", "Try again")
+        raise _unusable(file.path, "was just changed by another program", "Try again")
 
 
 def _take_after(handle: int, file: SettingsFile) -> None:
@@ -201,7 +201,7 @@ def _told(path: Path) -> Generator[None]:
 
 def _from_system(path: Path, error: OSError) -> SettingsUnusable:
     said = (error.strerror or "cannot be used").lower()
-    return _unusable(path, f"cannot be used: {said}", "See to that")
+    return _unusable(path, f"cannot be used: {said}", "Fix that")
 
 
 def _unusable(path: Path, said: str, todo: str) -> SettingsUnusable:
