@@ -56,8 +56,8 @@ def _keep_private(file: int, path: Path) -> None:
             path=str(path),
         ) from error
     _log.warning(
-        "%s could be read by other users; it is private now. Whoever read it before can still "
-        "use what is in it: delete it and start again to make new secrets.",
+        "%s could be read by other users; it is private now. Anyone who has read it can still "
+        "use its contents: delete it and restart to create new secrets.",
         path,
     )
 
@@ -92,7 +92,7 @@ class Tokens:
         token = text.strip()
         if not _can_be_sent(token):
             raise StoreCorrupt(
-                f"{self._token_file} holds no token. Delete it, and a new one is made at the "
+                f"{self._token_file} contains no token. Delete it; a new one is created at the "
                 "next start.",
                 path=str(self._token_file),
             )
