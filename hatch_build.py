@@ -1,4 +1,4 @@
-"""Refuses to pack Callboard without its dashboard: whoever installs a wheel cannot build it."""
+"""Refuses to pack Callboard without its dashboard: people who install a wheel cannot build it."""
 
 import re
 from pathlib import Path

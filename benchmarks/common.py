@@ -83,7 +83,7 @@ def stolen() -> float:
 QUIET_SHARE = 0.002
 """How much of the processors' time a host may take in a round that is called quiet.
 
-Of two processors, one is then away for 0.4 % of the time: well below the 1 % that a p99 tells of.
+Of two processors, one is then away for 0.4 % of the time: well below the 1 % that a p99 shows.
 """
 
 
@@ -93,7 +93,7 @@ def quietest(
     """The rounds during which the host took the least from this machine, each with its share.
 
     A server cannot answer while its processor is taken away, so where a host is shared, latencies
-    tell of its other guests. Rounds are chosen by what the host took, never by what they gave:
+    show its other guests. Rounds are chosen by what the host took, never by what they gave:
     there are more than are wanted, up to `most`, until enough of them were quiet.
     """
     found: list[dict[str, float]] = []

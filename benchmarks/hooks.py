@@ -40,7 +40,7 @@ HERE = Path(__file__).resolve()
 
 
 def payload(session: int, number: int) -> bytes:
-    """What a client tells of a tool: its start, then its end."""
+    """What a client reports about a tool: its start, then its end."""
     tool = {"command": "pytest tests/unit -q", "description": "Run the tests " * 8}
     hook: dict[str, Any] = {
         "session_id": f"5f1c7a52-0000-4000-8000-{session:012}",

@@ -318,7 +318,7 @@ def measure(quick: bool = False) -> Result:
         ],
         notes=[
             f"{found['started']:,} sessions started, {found['forked']:,} forks, "
-            f"{found['answered']:,} answers, {found['read']:,} sessions read from beginning to "
+            f"{found['answered']:,} answers, {found['read']:,} sessions read from start to "
             f"end by {SESSION_READERS} readers, {ALL_READERS} of everything; the file grew to "
             f"{mb(found['bytes'])}. The server took {100 * found['busy']:.0f} % of a core; the "
             "load is made by one process on the same machine.",

@@ -37,10 +37,10 @@ BAR_MS = 1_000
 
 # When a row that says this is drawn, counted from now.
 DRAWN = """([says, key]) => new Promise((resolve) => {
-  const began = performance.now()
+  const start = performance.now()
   const look = () => {
     const rows = [...document.querySelectorAll('.sessions__row, .empty h2')]
-    if (rows.some((row) => row.textContent.includes(says))) resolve(performance.now() - began)
+    if (rows.some((row) => row.textContent.includes(says))) resolve(performance.now() - start)
     else requestAnimationFrame(look)
   }
   if (key !== null) {
@@ -129,7 +129,7 @@ def look(many: int, rounds: int) -> dict[str, list[float]]:
             for number in range(rounds):
                 page, first = open_list(browser, Caller(server.url), server.url)
                 found["first"].append(first)
-                page.wait_for_timeout(500)  # Whoever searches has looked first.
+                page.wait_for_timeout(500)  # People look before they search.
                 name = f"many-{(number * 7919) % many:06}"
                 found["found"].append(page.evaluate(DRAWN, [name, name]))
                 found["none"].append(page.evaluate(DRAWN, ["No session fits", "nowhere at all"]))

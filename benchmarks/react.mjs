@@ -20,14 +20,14 @@ const { createClient, useWorkflow, WorkflowClientProvider } = await import('@cal
 const client = createClient({ baseUrl: url, token: env.CALLBOARD_TOKEN })
 const cache = new QueryClient()
 let renders = 0
-let began = 0
+let start = 0
 
 function shown(events) {
   renders += 1
   if (events.length < Number(count)) return
   // Not before React is done with it.
   setTimeout(() => {
-    console.log(JSON.stringify({ ms: performance.now() - began, renders, events: events.length }))
+    console.log(JSON.stringify({ ms: performance.now() - start, renders, events: events.length }))
     exit(0)
   })
 }
@@ -65,7 +65,7 @@ const KINDS = {
   }),
 }
 
-began = performance.now()
+start = performance.now()
 createRoot(window.document.getElementById('root')).render(
   createElement(
     QueryClientProvider,

@@ -70,7 +70,7 @@ class Reader(asyncio.Protocol):
         self.lost = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        transport = cast("asyncio.Transport", transport)  # uvloop's is not one by its class
         self._transport, self._buffer, self._head = transport, b"", False
         resumed = b"Last-Event-ID: %d\r\n" % self.last if self.last else b""
         transport.write(self.request + resumed + b"\r\n")

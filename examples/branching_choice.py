@@ -19,7 +19,7 @@ class Job(State):
     result: str = ""
 
 
-def begin(state: Job, goal: str) -> None:
+def set_up(state: Job, goal: str) -> None:
     state.goal = goal
 
 
@@ -58,7 +58,7 @@ def keep(state: Job, result: str) -> None:
 branching_choice = Workflow(
     "branching-choice",
     state=Job,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "plan",

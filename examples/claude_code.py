@@ -19,7 +19,7 @@ class Review(State):
     changes: str = ""
 
 
-def begin(state: Review, topic: str) -> None:
+def set_up(state: Review, topic: str) -> None:
     state.topic = topic
 
 
@@ -45,7 +45,7 @@ writer = ClaudeCode(
 claude_code = Workflow(
     "claude-code",
     state=Review,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "review",

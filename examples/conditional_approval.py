@@ -28,7 +28,7 @@ class Ticket(State):
     label: str = ""
 
 
-def begin(state: Ticket, text: str) -> None:
+def set_up(state: Ticket, text: str) -> None:
     state.text = text
 
 
@@ -64,7 +64,7 @@ async def clerk(state: Ticket, ctx: Context) -> None:
 conditional_approval = Workflow(
     "conditional-approval",
     state=Ticket,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "classify",

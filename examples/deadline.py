@@ -20,7 +20,7 @@ class Release(State):
     what: str = ""
 
 
-def begin(state: Release, what: str) -> None:
+def set_up(state: Release, what: str) -> None:
     state.what = what
 
 
@@ -50,7 +50,7 @@ def after(state: Release) -> str:
 deadline = Workflow(
     "deadline",
     state=Release,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "prepare",

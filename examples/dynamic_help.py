@@ -28,7 +28,7 @@ class Task(State):
     code: str = ""
 
 
-def begin(state: Task, goal: str) -> None:
+def set_up(state: Task, goal: str) -> None:
     state.goal = goal
 
 
@@ -69,7 +69,7 @@ def after_review(state: Task, review: Review) -> str:
 dynamic_help = Workflow(
     "dynamic-help",
     state=Task,
-    start=begin,
+    start=set_up,
     phases=[
         Phase("code", agent=coder, update=lambda s, code: setattr(s, "code", code), next="review"),
         Phase("review", agent=reviewer, human=ask_for_help, next=after_review),

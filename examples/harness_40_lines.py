@@ -27,7 +27,7 @@ async def attend(people, asked):
     except ConflictError as error:  # Another was quicker.
         print(error.message)
     except (ValidationError, ValueError, EOFError) as error:
-        print("No decision:", error)  # It is no JSON, or does not fit its schema.
+        print("No decision:", error)  # It is not JSON, or does not fit its schema.
         await people.release(asked.id, by=ME)
 
 

@@ -39,7 +39,7 @@ def keep_files(state: Project, files: list[str]) -> None:
 
 @agent
 async def reporter(state: Project, ctx: Context) -> None:
-    await ctx.emit(Text(f"The {state.kind} begins with {' and '.join(state.files)}.\n"))
+    await ctx.emit(Text(f"The {state.kind} starts with {' and '.join(state.files)}.\n"))
 
 
 human_only = Workflow(

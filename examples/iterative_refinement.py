@@ -21,7 +21,7 @@ class Writing(State):
     feedback: list[str] = []
 
 
-def begin(state: Writing, task: str) -> None:
+def set_up(state: Writing, task: str) -> None:
     state.task = task
 
 
@@ -48,7 +48,7 @@ def keep_feedback(state: Writing, response: HumanResponse) -> None:
 iterative_refinement = Workflow(
     "iterative-refinement",
     state=Writing,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "write",

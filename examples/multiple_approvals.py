@@ -1,6 +1,6 @@
 """Two approvals on the way: research, approve, write, approve, publish.
 
-Each phase carries its own question. A refusal sends the work back to whoever did it.
+Each phase carries its own question. A rejection sends the work back to its author.
 
     callboard run examples/multiple_approvals.py --input "the harbour at night"
 """
@@ -20,7 +20,7 @@ class Article(State):
     published: bool = False
 
 
-def begin(state: Article, topic: str) -> None:
+def set_up(state: Article, topic: str) -> None:
     state.topic = topic
 
 
@@ -59,7 +59,7 @@ def mark_published(state: Article) -> None:
 multiple_approvals = Workflow(
     "multiple-approvals",
     state=Article,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "research",

@@ -20,7 +20,7 @@ class Reviews(State):
     summary: str = ""
 
 
-def begin(state: Reviews, files: str) -> None:
+def set_up(state: Reviews, files: str) -> None:
     state.files = files.split()
 
 
@@ -55,7 +55,7 @@ def keep_summary(state: Reviews, summary: str) -> None:
 parallel_reviews = Workflow(
     "parallel-reviews",
     state=Reviews,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "review",

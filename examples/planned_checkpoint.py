@@ -19,7 +19,7 @@ class Migration(State):
     done: list[str] = []
 
 
-def begin(state: Migration, table: str) -> None:
+def set_up(state: Migration, table: str) -> None:
     state.table = table
 
 
@@ -56,7 +56,7 @@ def question(state: Migration) -> str:
 planned_checkpoint = Workflow(
     "planned-checkpoint",
     state=Migration,
-    start=begin,
+    start=set_up,
     phases={
         "plan": Phase(
             agent=planner,

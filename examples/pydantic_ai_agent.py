@@ -38,7 +38,7 @@ async def may_refund(run: RunContext[Context], reason: str) -> str:
     return "granted" if allowed else "refused"
 
 
-def begin(state: Complaint, text: str) -> None:
+def set_up(state: Complaint, text: str) -> None:
     state.text = text
 
 
@@ -49,7 +49,7 @@ def keep_letter(state: Complaint, letter: Letter) -> None:
 pydantic_ai_agent = Workflow(
     "pydantic-ai-agent",
     state=Complaint,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "answer",

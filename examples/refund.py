@@ -22,7 +22,7 @@ class Refund(State):
     reference: str = ""
 
 
-def begin(state: Refund, given: str) -> None:
+def set_up(state: Refund, given: str) -> None:
     customer, amount, message = given.split(", ", 2)
     state.customer, state.amount, state.message = customer, float(amount), message
 
@@ -63,7 +63,7 @@ def keep_reference(state: Refund, reference: str) -> None:
 refund = Workflow(
     "refund",
     state=Refund,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "draft-reply",

@@ -28,7 +28,7 @@ class Release(State):
     url: str = ""
 
 
-def begin(state: Release, version: str) -> None:
+def set_up(state: Release, version: str) -> None:
     state.version = version
 
 
@@ -62,7 +62,7 @@ def keep_url(state: Release, url: str) -> None:
 release = Workflow(
     "release",
     state=Release,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "write-notes",

@@ -1,7 +1,7 @@
 """A session that anybody can read at any time: `cat .claude/workflow_state_system.md`.
 
 Two writers draft chapters, a person says whether they are good, and meanwhile two files in the
-folder tell what is being done and how far. Look at them from another terminal while it waits:
+folder show what is being done and how far it is. Look at them from another terminal while it waits:
 
     python examples/status_files.py "Sailing for beginners"
     watch cat .claude/workflow_state_system.md
@@ -23,7 +23,7 @@ class Book(State):
     drafts: list[str] = []
 
 
-def begin(state: Book, title: str) -> None:
+def set_up(state: Book, title: str) -> None:
     state.title = title
 
 
@@ -53,7 +53,7 @@ def keep_draft(state: Book, made: str) -> None:
 book = Workflow(
     "book",
     state=Book,
-    start=begin,
+    start=set_up,
     phases=[
         Phase("outline", agent=outline, update=keep_outline, next="draft"),
         Phase(

@@ -17,7 +17,7 @@ class Auction(State):
     won: bool = False
 
 
-def begin(state: Auction, limit: int) -> None:
+def set_up(state: Auction, limit: int) -> None:
     state.limit = limit
 
 
@@ -33,7 +33,7 @@ def keep_bid(state: Auction, bid: int) -> None:
 auction = Workflow(
     "auction",
     state=Auction,
-    start=begin,
+    start=set_up,
     phases=[
         Phase("open", agent=bidder, update=keep_bid, next="raise"),
         Phase(

@@ -14,7 +14,7 @@ from callboard import Approval, Context, Phase, State, Text, Workflow, agent
 PAUSE = float(os.environ.get("EXAMPLE_PAUSE", "0.4"))
 
 IDEAS = [
-    ["the old town on foot", "a boat trip at noon", "the museum that nobody queues for"],
+    ["the old town on foot", "a boat trip at noon", "the museum without the queues"],
     ["a long breakfast market", "a train to the sea", "music in a small bar"],
     ["a walk up to the castle", "a cooking class", "nothing at all until dinner"],
 ]
@@ -26,7 +26,7 @@ class Trip(State):
     booking: str = ""
 
 
-def begin(state: Trip, city: str) -> None:
+def set_up(state: Trip, city: str) -> None:
     state.city = city
 
 
@@ -62,7 +62,7 @@ def keep_booking(state: Trip, booking: str) -> None:
 trip = Workflow(
     "trip",
     state=Trip,
-    start=begin,
+    start=set_up,
     phases=[
         Phase(
             "plan",

@@ -123,7 +123,7 @@ class Callboard(SessionReader):
         status_files: Folder = None,
         title: str | None = None,
     ) -> str:
-        """Start a session and leave it to whoever drives; returns its id.
+        """Start a session and leave it to the driver; returns its id.
 
         The name may be left out when only one workflow is known here.
         """

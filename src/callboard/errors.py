@@ -25,7 +25,7 @@
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
     │   ├── RateLimited            a model takes no more requests for now
-    │   └── RetryAfter             an agent cannot work yet: try again later, it is no failure
+    │   └── RetryAfter             an agent cannot work yet: try again later, it is not a failure
     ├── PhaseError                 a function of a phase raised: update, human, next, …
     ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
     ├── InteractiveFailed          an interactive session broke off
@@ -129,7 +129,7 @@ class InteractionClosed(ConflictError, code="INTERACTION_CLOSED"):
 
 
 class Claimed(ConflictError, code="CLAIMED"):
-    """Someone else sees to this question just now."""
+    """Someone else is working on this question."""
 
 
 class InteractivePending(ConflictError, code="INTERACTIVE_PENDING"):
@@ -195,7 +195,7 @@ class RateLimited(AgentError, code="RATE_LIMITED"):
 class RetryAfter(AgentError, code="RETRY_AFTER"):
     """The agent cannot work yet, and wants to be started again later.
 
-    Raised by an agent. It is no failure: no attempt of its `retry` is used up. Without `seconds`
+    Raised by an agent. It is not a failure: no attempt of its `retry` is used up. Without `seconds`
     it is a minute.
     """
 

@@ -25,7 +25,7 @@ def _run(arguments: list[str]) -> None:
 
     words = [word for word in arguments if word != "--hold"]
     if len(words) != 2 or not is_agent(words[1]):
-        read_payload()  # Whoever wrote it must not notice.
+        read_payload()  # The process that wrote it must not notice.
         return
     folder, agent = words
     if "--hold" not in arguments:

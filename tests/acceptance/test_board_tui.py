@@ -82,7 +82,7 @@ async def begin(stage: Stage, session: str = "shop") -> None:
 
 async def test_a_session_from_its_start_to_its_end(tmp_path: Path):
     async with staged(tmp_path) as stage:
-        await stage.shows("No session yet")
+        await stage.shows("No agents yet")
         await begin(stage)
         await stage.shows("● running", "fix the cart")
         await stage.hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
@@ -331,7 +331,7 @@ async def test_it_calls_by_sound_and_on_the_desktop_when_it_was_told_to(tmp_path
     async with serving(tmp_path / "t.db", FLOWS) as server:
         board = _board(tmp_path, server, DISPLAY=":7")
         tmux("new-session", "-d", "-s", "s", "-x", "80", "-y", "24", board)
-        await tmux.until("s:0", lambda shown: "No session yet" in shown)
+        await tmux.until("s:0", lambda shown: "No agents yet" in shown)
         async with server.client() as client:
             told = {"session_id": "s", "project_path": "/p/shop", "event_type": "stop"}
             await client.post("/events", json=told | {"error": "rate_limit\x1b[31m"})
@@ -351,7 +351,7 @@ async def test_it_ends_when_it_is_told_to(tmp_path: Path, tmux: Tmux, how: signa
     async with serving(tmp_path / "t.db", FLOWS) as server:
         board = _board(tmp_path, server)
         tmux("new-session", "-d", "-s", "s", "-x", "80", "-y", "24", board)
-        await tmux.until("s:0", lambda shown: "No session yet" in shown)
+        await tmux.until("s:0", lambda shown: "No agents yet" in shown)
         pid = int(tmux("list-panes", "-t", "s", "-F", "#{pane_pid}"))
         os.kill(pid, how)
         async with asyncio.timeout(WITHIN):

@@ -170,7 +170,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
     assert f"    callboard answer {how} Slow --db t.db\n" in shown
 
     several = callboard.here("answer", session, "yes", code=2).err
-    assert several.startswith(f"error: Session {session} asks 2 questions.")
+    assert several.startswith(f"error: Session {session} has 2 open questions.")
     assert f"callboard answer {sure} yes --db t.db" in several
 
     refused = callboard.here("answer", how, "Medium", code=2)
@@ -188,7 +188,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
     ]
     assert state["payload"]["output"] == [False, "Slow"]
     assert callboard.here("inbox").out == "No open questions.\n"
-    assert "asks nothing" in callboard.here("answer", session, "yes", code=2).err
+    assert "has no open question" in callboard.here("answer", session, "yes", code=2).err
 
 
 def test_ids_may_be_short_but_not_ambiguous(callboard: CallboardCommand):
@@ -276,7 +276,7 @@ def test_forks_begin_at_a_phase_or_a_position_with_edits(callboard: CallboardCom
         (["--phase", "plan", "--at", "3"], "exactly one of"),
         (["--at", "99"], "can be forked at positions"),
         (["--at", "2", "--edit", edit.replace("city", "town")], "there is no 'town'"),
-        (["--at", "2", "--edit", "{"], "--edit is no JSON"),
+        (["--at", "2", "--edit", "{"], "--edit is not valid JSON"),
     ]:
         assert said in callboard.here("fork", session, "--no-run", *wrong, code=2).err
 

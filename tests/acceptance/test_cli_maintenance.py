@@ -97,15 +97,15 @@ def test_at_a_terminal_one_is_asked(callboard: CallboardCommand):
     session = completed(callboard, 2)
     screen = callboard.terminal("prune", "--older-than", "1d")
     screen.expect("This permanently deletes 1 session")
-    screen.expect("For good")
+    screen.expect("Continue")
     screen.sendline("n")
     screen.expect(pexpect.EOF)
     assert listed(callboard) == {session}
     screen = callboard.terminal("prune", "--older-than", "1d")
-    screen.expect("For good")
+    screen.expect("Continue")
     screen.sendline("y")
     screen.expect("Deleting sessions")
-    screen.expect("Removed 1 session, ")
+    screen.expect("Deleted 1 session, ")
     screen.expect(pexpect.EOF)
     assert listed(callboard) == set()
 
@@ -115,7 +115,7 @@ def test_the_file_is_made_shorter(callboard: CallboardCommand):
         fat(callboard, completed(callboard, 9))
     before = (callboard.folder / "t.db").stat().st_size
     done = callboard.here("prune", "--older-than", "1d", "--yes")
-    assert re.search(r"Removed 3 sessions, \d+ events\.\nThe file is [\d.]+ MB shorter\.", done.out)
+    assert re.search(r"Deleted 3 sessions, \d+ events\.\nThe file is [\d.]+ MB shorter\.", done.out)
     assert (callboard.folder / "t.db").stat().st_size < before / 2
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_others_use_is_left_as_long_as_it_is(callboard: CallboardCom
         while "napping" not in other.stdout.readline():
             pass
         done = callboard.here("prune", "--older-than", "1d", "--yes")
-        assert "Removed 1 session" in done.out
+        assert "Deleted 1 session" in done.out
         assert "others have the database open" in done.out
     finally:
         other.kill()

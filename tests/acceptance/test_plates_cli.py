@@ -110,7 +110,7 @@ def test_a_server_that_is_not_there_leaves_the_status_bar_empty(command: Callboa
     away = ["--server", "http://127.0.0.1:9"]
     assert command.here("plates", "--line", *away).out == ""
     refused = command.here("plates", *away, code=1)
-    assert "No server answers" in refused.err
+    assert "No server is running" in refused.err
 
 
 def spool(folder: Path, *payloads: dict[str, Any]) -> None:
@@ -212,7 +212,7 @@ def test_a_board_can_start_its_own_server(command: CallboardCommand, tmp_path: P
     child = command.terminal("board", "--start", "--server", f"http://127.0.0.1:{port}")
     pid = None
     try:
-        child.expect("No session yet")
+        child.expect("No agents yet")
         child.send("q")
         child.wait()
         assert child.exitstatus == 0

@@ -202,7 +202,7 @@ async def test_the_server_is_killed(room: Room):
         await agree(terminal)
         await terminal.shows(KEPT)
         await exit_agent(terminal)
-        await terminal.shows("No server answers")
+        await terminal.shows("No server is running")
         await room.stand.server.restart()
         await terminal.ends()
     await watchers.see(End("completed", "approved"))

@@ -29,7 +29,7 @@ describe('FrameParser', () => {
   it('forgets half a frame when a new connection begins', () => {
     const parser = new FrameParser('4')
     parser.push('id: 5\ndata: {"ha')
-    parser.begin()
+    parser.restart()
     expect(parser.lastId).toBe('4')
     expect(parser.push('id: 5\ndata: whole\n\n')).toEqual([{ id: '5', data: 'whole' }])
   })

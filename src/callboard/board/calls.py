@@ -83,7 +83,7 @@ def _each(plate: Plate, change: Callable[[Asked], Object]) -> Plate:
 
 
 def call_of(details: PlateDetails) -> str:
-    """What tells one call of a tool from another; empty where nothing is told of it."""
+    """What tells one call of a tool from another; empty where nothing is reported it."""
     if "call" in details:
         return details["call"]
     if "toolInput" not in details:

@@ -89,7 +89,7 @@ def no_subagent_is_left(signal: Entry) -> bool:
 
 
 def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> Folded:
-    """Open the dialog that a request tells of; close those that an event shows to be gone."""
+    """Open the dialog that a request reports; close those that an event shows to be gone."""
     details = plates.details(signal)
     tool = details.get("toolName")
     if signal.name == plates.TOOL_START:
@@ -210,7 +210,7 @@ def _with_dialog(plate: Plate, signal: Entry, moment: Moment, asked: str | None)
 
 
 def _is_same(known: Pending, opened: Pending) -> bool:
-    """Whether a dialog is told of again: by the start of its tool, or by a client that came back.
+    """Whether a dialog is reported again: by the start of its tool, or by a client that came back.
 
     The same call can be made twice at once; then each has an interaction of its own.
     """
@@ -223,7 +223,7 @@ def _is_over(pending: Pending, signal: Entry, moment: Moment) -> bool:
     details = plates.details(signal)
     if "request" in details:
         return pending.id == details["request"]
-    # What happened before a dialog opened does not close it, when it is told of afterwards.
+    # What happened before a dialog opened does not close it, when it is reported afterwards.
     if is_late(moment, pending.at):
         return False
     if signal.name in _OVER:

@@ -124,7 +124,9 @@ def _unseen(plate: Plate, signal: Entry, status: Status) -> bool:
     if signal.name in _BY_PERSON and "origin" not in signal.payload:
         return False
     if signal.name == plates.PERMISSION_RESOLVED:
-        return bool(plate.pending)  # Whoever answered a dialog has seen it, but not the next one.
+        return bool(
+            plate.pending
+        )  # Anyone who answered a dialog has seen it, but not the next one.
     if status != plate.status and status in ("awaiting_input", "awaiting_approval"):
         return True
     return plate.unseen
@@ -140,7 +142,7 @@ def _told(plate: Plate, signal: Entry) -> Plate:
 
 
 def _facts(plate: Plate, signal: Entry) -> dict[str, object]:
-    """What an event of the session itself tells of it, by the plate's fields."""
+    """What an event of the session itself says about it, by the plate's fields."""
     details = plates.details(signal)
     match signal.name:
         case plates.TOOL_START | plates.TOOL_CALL:

@@ -108,7 +108,7 @@ class Leavings:
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """Let go of nothing any more: whoever left may come back to the next server."""
+        """Let go of nothing any more: the process that left may come back to the next server."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:

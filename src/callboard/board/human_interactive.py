@@ -38,7 +38,7 @@ class _Request:
 class HumanInteractive(Generic[T]):
     """Asks a person to decide together with an agent, one session at a time.
 
-    The record outlives whoever asked. A process that comes back finds it by its id with
+    The record outlives the caller that asked. A process that comes back finds it by its id with
     `attach`, or by the `key` it was asked for under.
 
     Args:
@@ -102,7 +102,7 @@ class HumanInteractive(Generic[T]):
     ) -> Awaitable[Result[T]]:
         """Ask at once; awaiting what this returns waits for the session's end.
 
-        Whoever gives up waiting does not take the session back: `cancel` does.
+        Anyone who gives up waiting does not take the session back: `cancel` does.
         """
         return asyncio.shield(self._ask(prompt, key, options))
 

@@ -166,7 +166,7 @@ def _may_continue(plate: Plate, report: Report) -> bool:
 
 
 def _may_share(plate: Plate, report: Report) -> bool:
-    """Whether what a process tells of one session belongs on the plate of another.
+    """Whether the reports of a process on one session belong on the plate of another.
 
     Most clients have one session at a time. In one that has several, each is a plate.
     """

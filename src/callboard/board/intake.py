@@ -34,7 +34,7 @@ class LateHook:
     """A payload that a hook left where no server took it.
 
     at_ms: when that was. pid: the agent's process, where it is known.
-    again: whoever read it before was disturbed, and may have recorded it.
+    again: the process that read it before was disturbed, and may have recorded it.
     """
 
     agent: str
@@ -112,7 +112,7 @@ class Listener:
             hold = report.hold if report.gone else None
             report = replace(report, hold=hold, at_ms=report.at_ms or hook.at_ms)
             reports.append(report)
-            # Whoever tried to bring it before it was left here may have brought it.
+            # The process that tried to bring it before it was left here may have brought it.
             if hook.again or report.delivery is not None:
                 doubtful.setdefault(report.session_id, []).append(report)
         known: list[Report] = []

@@ -85,7 +85,7 @@ class Settling:
 
 
 async def tell_if(plates: Plates, plate: Plate, build: Callable[[Plate], Entry | None]) -> None:
-    """Record what there is to tell of a plate, if there is anything by what is known of it."""
+    """Record what there is to report a plate, if there is anything by what is known of it."""
     if build(plate) is None:
         return
     try:

@@ -172,14 +172,14 @@ class Plate(Shape):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """The plate that `to_wire` wrote, which tells of open dialogs only what the first asks."""
+        """The plate that `to_wire` wrote, which has only the question of the first open dialog."""
         asks, question = wire["waitingFor"], wire["interactionId"]
         plate = read(cls, wire, background=tuple(wire["background"]))
         pending = () if asks is None else (Pending(question, "", "", asks, 0),)
         return plate.having(status_at=plate.updated_at, pending=pending)
 
     def to_json(self) -> dict[str, Any]:
-        """What events tell of it, field by field."""
+        """What events report it, field by field."""
         return {key: _told(name, getattr(self, name)) for name, key in _KEYS.items()}
 
     @classmethod
@@ -209,7 +209,7 @@ def clipped(text: Any) -> str | None:
 
 
 def changed(before: Plate | None, after: Plate) -> dict[str, Any]:
-    """What an event tells of the plate: all of a new one, else only what is different."""
+    """What an event says about the plate: all of a new one, else only what is different."""
     if before is None:
         return after.to_json()
     return {

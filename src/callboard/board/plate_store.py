@@ -63,13 +63,13 @@ class Recent(dict[str, T]):
 
 
 class PlateStore:
-    """Whoever appends to a plate has read it as it is, or the log refuses: PositionConflict."""
+    """An append to a plate must be based on its current row, else PositionConflict."""
 
     def __init__(self, log: EventLog, clock: Clock, reader: PlateReader) -> None:
         self._log = log
         self._clock = clock
         self._reader = reader
-        # A plate is what its stream tells: whoever else changes it makes the stream longer.
+        # A plate is folded from its stream: any other change makes the stream longer.
         self._kept = Recent[CachedPlate]()
 
     def at(self, report: Report) -> int:

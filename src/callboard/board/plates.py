@@ -341,7 +341,7 @@ class Plates:
         return known if goes_on(known.plate, report) else None
 
     async def _id_for(self, report: Report) -> str:
-        """The same for whoever hears of a client first, so that two cannot make two plates."""
+        """The same for every process that hears of a client, so that they share one plate."""
         who = plate_key(report).encode("utf-8", "replace")
         id = "p" + hashlib.sha256(who).hexdigest()[:15]
         # One that was pruned is hidden, and its id cannot be given again.

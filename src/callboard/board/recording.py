@@ -26,7 +26,7 @@ _TYPES: Final[Mapping[str, str]] = {ASKS: "question", PLANS: "plan"}
 
 @dataclass(slots=True)
 class Recording:
-    """The plate as it becomes, and the events that tell how."""
+    """The plate as it becomes, and the events that report how."""
 
     before: Plate | None
     plate: Plate
@@ -35,7 +35,7 @@ class Recording:
     def add(
         self, signal: Entry, moment: Moment, asked: str | None = None, raw: Json = None
     ) -> tuple[Closed, ...]:
-        """Fold a signal and tell of it; gives the questions it says something about."""
+        """Fold a signal and report it; gives the questions it says something about."""
         folded = apply(self.plate, signal, moment, asked)
         payload = signal.payload
         if raw is not None:

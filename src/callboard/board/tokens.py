@@ -81,7 +81,7 @@ class AccessTokens:
 
 
 def new_secret() -> str:
-    """A secret that nobody can guess."""
+    """A secret that cannot be guessed."""
     return f"cb_{secrets.token_urlsafe(32)}"
 
 

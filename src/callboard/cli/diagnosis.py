@@ -165,7 +165,7 @@ def _waiting(now: Situation) -> Reason:
 
 
 def _overdue(now: Situation) -> Reason:
-    """The clock has closed every question; whoever drives the session will find that."""
+    """The clock has closed every question; the process that drives the session will find that."""
     asked = "; ".join(_purpose(now, one) for one in now.info.pending)
     text = f"Timed out without an answer: {asked}."
     if now.is_driven or now.watched:

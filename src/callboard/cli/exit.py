@@ -26,7 +26,7 @@ def write_no_more() -> None:
 def leave_threads_behind(code: int) -> None:
     """End the process here if functions still run in threads: nothing can stop those.
 
-    The interpreter would wait for them, and with it whoever pressed Ctrl-C.
+    The interpreter would wait for them, and with it anyone who pressed Ctrl-C.
     """
     threading = sys.modules.get("threading")
     if threading is None:

@@ -21,7 +21,7 @@ from callboard.errors import (
     StoreTooNew,
 )
 
-# Whoever called could not have called better; everything else is wrong use.
+# Not the caller's fault; everything else is wrong use.
 _NOT_THE_CALLERS = (
     AgentError,
     HandlerFailed,

@@ -111,7 +111,7 @@ class Live:
         self._held = []
 
     def release(self) -> None:
-        """Take the screen back, and tell what happened meanwhile."""
+        """Take the screen back, and report what happened meanwhile."""
         held, self._held = self._held or [], None
         for event in held:
             self.tell(event)

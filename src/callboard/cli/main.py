@@ -28,7 +28,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Serve": {
         "serve": "Start a server for workflows, the board and the inbox.",
         "open": "Open the dashboard in your browser, signed in.",
-        "token": "Create, list and revoke the tokens of a server.",
+        "token": "Create, list and revoke access tokens.",
         "service": "Run the server in the background as a user service.",
         "notify": "Send a test notification.",
     },
@@ -118,7 +118,7 @@ class LazyGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; when whoever reads our output leaves, leave quietly."""
+        """Run the command; when the process that reads our output leaves, leave quietly."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

@@ -123,7 +123,7 @@ def _emitted(payload: agents.AgentEmittedPayload, telling: Telling) -> list[Line
 
 
 def _requested(payload: people.InputRequestedPayload, telling: Telling) -> list[Line]:
-    # Whoever is asked here sees the question; an interactive session is held elsewhere.
+    # Anyone who is asked here sees the question; an interactive session is held elsewhere.
     if telling.asks_here and payload["type"] != INTERACTIVE:
         return []
     first, *others = visible(payload["prompt"]).split("\n")

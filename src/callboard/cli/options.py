@@ -191,7 +191,7 @@ workflow_file = click.option(
 
 
 def user_name() -> str | None:
-    """The name of whoever is logged in, or None where the system knows none."""
+    """The name of the logged-in user, or None where the system has none."""
     try:
         return getuser()
     except (KeyError, OSError):

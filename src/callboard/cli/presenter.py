@@ -72,7 +72,7 @@ class Audience:
         try:
             self._write(event)
         except OSError:
-            # Whoever read has gone, or the terminal was closed.
+            # The reader has gone, or the terminal was closed.
             self.is_gone = True
             write_no_more()
             self.on_gone()
@@ -83,7 +83,7 @@ class Audience:
             self._live.introduce(info.workflow, info.session_id, info.created_at)
 
     async def take_up(self, board: Board, session_id: str, position: int) -> None:
-        """Start in the middle: tell what came after a position, expect what is open."""
+        """Start in the middle: report what came after a position, expect what is open."""
         self._position = position
         for event in await board.events(session_id, after=position):
             self.tell(event)

@@ -61,7 +61,7 @@ class Screen:
         self.unicode = (out.encoding or "").lower().startswith("utf")
         self.signs = Signs() if self.unicode else ASCII
         if not self.unicode and isinstance(out, TextIOWrapper):
-            # A character that the terminal lacks is shown as its number; it is no error.
+            # A character that the terminal lacks is shown as its number; it is not an error.
             out.reconfigure(errors="backslashreplace")
 
     @property

@@ -124,7 +124,7 @@ class Launchd:
             raise SettingsUnusable(f"launchctl bootstrap failed: {_said(done)}.")
 
     def stop(self) -> None:
-        """Unload the agent; one that is not loaded is no error."""
+        """Unload the agent; one that is not loaded is not an error."""
         _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
 
     def forget(self) -> None:

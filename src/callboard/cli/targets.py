@@ -89,7 +89,7 @@ class _Place(ABC, Generic[B_co]):
 class Database(_Place[Callboard]):
     """A database by what the person typed for it; None is the default one.
 
-    A file drives nothing: whoever wants a session to continue drives it.
+    A file drives nothing: anyone who wants a session to continue drives it.
     """
 
     given: str | None = None

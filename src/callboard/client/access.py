@@ -12,7 +12,7 @@ DEFAULT_URL = "http://127.0.0.1:2255"
 
 
 def checked(url: str) -> str:
-    """A server's address without what is too much at its end; an error if it is none."""
+    """A server's address without what is too much at its end; an error if it is not one."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         raise ValidationError(

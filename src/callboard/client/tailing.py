@@ -136,7 +136,7 @@ class Tail:
             self._over = self._at_end
 
     def _placed(self, frame: Frame) -> tuple[int, Event] | None:
-        """The event in a frame; None for one that was seen already, whoever sends it again."""
+        """The event in a frame; None for one that was already seen."""
         at = int(frame.id or 0)
         if self._place is not None and at <= self._place:
             return None

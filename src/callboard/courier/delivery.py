@@ -46,7 +46,7 @@ def hand_over(letter: Letter, body: bytes, within: float) -> bytes:
 def print_decision(reply: bytes) -> None:
     """Print what the server says as it came, if it says anything.
 
-    Whatever is no object would show in the agent's session.
+    Whatever is not an object would show in the agent's session.
     """
     if _object(reply):
         _print(reply)

@@ -12,7 +12,7 @@ from callboard.courier.wire import LOOK_EVERY, Refused, Timeouts, ask, read_conn
 FAREWELL_WITHIN = 0.12
 """Seconds to tell the server that no one waits any more, before the spool is told."""
 TELL_AFTER = 3.0
-"""Seconds without a server after which the spool is told what is asked: it may be read by a server
+"""Seconds without a server after which the question is spooled: it may be read by a server
 that we do not find, and people see there at least that the agent waits for them."""
 NO_SERVER_FOR = 600.0
 """Seconds without a server after which no one is waited for: an agent that is answered in its
@@ -79,7 +79,7 @@ def wait(letter: Letter, hold: str) -> bytes:
     while time.monotonic() - alone_since < patience:
         began = time.monotonic()
         if began - alone_since >= tell_after and not is_told:
-            # Without the hold, which is for whoever is asked. The board knows that it is the same.
+            # Without the hold, which is for the one asked. The board knows that it is the same.
             is_told = True
             drop(letter, letter.body())
         try:

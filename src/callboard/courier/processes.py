@@ -7,7 +7,7 @@ _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"fish", b"busybox")
 _ENDED = (b"Z", b"X")
 """How the system marks a process that is only waiting to be forgotten."""
 _START = 19
-"""Which field behind a process's name tells when it started."""
+"""Which field behind a process's name says when it started."""
 
 
 class Process:
@@ -52,7 +52,7 @@ def agent_process(agent: str) -> Process:
 
 
 def _runs_one_command(pid: int) -> bool:
-    """Whether a shell was started with -c: one that a person types into is no part of an agent."""
+    """Whether a shell was started with -c: one that a person types into is not part of an agent."""
     words = (read_small(f"/proc/{pid}/cmdline") or b"").split(b"\0")
     return any(word.startswith(b"-") and word.endswith(b"c") for word in words[1:3])
 

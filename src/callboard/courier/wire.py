@@ -7,7 +7,7 @@ import time
 LARGEST_ANSWER = 16 * 1024 * 1024
 CONNECT_WITHIN = 0.25
 LOOK_EVERY = 0.5
-"""Seconds after which whoever waits for an answer is asked whether it still does."""
+"""Seconds after which the task that waits for an answer is asked whether it still does."""
 
 _LONGEST_HEAD = 65_536
 _LONGEST_LINE = 1024

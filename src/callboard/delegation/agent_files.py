@@ -271,5 +271,5 @@ def _model(head: FrontMatter) -> str | None:
 
 
 def _shown(value: object) -> str:
-    """A text as it stands there, of all else, which may be long, only that it is none."""
+    """A text as it is; for other values, which may be long, only that they are not text."""
     return repr(value) if isinstance(value, str) else "no text"

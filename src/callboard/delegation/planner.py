@@ -1,4 +1,4 @@
-"""Whoever makes the plan: Claude Code, which may look but not touch."""
+"""The planner: Claude Code, with read-only tools."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

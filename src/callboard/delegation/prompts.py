@@ -1,4 +1,4 @@
-"""What agents are told: whoever plans, and whoever does a phase."""
+"""The prompts of agents: of the planner, and of the one that does a phase."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -31,7 +31,7 @@ from callboard.vendors.settings.installing import InstallPlan
 _LONGEST: Final = 60
 NAME: Final = "worker"
 BEGUN: Final = "phase_begun"
-"""The event that tells which phase a run is about."""
+"""The event that says which phase a run is about."""
 DETAILS: Final[AgentDetails] = {"provider": "claude-code"}
 _FAILURE: Final = "delegation:failure:{}"
 

@@ -84,7 +84,7 @@ async def referee(state: Delegation, ctx: Context) -> Ruling:
     id = next(id for id in the_plan(state).by_id if id in state.failures)
     phase, why = planned(state, id), state.failures[id]
     prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
-    # Whoever takes every first option must come to an end.
+    # Always taking the first option must come to an end.
     options = [ABORT, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, ABORT]
     decision = await ctx.choose(prompt, options)
     if decision == ABORT:
@@ -122,7 +122,7 @@ def _after_work(state: Delegation) -> str:
 
 
 def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workflow:
-    """The workflow, with whoever plans and whoever works; a failed attempt is repeated once."""
+    """The workflow, with its planner and its worker; a failed attempt is repeated once."""
     retry = Retry(attempts=ATTEMPTS, backoff=backoff)
     return Workflow(
         NAME,

@@ -15,10 +15,10 @@ from callboard.disk import files, folders
 File = str | os.PathLike[str]
 
 LARGEST = 16 * 1_048_576
-"""Bytes; what is larger is no status file."""
+"""Bytes; what is larger is not a status file."""
 
 UNUSABLE = (errno.EINVAL, errno.EFBIG, errno.EXDEV)
-"""What is wrong with a file that is no regular file, too large, or outside of the project."""
+"""What is wrong with a file that is not a regular file, too large, or outside of the project."""
 
 _MARK = "/.claude/"
 

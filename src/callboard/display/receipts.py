@@ -48,7 +48,7 @@ def standing(asked: Interaction) -> str:
 
 
 def ending(asked: Interaction) -> str:
-    """What a question ended with, whoever asked it, in a few words."""
+    """What a question ended with, no matter who asked it, in a few words."""
     told = asked.accepted if asked.accepted is not None else asked.response
     if is_from_board(asked.type):
         return decided(told)

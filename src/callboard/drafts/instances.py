@@ -62,7 +62,7 @@ def assemble(cls: type[object], values: Mapping[str, object], like: object) -> o
 
 def adopt(made: object, like: object) -> None:
     """Give a model a copy of what pydantic keeps in another beside its fields."""
-    model = cast("BaseModel", like)  # A draft of one is no model that `isinstance` would know.
+    model = cast("BaseModel", like)  # A draft of one is not a model that `isinstance` would know.
     _set(made, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
     _set(made, "__pydantic_extra__", None if extra is None else copy.deepcopy(extra))

@@ -35,7 +35,7 @@ class Kind(ABC):
 
     @cached_property
     def has_untyped(self) -> bool:
-        """Whether some place inside is untyped, where pydantic lets pass what is no JSON."""
+        """Whether some place inside is untyped, where pydantic lets pass what is not JSON."""
         return any(kind.untyped for kind in self.within())
 
     def within(self) -> Iterator["Kind"]:

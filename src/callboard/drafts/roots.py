@@ -169,7 +169,7 @@ def _wire_key(name: str) -> str:
 
 
 def _members_of(state: object, path: str) -> Object:
-    """What a state holds, by name; StateInvalid for one that is no object."""
+    """What a state holds, by name; StateInvalid for one that is not an object."""
     if not is_mapping(state):
         what = f"the state is an object, not {state!r:.60}"
         raise StateInvalid(f"{path or '/'}: {what}.", path=path)

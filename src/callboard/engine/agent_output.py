@@ -72,7 +72,7 @@ class Narrator:
     async def _later(self) -> None:
         await self._clock.sleep(PACE)
         self._timer = None
-        with suppress(CallboardError):  # Whoever flushes next meets it, and is heard.
+        with suppress(CallboardError):  # Anyone who flushes next meets it, and is heard.
             await self.flush()
 
     async def flush(self) -> None:

@@ -150,7 +150,7 @@ class RunDesk:
         except RetryAfter as later:
             return Interrupted("postponed", later)
         except (OwnershipLost, StoreError):
-            # Not the agent's failure: whoever drives the session has to hear of it.
+            # Not the agent's failure: the process that drives the session has to hear of it.
             raise
         except Exception as error:
             return Broke(error)
@@ -240,7 +240,7 @@ class RunDesk:
         if self.waiting_since is None:
             self.waiting_since = self._live.clock.monotonic()
             self._waiting[self.place.run] = self
-        # A question that was found again is no event which could tell the driver.
+        # A question that was found again is not an event which could tell the driver.
         self._waits()
         try:
             with self._budget.waiting() if self._budget else nullcontext():

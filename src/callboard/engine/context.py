@@ -1,4 +1,4 @@
-"""What an agent is told of its place, and how it asks people and records effects."""
+"""What an agent is reported its place, and how it asks people and records effects."""
 
 import asyncio
 import inspect
@@ -37,7 +37,7 @@ class RunPlace(NamedTuple):
 
 
 class PhaseContext(NamedTuple):
-    """What a phase's `before` and `after` are told of their place."""
+    """What a phase's `before` and `after` are reported their place."""
 
     session_id: str
     workflow: str
@@ -54,7 +54,7 @@ class PhaseContext(NamedTuple):
 
 
 class RunRequests(Protocol):
-    """What a context needs from whoever runs the agent."""
+    """What a context needs from the caller that runs the agent."""
 
     @property
     def place(self) -> RunPlace:
@@ -214,7 +214,7 @@ class Context:
         return asked
 
     async def emit(self, what: Item | str, data: object = None) -> None:
-        """Tell what is going on: Text, Thinking, ToolCall, ToolResult, or a name with data."""
+        """Tell what is happening: Text, Thinking, ToolCall, ToolResult, or a name with data."""
         if isinstance(what, str):
             shown = plain(data, f"The data of ctx.emit({what!r})")
             await self._desk.emit(what, shown)

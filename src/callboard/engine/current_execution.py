@@ -87,5 +87,5 @@ def folder() -> str | None:
         return running.cwd
     try:
         return str(Path.cwd())
-    except OSError:  # The folder is gone: whoever holds the session chooses.
+    except OSError:  # The folder is gone: the harness that holds the session chooses.
         return None

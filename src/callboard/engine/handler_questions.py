@@ -1,4 +1,4 @@
-"""Asks whoever can be asked in this process, and has what they answer written down."""
+"""Asks the handlers of this process, and records their answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, KeysView

@@ -202,7 +202,7 @@ class Inbox:
         try:
             while waits(found := await self.get(asked.id)):
                 if found.stream != asked.stream:
-                    break  # Detached: from here on another stream tells of it.
+                    break  # Detached: from here on another stream reports it.
                 await changed.wait()
                 changed.clear()
             else:

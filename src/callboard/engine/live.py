@@ -115,11 +115,11 @@ class LiveSession:
         return batch.placed
 
     async def _reload(self) -> None:
-        """Fold again what the log has, which drops what was not committed; tell what came."""
+        """Fold again what the log has, which drops what was not committed; report what came."""
         told = self._told
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._stale = False
-        # Not what has come since: whoever hears of an event finds it in the view.
+        # Not what has come since: the process that hears of an event finds it in the view.
         self._tell(await self.log.read(self.session_id, told, upto=self.view.position))
 
     async def _yield_to_others(self, batch: Batch) -> None:
@@ -189,7 +189,7 @@ class LiveSession:
                 waiter.set_result(asked)
 
     def unwind(self, questions: set[str], error: BaseException) -> None:
-        """Raise an error in whoever waits for these questions."""
+        """Raise an error in the task that waits for these questions."""
         for question in questions:
             for waiter in self._waiters.pop(question, []):
                 if not waiter.done():

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STOPPING = 10.0
-"""Seconds in which whoever drives a session must have heard that it was cancelled."""
+"""Seconds in which the process that drives a session must have heard that it was cancelled."""
 _LOOK_AGAIN = 0.02
 
 
@@ -364,7 +364,7 @@ class Operations:
                 writing = Writing(expect=before, settle=True)
                 await self._log.append(session_id, batch.events, writing)
             except SessionOwned:
-                pass  # Claimed just now: its driver will see to the rest.
+                pass  # Claimed just now: its driver will handle the rest.
             else:
                 return
         await self._log.append(session_id, batch.events, Writing(expect=before))

@@ -77,7 +77,7 @@ class OutputType:
 def plain(value: object, what: str) -> object:
     """The value as JSON gives it back, of models their fields.
 
-    AgentOutputInvalid tells where JSON cannot hold it.
+    AgentOutputInvalid says where JSON cannot hold it.
     """
     if value is None or (type(value) is str and value.isascii()):
         return value

@@ -190,7 +190,7 @@ class QuestionRows:
         ending = [] if task is None else [names.TASK_COMPLETED(task)]
         now = self._clock.now_ms()
         events = chained([told, *ending], now, row["stream_last"])
-        # Someone has to continue with it: whoever drives the session.
+        # Someone has to continue with it: the process that drives the session.
         halted = halts(asked.type, asked.config) and not asked.is_detached
         moves = asked.awaited or task is not None or halted
         settles = not moves or told[0] in _QUIET

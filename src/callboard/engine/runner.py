@@ -136,7 +136,7 @@ class Drive:
         self._attend = False
 
     def _hear(self, head: int | None) -> None:
-        """The stream has grown; the echo of what this drive itself wrote is no news."""
+        """The stream has grown; the echo of what this drive itself wrote is not news."""
         if head is None or head > self._live.view.position:
             self._news = True
             self._wake.set()

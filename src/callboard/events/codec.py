@@ -1,6 +1,6 @@
 """Payloads ⇄ bytes: JSON, compressed when it is large and that helps.
 
-The first byte tells which: `{` is plain JSON, 0x01 is zlib.
+The first byte says which: `{` is plain JSON, 0x01 is zlib.
 """
 
 import zlib

@@ -25,6 +25,6 @@ def iso(moment: datetime) -> str:
 
 
 def from_iso(text: str) -> datetime:
-    """Read a moment; one without a zone is in UTC. ValueError when it is none."""
+    """Read a moment; one without a zone is in UTC. ValueError when it is not one."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -77,7 +77,7 @@ class Shape:
 
 
 def read(shape: type[S], wire: Mapping[str, object], **more: object) -> S:
-    """The shape that the wire tells of; `more`: fields that it does not tell."""
+    """The shape that the wire reports; `more`: fields that it does not tell."""
     return shape(**_reader(shape)(wire), **more)
 
 

@@ -43,7 +43,7 @@ class TerminalPrompt:
         return await self._in_turn(lambda: _select(prompt, options, other=other))
 
     async def interactive(self, prompt: str, request: Request) -> object:
-        """A decision of the form that is wanted; whoever wants an agent for it is told how."""
+        """A decision of the requested form, with a hint on how to use an agent for it."""
         return await self._in_turn(lambda: _decide(prompt, request))
 
     async def _in_turn(self, ask: Callable[[], Awaitable[Said]]) -> Said:

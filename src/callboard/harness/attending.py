@@ -188,7 +188,7 @@ class Attendance:
             stage.run, lambda: loop.call_soon_threadsafe(self._leave, "closed") and None
         )
         told = {"pid": stage.pid, "start": started_at(stage.pid)}
-        with suppress(OSError):  # It runs: a full disk is no reason to leave it.
+        with suppress(OSError):  # It runs: a full disk is not a reason to leave it.
             attempt.write_json("agent.json", {**about, **told})
         async with alongside(*self._watching(stage, at)):
             with self._signals(stage):

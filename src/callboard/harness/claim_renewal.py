@@ -1,4 +1,4 @@
-"""Who sees to a session: a claim that is renewed while its harness lives, and freed when not."""
+"""Who handles a session: a claim that is renewed while its harness lives, and freed when not."""
 
 import os
 import re
@@ -34,7 +34,7 @@ class Harness:
     def here(cls, person: str | None) -> Self:
         """This process."""
         start = (started_at(os.getpid()) or "").replace("@", " ")
-        return cls(os.getpid(), start, socket.gethostname(), person or "somebody")
+        return cls(os.getpid(), start, socket.gethostname(), person or "someone")
 
     @classmethod
     def named(cls, name: str | None) -> Self | None:
@@ -70,10 +70,10 @@ def is_for(asked: Interaction, person: str) -> bool:
 
 
 async def take(desk: Questions, asked: Interaction, me: Harness) -> Interaction:
-    """Claim a question; Claimed when someone else sees to it, unless they share it."""
+    """Claim a question; Claimed when someone else handles it, unless they share it."""
     holder = Harness.named(asked.claimed_by)
     if asked.claimed_by is not None and holder is not None and holder.is_dead:
-        # Whoever has a claim gives it back, and its holder cannot any more.
+        # Anyone who has a claim gives it back, and its holder cannot any more.
         await desk.release(asked.id, by=asked.claimed_by)
     try:
         return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
@@ -99,7 +99,7 @@ async def keep(
             await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
         except Claimed as error:
             if is_shared(asked.config):
-                continue  # Whoever came first has the claim, and leaves it to us when they go.
+                continue  # Anyone who came first has the claim, and leaves it to us when they go.
             return on_loss(f"{error.claimed_by} is working on this too; the first decision counts.")
         except ConflictError as error:
             return on_loss(f"{error.message} Nothing more is recorded.")

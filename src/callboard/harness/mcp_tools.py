@@ -26,8 +26,8 @@ LONGEST_WAIT: Final = 50
 """Seconds. Clients give up on a call after a minute."""
 
 ABOUT: Final = (
-    "Ask the person who runs you. Every question has an id; if there is no answer yet, go on with "
-    "what does not depend on it, and fetch the answer later with check_answer and that id."
+    "Ask the person who runs you. Every question has an id; if there is no answer yet, continue "
+    "with what does not depend on it, and fetch the answer later with check_answer and that id."
 )
 
 _OWNER: Final = "askedBy"

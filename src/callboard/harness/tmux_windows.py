@@ -1,4 +1,4 @@
-"""A window of tmux in which a session is held. It needs no one: whoever opened it may leave."""
+"""A tmux window in which a session is held; the process that opened it may exit."""
 
 import asyncio
 import os

@@ -41,7 +41,7 @@ _HEADS: Final = {"person": "## Person", "agent": "## Agent", "error": "## Error"
 
 
 def redacted(text: str) -> str:
-    """The text without them. It is no promise: what looks like nothing special stays."""
+    """The text without them, as far as they can be recognized."""
     named = _WHOLE.sub(GONE, text)
     return _AFTER.sub(lambda one: (one["name"] or one["word"] or one["site"]) + GONE, named)
 

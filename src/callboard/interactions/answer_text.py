@@ -7,7 +7,7 @@ from callboard.events.json_values import as_object, is_list, is_object
 def answer_text(answer: object) -> str:
     """What was answered, whatever shape the question gives its answers; never Python's notation.
 
-    An object that is no answer of ours, such as the outcome of a structured session, is JSON.
+    An object that is not an answer of ours, such as the outcome of a structured session, is JSON.
     """
     if isinstance(answer, str):
         return answer

@@ -1,6 +1,6 @@
 """What is said with an interactive session: which keys its config has, and what each may hold.
 
-The keys are those of the table and the wire. Others are kept for whoever put them there.
+The keys are those of the table and the wire. Others are kept for the caller that put them there.
 """
 
 from collections.abc import Callable, Mapping
@@ -95,7 +95,7 @@ def halts(type: str, config: Object | None) -> bool:
 
 
 def participants(config: Object | None) -> list[str]:
-    """The people who all have to answer; none when whoever comes first will do."""
+    """The people who all have to answer; none if the first answer counts."""
     return [str(one) for one in as_list((config or {}).get("requiredParticipants"))]
 
 

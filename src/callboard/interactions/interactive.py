@@ -104,7 +104,7 @@ def _sendable(key: str, value: object) -> object:
     if key in _DURATIONS:
         return _duration(key, value)
     if key in _PATHS:
-        # Whoever holds the session does not stand where the caller stands.
+        # The harness that holds the session does not stand where the caller stands.
         return str(Path(cast("Place", value)).expanduser().absolute())
     if key == "outcome_schema" and is_mapping(value):
         return {("jsonSchema" if name == "json_schema" else name): value[name] for name in value}

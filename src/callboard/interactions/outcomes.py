@@ -32,7 +32,7 @@ _SCHEMA = "config.outcomeSchema"
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The end of an interactive session, as whoever ran it tells it."""
+    """The end of an interactive session, as the harness reports it."""
 
     outcome: str
     response: object = None
@@ -58,10 +58,10 @@ class AskedSession(Protocol):
 
 
 def check_outcome(outcome: str) -> None:
-    """Refuse a word that is no outcome."""
+    """Refuse a word that is not an outcome."""
     if outcome not in OUTCOMES:
         known = ", ".join(OUTCOMES)
-        raise ValidationError(f"{outcome!r} is no outcome. Use {known}.", field="outcome")
+        raise ValidationError(f"{outcome!r} is not an outcome. Use {known}.", field="outcome")
 
 
 def check_of_config(config: Object | None) -> SchemaCheck | None:

@@ -103,7 +103,7 @@ class Interaction(Shape):
     """What people call that session."""
     run: Unsent[str | None] = None
     stream: Unsent[str] = field(default="", compare=False)
-    """The stream that tells of it: its session's, its own, or a plate's."""
+    """The stream that reports it: its session's, its own, or a plate's."""
 
     @property
     def from_hook(self) -> bool:
@@ -151,7 +151,7 @@ def in_bytes(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> Interaction:
-    """The interaction that a row holds, as it is now: a claim that has run out is none."""
+    """The interaction that a row holds, as it is now: a claim that has run out is not one."""
     until = row["claimed_until"]
     # A clock that was put back must not make a claim last for longer than any claim may.
     claimed = until is not None and now_ms < until <= now_ms + LONGEST_MS

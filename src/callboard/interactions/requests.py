@@ -39,7 +39,7 @@ def request_payload(
     config: object = None,
     assignees: object = None,
 ) -> AskedQuestion:
-    """What `input:requested` tells of the question; ValidationError names the field."""
+    """What `input:requested` says about the question; ValidationError names the field."""
     kind = KINDS.get(type)
     if kind is None or kind.from_board:
         known = ", ".join(name for name, one in KINDS.items() if not one.from_board)

@@ -83,7 +83,7 @@ def _typed(ended: Interaction, result_type: object) -> object:
     from pydantic import TypeAdapter
     from pydantic import ValidationError as Misfit
 
-    # The type is a value here: whoever asks has read it from their own code.
+    # The type is a value here: the caller that asks has read it from their own code.
     declared = cast("type[object]", result_type)
     wanted = dict[str, declared] if participants(ended.config) else declared
     try:

@@ -21,7 +21,7 @@ def said(value: object) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     word = value.strip() if isinstance(value, str) else ""
-    # A long text is none of the words, and takes long to lower.
+    # A long text is not one of the words, and takes long to lower.
     word = word.lower() if len(word) <= _LONGEST else ""
     if word in _YES:
         return True

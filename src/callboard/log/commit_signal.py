@@ -1,7 +1,7 @@
 """A ring from one process to the others: something was committed, look for yourselves.
 
 A datagram to a socket beside the database takes well under a millisecond. It carries nothing
-and may get lost: whoever listens also looks by itself from time to time.
+and may get lost: the process that listens also looks by itself from time to time.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ Rows = dict[Key, dict[str, Cell]]
 
 
 class StreamFacts(NamedTuple):
-    """What a row may tell of its stream, beside its own columns."""
+    """What a row may report its stream, beside its own columns."""
 
     head: int | None = None
     updated_at: int | None = None

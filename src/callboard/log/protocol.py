@@ -203,7 +203,7 @@ class EventLog(Protocol):
         """Call `notify` in the event loop after any commit to the stream; returns an undo.
 
         None means every stream; `notify` is then given None.
-        It may be called once too often, and is not told of leases that other processes take.
+        It may be called once too often, and is not reported leases that other processes take.
         """
         ...
 

@@ -1,6 +1,6 @@
 """One writer at a time, in turn, across processes.
 
-SQLite's own lock is not fair: whoever asks most often gets it. So a writer first takes
+SQLite's own lock is not fair: the process that asks most often gets it. So a writer first takes
 `next`, then waits for `main`, and lets go of `next` only when it has `main`. Someone who has
 just written finds `next` taken by the one who waits, and queues behind it.
 """

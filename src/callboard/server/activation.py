@@ -1,4 +1,4 @@
-"""A listening socket that someone else owns: systemd, launchd, or whoever starts us like them.
+"""A listening socket that someone else owns: systemd, launchd, or a supervisor like them.
 
 While the server is away, the owner keeps the socket: who connects waits instead of being refused,
 and is answered by the next server.

@@ -51,7 +51,7 @@ class HookShortcut:
     """Answers hooks before a route is looked for; everything else takes its usual route.
 
     To find the route and to read its parameters takes FastAPI as long as the log takes to write.
-    The route stands there all the same: for the OpenAPI document, and for what is no POST.
+    The route stands there all the same: for the OpenAPI document, and for what is not a POST.
     """
 
     def __init__(self, app: ASGIApp) -> None:

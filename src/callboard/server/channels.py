@@ -15,7 +15,7 @@ from callboard.server.settings import ServerSettings
 
 _KEPT: Final = ("id", "sessionId")
 OUTLINE: Final = "\0outline"
-"""The key of the channel that tells of everything in outline. No session has it."""
+"""The key of the channel that reports everything in outline. No session has it."""
 
 
 class ChannelSource:
@@ -50,7 +50,7 @@ class ChannelSource:
         return await self._log.head(self.session_id)
 
     def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
-        """Be told when there is more; returns an undo."""
+        """Get notified when there is more; returns an undo."""
         return self._log.on_change(self.session_id, notify)
 
 
@@ -164,7 +164,7 @@ class Channel:
         head = await self._source.head()
         was_there, self._is_there = self._is_there, head > 0
         if self._source.ends and was_there and not head:
-            # Another process has deleted the session: whoever reads it has nothing to wait for.
+            # Another process has deleted the session: its readers have nothing to wait for.
             self.close()
             return
         room = Portion(self._settings.page, max(1, LARGEST_PAGE - page.size))

@@ -123,7 +123,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, "TOO_LARGE", "What the request sends beside its body is too large.")
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP in the envelope of all errors."""
+        """Answer what is not HTTP in the envelope of all errors."""
         self._refuse(400, "VALIDATION_ERROR", msg)
 
     def _refuse(self, status: int, code: str, message: str) -> None:

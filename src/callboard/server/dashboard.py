@@ -75,5 +75,5 @@ def is_asset(path: str) -> bool:
 
 
 def _leads_astray(part: str) -> bool:
-    # Hidden files are none of the build; an empty part would make the path absolute.
+    # Hidden files are not part of the build; an empty part would make the path absolute.
     return part == "" or part.startswith(".") or not part.isprintable() or "\\" in part

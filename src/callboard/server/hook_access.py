@@ -1,6 +1,6 @@
 """How hooks find the server and are let in: a token that can only report, in a file of its own.
 
-Several servers may serve one database, and the file names one. Whichever lives sees to it that the
+Several servers may serve one database, and the file names one. Whichever lives handles it that the
 one it names does.
 """
 
@@ -78,7 +78,7 @@ class HookAccess:
 
 
 async def keep_hooks_in(tokens: AccessTokens, database: Path, host: str, port: int) -> HookAccess:
-    """Let hooks in now; whoever gets this checks every few seconds that they still are."""
+    """Let hooks in now; anyone who gets this checks every few seconds that they still are."""
     access = HookAccess(tokens, database, host, port)
     await access.write()
     return access

@@ -118,7 +118,7 @@ class ShortLines(logging.StreamHandler[TextIO]):
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print the record; what cannot be printed is no reason to stop."""
+        """Print the record; what cannot be printed is not a reason to stop."""
         try:
             self._console.print(self._line(record), soft_wrap=True)
         except Exception:

@@ -1,6 +1,6 @@
 """One budget for what all connections hold: bodies that arrive, answers that are not read.
 
-No one may hold more than a share of it. When it runs out, whoever holds most is cut off, or
+No one may hold more than a share of it. When it runs out, the one that holds most is cut off, or
 refused if that is the one who asks for more; a small request gets through whatever large ones do.
 """
 
@@ -93,7 +93,7 @@ class ConnectionMemory:
         self._memory.add(self, size)
 
     def give(self, size: int) -> None:
-        """Hold less. Whoever was cut off has given everything back already."""
+        """Hold less. Anyone who was cut off has given everything back already."""
         self._memory.add(self, -max(0, min(size, self.held)))
 
     def release(self) -> None:

@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. Every label has few values, whoever calls."""
+"""What the server counts, for Prometheus. Every label has few values, no matter who calls."""
 
 from collections.abc import Callable
 from importlib.metadata import version

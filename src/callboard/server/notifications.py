@@ -1,6 +1,6 @@
 """When a person starts to be needed, someone is told: once, shortly, and not at once.
 
-Whoever sits at the terminal answers within seconds; a message about that would only disturb.
+Anyone who sits at the terminal answers within seconds; a message about that would only disturb.
 """
 
 import asyncio

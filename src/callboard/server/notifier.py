@@ -27,7 +27,7 @@ _CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
 
 
 class Notifier(Protocol):
-    """Whoever can tell a person something."""
+    """Something that can notify a person."""
 
     async def needs(
         self,

@@ -22,7 +22,7 @@ _SLICE: Final = 65_536
 
 
 class Paced:
-    """An ASGI application around another, on connections that can tell what they hold."""
+    """An ASGI application around another, on connections that can report what they hold."""
 
     def __init__(self, app: ASGIApp, patience: float) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Takes the measure of every request, and tells it to whoever counts and writes."""
+"""Measures every request, and passes the measurement on to metrics and logs."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -73,7 +73,7 @@ class Measured:
         self._tell = tuple(tell)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request be answered, then tell of it, however it ended."""
+        """Let the request be answered, then report it, however it ended."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Routes whose bodies are read strictly: what JSON does not have, such as NaN, is no JSON."""
+"""Routes whose bodies are read strictly: what JSON does not have, such as NaN, is not JSON."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

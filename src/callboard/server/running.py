@@ -176,7 +176,7 @@ def _signals(stop: Callable[[], None]) -> Generator[None]:
     try:
         for one in caught:
             loop.add_signal_handler(one, stop)
-    except (RuntimeError, ValueError):  # Not in the main thread: whoever runs us stops us.
+    except (RuntimeError, ValueError):  # Not in the main thread: the process that runs us stops us.
         yield
         return
     try:

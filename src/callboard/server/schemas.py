@@ -22,7 +22,7 @@ Place = Annotated[int, Field(ge=0, lt=MOST_EVENTS)]
 """A position in a session, or the number of an event."""
 
 Limit = Annotated[int, Field(ge=1, lt=MOST_EVENTS)]
-"""How many are wanted; whoever wants more than fit on a page gets a page."""
+"""How many items; larger values get one full page."""
 
 
 class RequestBody(BaseModel):
@@ -152,14 +152,14 @@ class AssignRequest(RequestBody):
 
 
 class ClaimRequest(RequestBody):
-    """Who sees to a question, and for how long no one else does."""
+    """Who works on a question, and for how long no one else does."""
 
     by: Annotated[str, Field(min_length=1)]
     ttl_ms: Annotated[int, Field(ge=1000, le=86_400_000)] = 60_000
 
 
 class ReleaseRequest(RequestBody):
-    """Who gives a claim back: whoever has it."""
+    """Who gives a claim back: its holder."""
 
     by: Annotated[str, Field(min_length=1)]
 

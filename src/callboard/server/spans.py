@@ -1,7 +1,7 @@
 """A session as a trace: its phases, in them its agents and its waits for people.
 
 A pure fold over the events. Every id is made from the session's id, and every moment is that of
-an event, so whoever folds the same events, today or after a restart, gets the same trace. What
+an event, so folding the same events, today or after a restart, gives the same trace. What
 agents said and what people were asked stays in the log: a trace goes to other machines.
 """
 
@@ -190,7 +190,7 @@ def _error(payload: Mapping[str, Json]) -> str | None:
     error = payload.get("error")
     if error is None:
         return None
-    # Whoever ran an interactive session says it in words, which have neither.
+    # Anyone who ran an interactive session says it in words, which have neither.
     told = as_object(error)
     return " ".join(str(told[k]) for k in ("code", "type") if told.get(k)) or "error"
 

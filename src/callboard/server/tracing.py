@@ -90,7 +90,7 @@ class Follower:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Follow from here on: what ended before has been sent by whoever saw it."""
+        """Follow from here on: what ended before has been sent by the process that saw it."""
         self._place = await self._log.last_sequence()
         self._task = asyncio.create_task(self._follow())
 

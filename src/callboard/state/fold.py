@@ -246,7 +246,7 @@ def _requested(payload: people.InputRequestedPayload, view: SessionView, event: 
 
 
 def _detached(payload: people.InputDetachedPayload, view: SessionView, event: Event) -> None:
-    """It is no question of this session any more: a fork from here on asks its own."""
+    """It is not a question of this session any more: a fork from here on asks its own."""
     asked = view.questions.pop(payload["id"], None)
     if asked:
         view.open.question_changed(asked, is_there=False)
@@ -277,7 +277,7 @@ def _close(
         asked.status, asked.deadline = status, None
         asked.value, asked.approved = payload.get("value"), payload.get("approved")
         asked.outcome = outcome if "outcome" in payload else None
-        # Whoever declines an interactive session says why as its error.
+        # Anyone who declines an interactive session says why as its error.
         declined = None if status == "failed" else payload.get("error")
         asked.message = payload.get("message") or declined
         view.open.closed(asked, view.visit)

@@ -16,7 +16,7 @@ from callboard.state.visits import AsItIs, Asked, Run, Visit
 
 
 class _Indexed:
-    """Something with an index beside it, which is no part of what it says."""
+    """Something with an index beside it, which is not part of what it says."""
 
     __slots__ = ("open",)
 

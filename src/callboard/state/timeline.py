@@ -44,7 +44,7 @@ class Interval:
     """The visit in which it happened."""
     ended: Event | None = None
     inner: list["Interval"] = field(default_factory=list["Interval"])
-    """What happened in a visit, in the order of its beginnings."""
+    """What happened in a visit, in the order of its starts."""
     failure: Event | None = None
     """The last failure in a visit."""
     recovered: bool = False

@@ -1,6 +1,6 @@
 """Takes events back that were folded into a view and then not written.
 
-Whoever drives a session folds its events before they are in the log. When someone else was
+The process that drives a session folds its events before they are in the log. When someone else was
 faster, the view has to be again what it was; folding a long session again would take long.
 """
 

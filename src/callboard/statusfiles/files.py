@@ -52,7 +52,7 @@ def _take(opened: int, lock: str) -> None:
 
 
 def read(file: File) -> Workflow | None:
-    """What stands in the file; None when there is none. StoreCorrupt when it is no workflow."""
+    """What stands in the file; None when there is none. StoreCorrupt when it is not a workflow."""
     data = data_of(file)
     try:
         return None if data is None else _checked(json.loads(data))
@@ -104,7 +104,7 @@ def set_aside(file: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Tell whoever called of something that did not stop us."""
+    """Warn the caller about something that did not stop us."""
     import warnings  # Hardly ever needed, and it takes its time.
 
     warnings.warn(text, stacklevel=5)

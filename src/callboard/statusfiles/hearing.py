@@ -26,11 +26,11 @@ SPEAKING: Final = ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Ses
 """Where context can be given to the model. Elsewhere it would make an agent continue."""
 
 _STILL_TOLD: Final = {COMPLETED: (COMPLETED,), FAILED: (ACTIVE,)}
-"""What can be told of a phase that is over: what it made besides, and that it is tried again."""
+"""What can be reported a phase that is over: what it made besides, and that it is tried again."""
 
 
 def heard(payload: Object, place: StatusFolder) -> dict[str, object] | None:
-    """Move what the payload tells of; gives what the hook has to print, if anything."""
+    """Move what the payload reports; gives what the hook has to print, if anything."""
     workflow = files.read(place.state)
     if workflow is None or "session_id" in workflow:
         return None  # What a session publishes is moved by its log, and by no one else.
@@ -119,7 +119,7 @@ class HookUpdate:
         known = self._memory.session(self._session)["todos"]
         done = False
         for phase, status in todos.hear(known, self._workflow, self._payload).items():
-            # Whoever works on a phase tells when it is over.
+            # Anyone who works on a phase says when it is over.
             if phase not in self._memory.taken:
                 moved = self._move(phase, status)
                 done = done or (moved and status == COMPLETED)

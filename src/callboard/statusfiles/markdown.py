@@ -29,6 +29,6 @@ def one_line(text: object) -> str:
 
 
 def _shown(character: str) -> str:
-    # What joins emoji is harmless, and half a character is seen to where it is written.
+    # What joins emoji is harmless, and half a character is handled where it is written.
     harmless = character.isprintable() or character == "\u200d" or "\ud7ff" < character < "\ue000"
     return character if harmless else character.encode("unicode_escape").decode()

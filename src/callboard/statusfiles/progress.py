@@ -34,7 +34,7 @@ def _progress_in(root: Path) -> dict[str, str]:
     try:
         written = [shelved.workflow for shelved in all_workflows(find_place(root))]
     except OSError:
-        return {}  # Whoever writes there says what is wrong.
+        return {}  # The process that writes there says what is wrong.
     for workflow in filter(None, written):
         position, session = workflow.get(POSITION), workflow.get("session_id")
         if not (isinstance(session, str) and isinstance(position, int)):

@@ -1,6 +1,6 @@
 """A session's status files, kept up to date with its log, and never in its way.
 
-The log is the truth: whoever takes a session up brings its files to what the log says. In what
+The log is the truth: the process that resumes a session updates its files from the log. In what
 folder they are is said when the session starts, and is part of its first event.
 """
 

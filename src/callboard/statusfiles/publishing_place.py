@@ -17,7 +17,7 @@ from callboard.statusfiles.workflows import new_id, new_phase, put_away
 
 
 class PublishingPlace:
-    """The files of one session. A project has one place; whoever came last has it."""
+    """The files of one session. A project has one place; the last session has it."""
 
     def __init__(self, root: Path, session_id: str) -> None:
         self._place = find_place(root)

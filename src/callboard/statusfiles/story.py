@@ -1,4 +1,4 @@
-"""What status files tell of a session, folded from its events: pure, and the same everywhere."""
+"""What status files report a session, folded from its events: pure, and the same everywhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -34,7 +34,7 @@ def todos_of(workflow: Workflow) -> list[Todo]:
 
 
 def hear(known: dict[str, Todo], workflow: Workflow, payload: Object) -> dict[str, str]:
-    """Take in what a tool did to the list; gives the phases that it tells of, and their statuses.
+    """Take in what a tool did to the list; gives the phases that it reports, and their statuses.
 
     known: the list so far, each item with `phase`, `content` and `status`; it is changed.
     """
@@ -123,7 +123,7 @@ def differs(known: Mapping[str, Todo], workflow: Workflow) -> bool:
         for phase, todo in zip(phases_of(workflow), todos_of(workflow), strict=True)
     ]
     about = [one for one in said if one[0]]
-    # Whoever had no list of it needs none of what is over.
+    # Anyone who had no list of it needs none of what is over.
     return about != wanted and not (workflow["status"] == COMPLETED and not about)
 
 

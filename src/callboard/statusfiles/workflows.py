@@ -91,7 +91,7 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
 
 
 def write(place: StatusFolder, workflow: Workflow) -> None:
-    """Write the truth, and the report when it says something new; whoever does has the lock."""
+    """Write the truth, and the report if it changed; the caller holds the lock."""
     if "history" in workflow:  # Loaded only where there is one.
         import callboard.statusfiles.history
 
@@ -102,7 +102,9 @@ def write(place: StatusFolder, workflow: Workflow) -> None:
         said = files.data_of(place.report) if found(place.report) else None
         if said != report.encode("utf-8", "replace"):
             files.write(place.report, report, lasting=False)
-    except StoreError as error:  # What it would tell is written, and whoever comes next tries it.
+    except (
+        StoreError
+    ) as error:  # What it would tell is written, and anyone who comes next tries it.
         files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
 
 

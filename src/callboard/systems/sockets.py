@@ -16,7 +16,7 @@ IPV4_MAPPED: Final = bytes(10) + b"\xff\xff"
 class Socket:
     """A socket: the user who created it, and its inode.
 
-    After the last process has closed it, the kernel reports 0 for both, whoever the user was.
+    After the last process has closed it, the kernel reports 0 for both, no matter who the user was.
     """
 
     user: int

@@ -70,7 +70,7 @@ class FakeClock:
         await waking
 
     async def advance(self, seconds: float) -> None:
-        """Move on; whoever is due wakes in order, and runs as far as it can."""
+        """Move on; the one that is due wakes in order, and runs as far as it can."""
         if self._autojump:
             await self.sleep(seconds)
             return
@@ -82,7 +82,7 @@ class FakeClock:
         self._nanos = until
 
     async def _fall_idle(self) -> None:
-        """Let everything run that can, and whoever holds the clock finish."""
+        """Let everything run that can, and the process that holds the clock finish."""
         loop = asyncio.get_running_loop()
         for _ in range(_MOST_TURNS):
             await asyncio.sleep(_LOOK_AGAIN if self._holds else 0)
@@ -99,7 +99,7 @@ class FakeClock:
             self._holds -= 1
 
     def skip(self, seconds: float) -> None:
-        """Move on at once; whoever is due wakes when the event loop next turns."""
+        """Move on at once; the one that is due wakes when the event loop next turns."""
         until = self._nanos + round(seconds * _NANOS)
         while (at := self._next()) is not None and at <= until:
             self._wake(at)

@@ -171,7 +171,7 @@ class ForkContract(Contract):
 
 
 class TailContract(Contract):
-    """A tail gives everything once, in order, from whoever appends it."""
+    """A tail gives everything once, in order, from anyone who appends it."""
 
     async def test_history_comes_first_then_what_happens(self, log: EventLog) -> None:
         await log.append("s", several(3))

@@ -1,7 +1,7 @@
 """Calling a person who does not look: a sound, a message on the desktop; both only if wanted.
 
 Each state has a sound of its own. A session that ends is heard too, if it has one, and no message
-tells of it.
+reports it.
 """
 
 import os

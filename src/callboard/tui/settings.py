@@ -51,7 +51,7 @@ class BoardSettings:
     def hearing(self, choices: Sequence[str]) -> Self:
         """With the sounds that were asked for: `off`, `bell`, `tones`, a path, or STATE=SOUND.
 
-        Whoever says what a state sounds like wants to hear it.
+        Anyone who says what a state sounds like wants to hear it.
         """
         sound, sounds = None, dict(self.sounds)
         for choice in choices:
@@ -106,7 +106,7 @@ def _one_of(known: tuple[str, ...], told: object) -> str:
 
 
 def write_settings(file: Path, settings: BoardSettings) -> None:
-    """Remember it. A place that cannot be written to is no reason to stop."""
+    """Remember it. A place that cannot be written to is not a reason to stop."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         replace(file, dump_json(asdict(settings)))

@@ -29,7 +29,7 @@ _UNREAD: Final = "  Scroll to the end first (End key) · Esc: cancel"
 class RulingDialog(AnswerDialog):
     """One question that yes or no answers. Only Enter sends, and only after yes or no was said.
 
-    A yes can be sent only once the end of the text has been in view. Whoever types faster than the
+    A yes can be sent only once the end of the text has been in view. Who types faster than the
     text is drawn has it sent when all of it is there at once.
     """
 

@@ -16,7 +16,7 @@ _LONGEST_UNREADABLE: Final = 2000
 
 
 def text(value: Json, longest: int = LONGEST_TEXT) -> str | None:
-    """What someone wrote, cut where it gets too long; None when it is no text, or blank."""
+    """What someone wrote, cut where it gets too long; None when it is not text, or blank."""
     if not isinstance(value, str) or not value.strip():
         return None
     cut = value if len(value) <= longest else value[: longest - 1] + "…"
@@ -31,7 +31,7 @@ def word(value: Json, longest: int = LONGEST_WORD) -> str | None:
 
 
 def whole(value: Json, most: int) -> int | None:
-    """A positive whole number up to `most`; true is no number, and 2.5 is none either."""
+    """A positive whole number up to `most`; true is not a number, and 2.5 is not either."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 < value <= most and value == int(value) else None

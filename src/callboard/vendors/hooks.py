@@ -241,7 +241,7 @@ def call_named(tool: Json, use: Json) -> ToolUseDetails:
 
 
 def todo_list(listed: Json, subject: str) -> PlateEvent:
-    """The whole of a to-do list whose items have no ids; nothing where it is no list.
+    """The whole of a to-do list whose items have no ids; nothing where it is not a list.
 
     subject: the key of an item's text.
     """

@@ -14,7 +14,7 @@ KEY: Final = "callboard"
 LARGEST_PID: Final = 2**31 - 1
 """The largest number that a process can have."""
 LARGEST_MOMENT: Final = 2**53
-"""Milliseconds; a later one is no time."""
+"""Milliseconds; a later one is not a time."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 

@@ -29,7 +29,7 @@ class Report:
 
     session_id: the client's own. pid, proc_start: the client's process, where it is known.
     host, host_name, boot_id: where that process runs; None for where this is heard.
-    in_daemon: that process runs the sessions of many terminals, so only the session tells whose
+    in_daemon: that process runs the sessions of many terminals, so only the session says whose
     this is. client_pid, client_start: the process of its terminal, where it can be found.
     signals: the events for the plate's stream. raw: the payload itself.
     at_ms: when it happened, where the sender said so.

@@ -38,7 +38,7 @@ class Rule:
 def rules_of(config: Json) -> list[Rule]:
     """The rules that are proposed with a question; what is not known here is told as it is.
 
-    The texts are the agent's own: whoever shows them makes visible what hides in them.
+    The texts are the agent's own: anyone who shows them makes visible what hides in them.
     """
     return [_rule(one) for one in as_list(as_object(config).get("suggestions"))]
 

@@ -45,7 +45,11 @@ def test_edits_are_a_patch_an_operation_or_a_file(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("{", "--edit is no JSON"), ("[1]", "takes a JSON Patch"), ("@/nowhere/x", "Cannot read")],
+    [
+        ("{", "--edit is not valid JSON"),
+        ("[1]", "must be a JSON Patch"),
+        ("@/nowhere/x", "Cannot read"),
+    ],
 )
 def test_edits_that_are_none(typed: str, said: str):
     with pytest.raises(ValidationError, match=said):

@@ -111,7 +111,7 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\nname: m\ndescription: d\ndisallowedTools: 3\n---\n", 4, "disallowedTools: Read"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
         ("---\nname: maker\ndescription: 42\n---\n", 3, "quote it"),
-        ("---\nname: maker\ndescription: [a]\n---\n", 3, "description is no text"),
+        ("---\nname: maker\ndescription: [a]\n---\n", 3, "description is not text"),
         ("---\nname: [a]\ndescription: d\n---\n", 2, "letters, digits and dashes"),
         ("---\nname: &a maker\n)(: *a\n---\n", 3, "write out the value"),
         ("---\nname: maker\n)(: {\n---\n", 3, "is not valid YAML"),

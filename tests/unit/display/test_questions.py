@@ -58,7 +58,7 @@ def test_more_than_is_kept_says_so_and_keeps_the_end():
     said = texts(show(asked, BOUNDS))
     assert any("characters not shown" in line for line in said)
     assert "  the end" in said
-    assert any(line.startswith("Too long to keep") for line in said)
+    assert any(line.startswith("Too long to store") for line in said)
 
 
 def test_fields_that_are_not_kept_are_counted():

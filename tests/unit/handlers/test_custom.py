@@ -128,7 +128,7 @@ async def test_a_handler_is_told_of_an_input_that_was_cut(tool: str):
     asked = request(tool, {key: "x" * 200_000}, "/p")
     assert asked.config["truncated"] is True
     told = replace(approval(asked.prompt), type=asked.type, config=dict(asked.config))
-    assert await answer({"approval": lambda prompt: "Too long to keep" in prompt}, told) is True
+    assert await answer({"approval": lambda prompt: "Too long to store" in prompt}, told) is True
 
 
 async def test_a_missing_method_is_named_when_it_is_needed():

@@ -239,7 +239,7 @@ async def test_on_a_server_that_goes_away_and_comes_back(tmp_path: Path):
         async with client(*words, cwd=tmp_path, CALLBOARD_TOKEN=TOKEN) as session:
             id = (await call(session, "request_approval", prompt="Deploy?"))["id"]
             await server.kill()
-            assert "No server answers" in await refused(session, "check_answer", id=id)
+            assert "No server is running" in await refused(session, "check_answer", id=id)
             await server.restart()
             async with server.client() as person:
                 await person.post(f"/interactions/{id}/answer", json={"value": "yes"})

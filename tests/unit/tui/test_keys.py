@@ -411,7 +411,7 @@ async def test_pin_name_and_dismiss(tmp_path: Path):
         await stage.press("ctrl+u", "enter")
         await stage.until(lambda: "api/router" not in stage.text)
         await stage.press("d")
-        await stage.until(lambda: "No session yet" in stage.text)
+        await stage.until(lambda: "No agents yet" in stage.text)
         assert source.changes == [
             ("api", {"pinned": True}),
             ("api", {"name": "router"}),
@@ -498,7 +498,7 @@ async def test_an_answer_that_cannot_be_sent_is_said_to_be(tmp_path: Path):
         await stage.press("y")
         source.go_away()
         await stage.press("enter")
-        await stage.until(lambda: "No server answers" in stage.text)
+        await stage.until(lambda: "No server is running" in stage.text)
         assert source.answers == []
 
 

@@ -34,7 +34,7 @@ interface Written {
 export function SchemaForm(props: Props) {
   const { schema, keep, disabled, refused, onSend, onChange } = props
   const node = useMemo(() => nodeOf(schema), [schema])
-  const [written, setWritten] = useKept<Written>(keep, () => begin(node))
+  const [written, setWritten] = useKept<Written>(keep, () => firstOf(node))
   const [isTried, setTried] = useState(false)
   const prefix = useId()
   const form = useRef<HTMLFormElement>(null)
@@ -86,7 +86,7 @@ export function SchemaForm(props: Props) {
 }
 
 /** Where no field would do there is only the JSON. */
-function begin(node: Node): Written {
+function firstOf(node: Node): Written {
   const draft = blank(node)
   return { draft, json: node.kind === 'json' ? String(draft) : null }
 }

@@ -127,6 +127,6 @@ export function readJson(text: string, at = ''): Reading {
     return fine(JSON.parse(text) as unknown)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return wrong(at, `This is no JSON: ${why}. Text needs quotes: "like this".`)
+    return wrong(at, `This is not valid JSON: ${why}. Text needs quotes: "like this".`)
   }
 }

@@ -21,16 +21,16 @@ export function keptAs(id: string): string {
   return `callboard.decision.${id}`
 }
 
-/** End an interactive session. Whoever is first counts; the error says so to the second. */
+/** End an interactive session. The first decision counts; the second gets an error. */
 export function useDecision(id: string) {
   const { complete } = useInbox()
-  const began = useRef(Date.now())
+  const startedAt = useRef(Date.now())
   return useMutation({
     mutationFn: ({ by = givenName(), ...end }: Decided) =>
       complete(id, {
         ...end,
         ...(by !== null && { by }),
-        durationMs: Math.max(0, Date.now() - began.current),
+        durationMs: Math.max(0, Date.now() - startedAt.current),
       }),
     onSuccess: () => forget(keptAs(id)),
     onError: (error) => {

@@ -20,7 +20,7 @@ export function setMyName(name: string): void {
   else window.localStorage.removeItem(KEY)
 }
 
-/** Say that you see to a question, so that no one else starts on it. */
+/** Claim a question, so that no one else starts on it. */
 export function useClaim() {
   const { claim } = useInbox()
   return useMutation({

@@ -68,7 +68,7 @@ export class InteractionClosed extends Conflict {
   override readonly name = 'InteractionClosed'
 }
 
-/** Someone else sees to the question just now; it can still be answered. */
+/** Someone else is working on the question; it can still be answered. */
 export class Claimed extends Conflict {
   override readonly name = 'Claimed'
 }
@@ -108,7 +108,7 @@ const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
   409: Conflict,
 }
 
-/** The error that an answer tells of. A code that is not known goes by its status. */
+/** The error in a response. An unknown code is mapped by its status. */
 export function errorOf(status: number, problem: Problem): CallboardError {
   const { code, message, ...details } = problem
   const unknown = status >= 500 ? ServerFailed : CallboardError

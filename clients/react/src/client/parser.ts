@@ -24,7 +24,7 @@ export class FrameParser {
   }
 
   /** A new connection starts: what the last one left unfinished comes again. */
-  begin(): void {
+  restart(): void {
     this.rest = []
     this.data = []
     this.id = undefined
@@ -60,7 +60,7 @@ export class FrameParser {
     const field = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (field === 'data') this.data.push(value)
-    // An id with a null character is none, says the standard.
+    // The standard ignores an id with a null character.
     else if (field === 'id' && !value.includes('\0')) this.id = value
     return undefined
   }

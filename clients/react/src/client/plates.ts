@@ -16,6 +16,6 @@ export function isPlateEvent(
 
 /** Whether an event changed anything of its plate that a board shows. */
 export function changesPlate(event: SerializedEvent): boolean {
-  // An event of a version after this one tells of its change in the same way.
+  // An event of a version after this one describes its change in the same way.
   return typeof event.payload.plate === 'object' && event.payload.plate !== null
 }

@@ -63,14 +63,14 @@ export class EventStream {
     this.tell('connecting', null)
     const { signal } = this.closing
     while (!signal.aborted) {
-      const began = Date.now()
+      const startedAt = Date.now()
       try {
         if (await this.connection()) return this.tell('ended', null)
         this.lost(new ServerUnreachable('The connection was lost.', 'SERVER_UNREACHABLE'))
       } catch (error) {
         if (!this.survives(asKnown(error))) return
       }
-      if (Date.now() - began > STEADY_MS) this.backoff.reset()
+      if (Date.now() - startedAt > STEADY_MS) this.backoff.reset()
       await pause(this.backoff.step(), signal)
     }
   }
@@ -111,7 +111,7 @@ export class EventStream {
     const reader = body.getReader()
     const decoder = new TextDecoder()
     // A frame that was torn with the last connection comes again whole.
-    this.parsed.begin()
+    this.parsed.restart()
     let atEnd = false
     for (;;) {
       const { done, value } = await reader.read()
@@ -178,7 +178,7 @@ function parsed(data: string): SerializedEvent {
   try {
     return JSON.parse(data) as SerializedEvent
   } catch {
-    throw new CallboardError('The stream holds a frame that is no event.', 'NOT_A_STREAM', 200)
+    throw new CallboardError('The stream contains a frame that is not an event.', 'NOT_A_STREAM', 200)
   }
 }
 

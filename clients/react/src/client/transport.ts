@@ -23,7 +23,7 @@ interface Asked {
 
 const TIMEOUT_MS = 30_000
 
-/** Sends requests and gives back what the answer says, or raises the error that it tells of. */
+/** Sends requests; returns the body of the response, or raises its error. */
 export class Transport {
   readonly baseUrl: string
 
@@ -74,7 +74,7 @@ export class Transport {
     } catch (error) {
       if (asked.signal?.aborted) throw error
       throw new ServerFailed(
-        `${method} ${path} was answered by something that is no Callboard server.`,
+        `${method} ${path} was answered by something that isn't a Callboard server.`,
         'INTERNAL_ERROR',
         checked.status,
       )
@@ -129,7 +129,7 @@ function search(query: Query | undefined): string {
 
 function unreachable(error: unknown, baseUrl: string): unknown {
   const name = (error as { name?: unknown } | null)?.name
-  // Whoever gave up the request wants to know that it was given up.
+  // A caller that aborted the request expects to see that it was aborted.
   if (name === 'AbortError' || error instanceof CallboardError) return error
   const why = name === 'TimeoutError' ? 'did not answer in time' : 'does not answer'
   return new ServerUnreachable(

@@ -40,7 +40,7 @@ export class BoardFeed extends Feed {
     super(forget)
   }
 
-  /** Be told of each event, for as long as the feed is open. */
+  /** Called with each event, for as long as the feed is open. */
   onEvent(reader: (event: SerializedEvent) => void): () => void {
     this.readers.add(reader)
     return () => this.readers.delete(reader)

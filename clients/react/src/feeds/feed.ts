@@ -36,7 +36,7 @@ export abstract class Feed {
   /** No one reads any more. */
   protected abstract closed(): void
 
-  /** Be told when `state` changes, and keep the stream open meanwhile. */
+  /** Called when `state` changes; keeps the stream open meanwhile. */
   subscribe(listener: () => void): () => void {
     // One function may come twice, and counts twice.
     const own = () => listener()

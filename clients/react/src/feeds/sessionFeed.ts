@@ -10,7 +10,7 @@ import { Feed } from './feed.js'
 
 const INTERVAL_MS = 50
 
-// After these, what stands under ['session', id] is old, whoever put it there.
+// After these, what stands under ['session', id] is out of date, no matter what put it there.
 const TURNS = new Set([
   'workflow:completed',
   'workflow:failed',

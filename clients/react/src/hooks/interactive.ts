@@ -14,7 +14,7 @@ export interface AskInteractiveOptions<T = unknown> {
   readonly context?: Readonly<Record<string, unknown>>
   /** Which model; else `sonnet`. */
   readonly model?: 'opus' | 'sonnet' | 'haiku' | (string & {})
-  /** Where the agent works; else where whoever holds the session is. */
+  /** Where the agent works. Default: the folder of the harness that holds the session. */
   readonly cwd?: string
   /** A file that names further tools. */
   readonly mcpConfig?: string
@@ -82,7 +82,7 @@ export function resultOf<T>(
 ): InteractiveSessionResult<T> {
   const { id, type, status, transcript } = ended
   if (type !== 'interactive_session') {
-    throw new ValidationError(`${id} is no interactive session, but ${type}.`, 'VALIDATION_ERROR')
+    throw new ValidationError(`${id} is not an interactive session but of type ${type}.`, 'VALIDATION_ERROR')
   }
   const why = ended.error ?? undefined
   if (status === 'failed') throw new CallboardError(why ?? 'Session failed', 'INTERACTIVE_FAILED')

@@ -86,7 +86,7 @@ export function useHumanInteractive<T = unknown>(
     [],
   )
 
-  const begin = useCallback((own: Pending) => {
+  const start = useCallback((own: Pending) => {
     current.current = own
     setProgress({ ...IDLE, status: 'pending', sessionId: own.id })
   }, [])
@@ -95,15 +95,15 @@ export function useHumanInteractive<T = unknown>(
     (prompt: string, given?: AskInteractiveOptions<T>) => {
       if (current.current) throw alreadyPending()
       const own: Pending = { id: null, isWithdrawn: false }
-      begin(own)
+      start(own)
       const ended = asking.ask(questionOf(prompt, given, sessionId), (id) => {
         own.id = id
-        if (current.current === own) begin(own)
+        if (current.current === own) start(own)
         if (own.isWithdrawn) void asking.withdraw(id)
       })
       return follow(own, ended, given?.zodSchema)
     },
-    [asking, begin, follow, sessionId],
+    [asking, start, follow, sessionId],
   )
 
   const withdraw = useCallback(() => {
@@ -116,9 +116,9 @@ export function useHumanInteractive<T = unknown>(
   useEffect(() => {
     if (!attachTo || current.current?.id === attachTo) return
     const own: Pending = { id: attachTo, isWithdrawn: false }
-    begin(own)
+    start(own)
     follow(own, asking.watch(attachTo), undefined).catch(seen)
-  }, [attachTo, asking, begin, follow])
+  }, [attachTo, asking, start, follow])
 
   return {
     request: useCallback((prompt, given) => void ask(prompt, given).catch(seen), [ask]),

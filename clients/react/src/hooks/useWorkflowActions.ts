@@ -25,13 +25,13 @@ export interface WorkflowActionsResult {
 
 /** Start, answer and forget sessions. */
 export function useWorkflowActions(): WorkflowActionsResult {
-  const { mutateAsync: begin, isPending: isCreating } = useCreateSessionMutation()
+  const { mutateAsync: start, isPending: isCreating } = useCreateSessionMutation()
   const { mutateAsync: sendInput, isPending: isSending } = useSendInputMutation()
   const { mutateAsync: retitle } = useRenameSessionMutation()
   const { mutateAsync: forget, isPending: isRemoving } = useDeleteSessionMutation()
   const create: WorkflowActionsResult['create'] = useCallback(
-    (workflowId, input, options) => begin({ workflowId, input, options }),
-    [begin],
+    (workflowId, input, options) => start({ workflowId, input, options }),
+    [start],
   )
   const send: WorkflowActionsResult['send'] = useCallback(
     (sessionId, payload) => sendInput({ sessionId, payload }),

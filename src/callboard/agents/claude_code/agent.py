@@ -107,7 +107,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     append_system_prompt: Given
     """What to add to its system prompt."""
     going_on: Given
-    """What it is told when its session continues; without it, that it was interrupted."""
+    """The prompt when its session continues; by default, that it was interrupted."""
     permission_mode: str
     """The client's own mode, `default` without one: then it asks before it changes anything."""
     env: Mapping[str, str]
@@ -119,7 +119,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     rate_limit_wait: Duration
     """How long to wait in all for limits to end, six hours without it; more is a failure."""
     clock: Clock
-    """What tells how long it still is until a limit ends."""
+    """What says how long it still is until a limit ends."""
 
 
 class ClaudeCode:
@@ -127,7 +127,7 @@ class ClaudeCode:
 
     What it may not do by itself, and what it wants to know, is asked in the session's inbox.
     Its own session is the same at every attempt, so after a crash it continues where it was. A rate
-    limit is waited for, and is no failed attempt. Cancelling and interrupting end its process and
+    limit is waited for and doesn't count as a failed attempt. Cancelling it ends its process and
     all that it started.
 
     Args:

@@ -138,7 +138,7 @@ class ClaudeProcess:
 
 
 def _message(line: bytes) -> Message | None:
-    """A line as a message; what is none was not meant for us."""
+    """A line as a message; anything else was not meant for us."""
     try:
         told = json.loads(line)
     except ValueError:

@@ -75,7 +75,7 @@ class MessageReader:
         return self.ending is not None and not self._agents
 
     def items(self, message: Message) -> list[Item]:
-        """What a message tells of the work; the rest is remembered or left."""
+        """What a message says about the work; the rest is kept or ignored."""
         match message.get("type"):
             case "stream_event" if not message.get("parent_tool_use_id"):
                 return _deltas(as_object(message["event"]))

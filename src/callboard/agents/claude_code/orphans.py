@@ -18,7 +18,7 @@ def mark(run: str) -> str:
 
 
 def end_leftovers(run: str) -> int:
-    """Kill what bears the run's mark, unless whoever started it still lives; returns how many.
+    """Kill what bears the run's mark, unless its parent is still alive; returns how many.
 
     What another living process started is that one's to end: it hears that the run is no longer its
     own, or it works on another database.

@@ -1,7 +1,7 @@
 """Plays the sessions of the demo: all at once, each at its own pace, as agents do.
 
-They are files beside this one, one line an event. The first line tells whose session it is. The
-others are `{after, payload}`, seconds after the line before; `say` tells what to look at; `asks`
+They are files beside this one, one line an event. The first line says whose session it is. The
+others are `{after, payload}`, seconds after the line before; `say` says what to look at; `asks`
 holds the hook open until someone decides; `only_if` plays a line only when it was decided so.
 """
 

@@ -1,7 +1,7 @@
 """Files that one process has claimed, so that no other reads them.
 
 Each claimer has a folder, and beside it a lock that the kernel frees when the claimer dies. What is
-in the folder of a dead one belongs to whoever finds it first. They take turns, so that what is
+in the folder of a dead one belongs to the first that finds it. They take turns, so that what is
 older is done with before anybody takes what is newer.
 """
 
@@ -35,7 +35,7 @@ class Room:
 
 
 class SpoolTurn:
-    """The right to take files, which one process has at a time. Whoever dies has it no more."""
+    """The right to take files. One process has it at a time, and loses it when it dies."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -82,7 +82,7 @@ class Claims:
     def claim(self, path: Path, name: str) -> Path | None:
         """Take a file; gives where it is now, or None when another was quicker.
 
-        name: what it shall be known by, to whoever takes it over from us.
+        name: what it shall be known by, to the process that takes it over from us.
         """
         # A number of its own: a rename would else put it in the place of another.
         here = self._own / f"{next(self._numbers)}.{name}"

@@ -1,6 +1,6 @@
 """Payloads that hooks dropped when no server took them: read in order, each by one server only.
 
-A file is claimed by renaming it into a folder of ours; a rename has one winner. Whoever dies leaves
+A file is claimed by renaming it into a folder of ours; only one rename wins. A dead process leaves
 its claims behind, and another takes them over. Of several servers one reads at a time, until all
 that it took is done or given back. Nothing that lies in the spool may stop it: what is not a
 payload is put aside.
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 AT_ONCE: Final = 16 * 1024 * 1024
 """So many bytes are in memory at once, and one file more."""
 TOO_LARGE: Final = 2 * LARGEST
-"""A file of more bytes than this is no payload that anybody could use."""
+"""A file of more bytes than this is not a usable payload."""
 OLD_MS: Final = 10 * 60_000
 """A file that is being written for so long is not being written any more."""
 
@@ -160,7 +160,7 @@ class Spool:
         self._pass_on()
 
     def reject(self, path: Path) -> None:
-        """Put something aside that is no payload."""
+        """Put something aside that is not a payload."""
         if self._rejects.take(path):
             self.counted.rejected += 1
 

@@ -1,4 +1,4 @@
-"""What lay in the spool and is no payload: put aside, for someone to look at, within bounds."""
+"""What lay in the spool and is not a payload: put aside, for someone to look at, within bounds."""
 
 import os
 import stat

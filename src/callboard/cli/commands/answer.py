@@ -161,7 +161,7 @@ def _told(asked: Interaction, typed: _Typed, value: str) -> object:
 
 
 async def _session(board: Board, done: Interaction) -> SessionInfo | None:
-    """The session that asked; what hooks of coding agents ask is no session's."""
+    """The session that asked; what hooks of coding agents ask is not a session's."""
     if done.session_id is None or (is_from_board(done.type) and not done.awaited):
         return None
     return await board.session(done.session_id)

@@ -58,5 +58,7 @@ def client_key(folder: Path) -> bytes:
             if len(found) == _BYTES:
                 return found
             path.unlink()
-        with suppress(FileExistsError):  # Whoever is first makes it; the others take that one.
+        with suppress(
+            FileExistsError
+        ):  # The process that is first makes it; the others take that one.
             add(path, secrets.token_bytes(_BYTES))

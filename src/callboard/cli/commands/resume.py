@@ -72,7 +72,7 @@ def _ended(info: SessionInfo, stage: Foreground) -> NotResumable:
 
 
 def _resume_elsewhere(one: Continuation) -> int:
-    """Record the resume for whoever drives the session."""
+    """Record the resume for the process that drives the session."""
     session_id = one.info.session_id
     resumed = one.stage.place.ask(lambda board: board.resume(session_id, by=one.by))
     said = "It continues there." if resumed else "Nothing to resume."

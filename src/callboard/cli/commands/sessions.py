@@ -44,7 +44,7 @@ def command(
         screen.line(f"{none} Start one: {place.command('run', 'FILE')}")
         return None
     titled = any(info.title for info in found)
-    columns = ["session", "status", "workflow", *(["title"] if titled else []), "phase", "begun"]
+    columns = ["session", "status", "workflow", *(["title"] if titled else []), "phase", "started"]
     print_table(screen, columns, [_row(screen, info, now_ms, titled) for info in found])
     if len(found) == limit:
         screen.line((f"The newest {plural(limit, 'session')}; more with --limit", "faint"))

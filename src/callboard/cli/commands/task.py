@@ -239,7 +239,7 @@ def _current(path: str | None) -> Workflow:
     workflow = get_workflow_state(path=path)
     if workflow is None:
         raise NotFound(
-            f"There is no workflow in {find_place(path).root}. Begin one: "
+            f"There is no workflow in {find_place(path).root}. Start one: "
             f'callboard task create "TASK" --phase {GIVEN}'
         )
     return workflow

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NOT_FOUND, _NOT_STARTED = 127, 126
-"""What shells end with when a program is not there, or is none."""
+"""What shells end with when a program is not there, or is not one."""
 _USUAL: Final = "claude"
 _WITHIN: Final = 1.0
 _HELD: Final = (
@@ -147,7 +147,9 @@ class ChildProgram:
     @classmethod
     def start(cls, words: tuple[str, ...]) -> Self:
         """Start it; an OSError when that cannot be done."""
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # Whoever started us may have ignored it.
+        signal.signal(
+            signal.SIGCHLD, signal.SIG_DFL
+        )  # The process that started us may have ignored it.
         is_handled = callable(signal.getsignal(signal.SIGINT))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
         try:
@@ -188,7 +190,7 @@ class ChildProgram:
                 self._send(signal.SIGCONT)
                 is_stopped = False
             elif os.WIFSTOPPED(status):
-                # Whoever started us sees a job that is stopped, and can let it continue.
+                # The process that started us sees a job that is stopped, and can let it continue.
                 os.kill(os.getpid(), signal.SIGSTOP)
                 is_stopped = True
             elif os.WIFCONTINUED(status):

@@ -10,7 +10,7 @@ _INLINE: Final = re.compile(r"`+[^`\n]*`+")
 _QUOTED: Final = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|‘[^’\n]*’|「[^」\n]*」"
 )
-# An apostrophe inside a word is none of these.
+# An apostrophe inside a word is not one of these.
 _SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]*'(?!\w)")
 _CITED: Final = re.compile(r"^\s*>.*$", re.MULTILINE)
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#{1,6}|\|)\s+")

@@ -18,7 +18,7 @@ _JSON: Final = ("", "json", "jsonc", "json5")
 
 
 class _Unreadable(ValueError):
-    """It was started as JSON, and is none."""
+    """It was started as JSON, and is not."""
 
 
 def last_fitting(messages: Sequence[str], config: Object) -> Json:

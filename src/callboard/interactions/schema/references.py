@@ -16,7 +16,7 @@ from callboard.events.json_values import Object, is_list, is_mapping
 DEEPEST: Final = 32
 """How many references may lead from one to the next."""
 
-# Values, in which something that looks like a reference is none.
+# Values, in which something that looks like a reference is not one.
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 # Keywords that hold schemas for the same value ...

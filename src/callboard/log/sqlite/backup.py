@@ -36,7 +36,7 @@ def check_target(source: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def back_up(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    """Copy a database as it is at one moment, whoever writes to it meanwhile.
+    """Copy a database as it is at one moment, no matter who writes to it meanwhile.
 
     The copy is checked, and has its name only when it is whole.
     """
@@ -64,7 +64,7 @@ def _copy(source: sqlite3.Connection, copy: sqlite3.Connection, progress: Progre
 
 
 def _check(copy: sqlite3.Connection, target: Path) -> None:
-    # One file alone: whoever moves it need not know of a write-ahead log.
+    # One file alone: the process that moves it need not know of a write-ahead log.
     copy.execute("PRAGMA journal_mode = DELETE")
     (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":

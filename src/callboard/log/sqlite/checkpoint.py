@@ -33,14 +33,14 @@ class Checkpoints:
         self._pages = 0
 
     def wrote(self, pages: int) -> None:
-        """Count what a commit has written; called by whoever commits, one at a time."""
+        """Count what a commit has written; called by the committer, one at a time."""
         self._pages += pages
         if self._pages >= PAGES and (self._running is None or self._running.done()):
             self._pages = 0
             self._running = self._thread.submit(self._empty)
 
     def _empty(self) -> None:
-        # Nothing is lost but time; whatever is wrong, whoever commits next meets it too.
+        # Nothing is lost but time; whatever is wrong, the process that commits next meets it too.
         with suppress(sqlite3.Error, StoreBusy), closing(self._connect()) as database:
             database.execute(f"PRAGMA busy_timeout = {_READERS_MS}")
             # Most of it while others write on. They may always be some pages ahead, and then

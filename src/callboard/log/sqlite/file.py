@@ -42,7 +42,7 @@ def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
     """Open a connection that starts and ends its transactions explicitly.
 
     `patience` is how long SQLite itself may block when the file is locked. A file that is gone is
-    not made again: whoever made it was to be the only one who could read it.
+    not made again: the process that made it was to be the only one who could read it.
     """
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
@@ -71,7 +71,7 @@ def recognise(database: sqlite3.Connection, path: Path) -> None:
 
 
 def is_prepared(database: sqlite3.Connection) -> bool:
-    """Whether the file is set up already, by whoever opened it before."""
+    """Whether the file is set up already, by the process that opened it before."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (mode,) = database.execute("PRAGMA journal_mode").fetchone()
     return application == APPLICATION_ID and mode == "wal"

@@ -25,7 +25,7 @@ class News:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
-        # What is there by now is read by whoever has just started to listen. Drives that follow
+        # What is there by now is read by anyone who has just started to listen. Drives that follow
         # each other closely need not look every time: to be told once too often does no harm.
         if self._behind:
             self._version = self._reader.data_version()
@@ -63,7 +63,7 @@ class News:
             changed, self._seen = self._reader.changed_after(self._seen)
             self._version = version
         except sqlite3.Error:
-            # Whoever listens meets the same error when it reads, and can tell its caller.
+            # The process that listens meets the same error when it reads, and can tell its caller.
             self.listeners.wake_all()
             return
         self.listeners.wake(dict.fromkeys(changed))

@@ -1,7 +1,7 @@
 """Whether the files that are open are still the database that everybody else sees.
 
 A file that was deleted or replaced can be written to as before: SQLite does not notice, and what is
-acknowledged is gone when the last process closes it. So whoever commits looks first.
+acknowledged is gone when the last process closes it. So the process that commits looks first.
 """
 
 import os

@@ -282,7 +282,7 @@ class SqliteLog(Tailed):
         self.closed = True
         await self._writer.drain()
         if self._committer.held:
-            # A store that cannot be written to is no reason to stay: who is gone owns nothing.
+            # A store that cannot be written to is not a reason to stay: who is gone owns nothing.
             with suppress(StoreError):
                 await self._writer.run(self._committer.release)
         self.listeners.wake_all()

@@ -81,7 +81,7 @@ def missing_steps(
 def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
     """Copy the database beside itself before it is changed. A copy has its name once it is whole.
 
-    Whoever was killed while it copied left half of one, which no one else needs: we have the lock.
+    A process that was killed while copying left half a file. Nothing needs it: we have the lock.
     """
     start = f"{path.name}{_COPY}"
     for half in path.parent.glob(f".{glob.escape(start)}*.part*"):

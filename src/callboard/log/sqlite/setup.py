@@ -71,7 +71,7 @@ def _turnstile(path: Path) -> Turnstile:
 def _ready(path: Path, timeout: float) -> sqlite3.Connection | None:
     """The database as it is; None if something has to be written before it can be used.
 
-    Whoever only reads must not wait for a process that holds the write lock, or hangs in it.
+    A reader must not wait for a process that holds the write lock, or hangs in it.
     """
     database = connect(path, patience=timeout)
     try:

@@ -78,7 +78,7 @@ class Transactions:
             raise
 
     def _wait_to_begin(self) -> None:
-        """Whoever has the lock file may still find a program that knows nothing of it."""
+        """The process that has the lock file may still find a program that knows nothing of it."""
         path, timeout = self._place.path, self._place.lock_timeout
         poll(
             self._committer.begin,

@@ -41,7 +41,7 @@ class Writer:
         self._loop_thread = 0
         self._requests: list[AppendRequest] = []
         self._jobs: deque[tuple[Callable[[], None], Callable[[], object]]] = deque()
-        """Each with what cancels whoever waits for it."""
+        """Each with what cancels the task that waits for it."""
         self._scheduled = False
         self._after_job = False
         self._running: Future[None] | None = None
@@ -173,7 +173,7 @@ class Writer:
 
 
 def _tell(future: asyncio.Future[T], outcome: T | Exception) -> None:
-    # Whoever waited may have been cancelled meanwhile; what was written stays written.
+    # The process that waited may have been cancelled meanwhile; what was written stays written.
     if future.done():
         return
     if isinstance(outcome, Exception):

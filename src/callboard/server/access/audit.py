@@ -1,6 +1,6 @@
 """The record of who commanded what and who was refused: one line of JSON each.
 
-Never a body, never a query, never a token: whoever reads the record learns no secret.
+Never a body, never a query, never a token: the process that reads the record learns no secret.
 """
 
 import logging

@@ -92,7 +92,7 @@ class Credentials:
             return Unauthenticated(sign_in=sign_in)
         token = await self._tokens.find(secret)
         if token is not None:
-            # Not counted: whoever has the whole secret is not guessing.
+            # Not counted: anyone who has the whole secret is not guessing.
             return Unauthenticated(_over(token))
         wait = self._failures.count(head.remote)
         if wait is None:
@@ -106,7 +106,7 @@ class Credentials:
         )
 
     def _by_cookie(self, head: Head, sender: RequestOrigin) -> tuple[str, Scope] | None:
-        # A browser sends cookies whoever asks it to. So they count for our own pages only, and
+        # A browser sends cookies no matter who asks. So they count for our own pages only, and
         # for commands only where the browser itself says that it was one of them.
         if sender.named is not None or (head.commands and not sender.same_origin):
             return None

@@ -60,7 +60,7 @@ class Guard:
         self.settings = settings
         self.memory = MemoryBudget(settings.memory)
         """For requests that come without a connection of ours."""
-        # Made now, so that whoever starts the server can read it before the first request.
+        # Made now, so that the process that starts the server can read it before the first request.
         tokens.admin()
 
     def most(self, path: str) -> int:
@@ -181,7 +181,7 @@ class _Passage:
 
     async def _answer(self, response: Response) -> None:
         if self._head.all("expect"):
-            # Whoever waits for our word before it sends the body may send it or not: the next
+            # Anyone who waits for our word before it sends the body may send it or not: the next
             # request on this connection could not be told from it.
             response.headers["connection"] = "close"
         await response(self._scope, self._receive, self._completed())

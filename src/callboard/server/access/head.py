@@ -47,7 +47,7 @@ class Head:
         return self._headers.get(name, [])
 
     def one(self, name: str) -> str | None:
-        """The value of a header that may be sent once; whoever sends it twice is refused."""
+        """The value of a header that may be sent once; anyone who sends it twice is refused."""
         values = self.all(name)
         if len(values) > 1:
             # Two readers of one request could see different things in it.

@@ -26,7 +26,7 @@ def is_hook(path: str) -> bool:
 async def read_beginning(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:
     """The first bytes of a body, all of which is taken; None when the client left.
 
-    Less is kept when there is no memory for more: whoever sends a hook is never refused.
+    Less is kept when there is no memory for more: anyone who sends a hook is never refused.
     """
     beginning = _Beginning(limit, holding)
     cut, holding.cut = holding.cut, beginning.shorten
@@ -58,6 +58,6 @@ class _Beginning:
         return self._size > _MOST
 
     def shorten(self) -> None:
-        """Others need the memory: keep only what tells whose hook it is."""
+        """Others need the memory: keep only what says whose hook it is."""
         del self.kept[_LEAST:]
         self._limit = len(self.kept)

@@ -9,7 +9,7 @@ from callboard.events.access import Scope
 class Identity:
     """The holder of a token or of a cookie.
 
-    name: recorded with everything that is done; nobody can choose it in a request.
+    name: recorded with everything that is done; it cannot be chosen in a request.
     """
 
     name: str

@@ -126,6 +126,6 @@ def _is_visit(head: Head) -> bool:
         page
         and head.method == "GET"
         and head.one("sec-fetch-mode") == "navigate"
-        # A frame in another page is no visit.
+        # A frame in another page is not a visit.
         and head.one("sec-fetch-dest") in (None, "document")
     )

@@ -52,7 +52,7 @@ async def hook(request: Request, agent: str) -> Response:
     try:
         heard = await serving.arrivals.hear(agent, body)
     except StoreError as error:
-        # Whoever was told 200 has forgotten it: it must not be lost here.
+        # Anyone who was told 200 has forgotten it: it must not be lost here.
         _log.error("A hook of %s could not be recorded: %s", agent, error.message)
         serving.spool.keep(agent, body)
         return _HEARD
@@ -102,6 +102,6 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
 
 
 async def _left(receive: Receive) -> None:
-    """Until whoever sent the request is gone."""
+    """Until the sender of the request is gone."""
     while (await receive())["type"] != "http.disconnect":
         pass

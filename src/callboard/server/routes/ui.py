@@ -26,7 +26,7 @@ _NOT_BUILT: Final = """\
 <meta name="color-scheme" content="light dark">
 <title>Callboard: the dashboard is not built</title>
 <h1>The dashboard is not built</h1>
-<p>This server runs from a checkout, in which nobody has built the dashboard yet. Run
+<p>This server runs from a checkout whose dashboard has not been built yet. Run
 <code>make setup</code>, or only <code>npm ci &amp;&amp; npm run build</code>, and reload this page.
 Both need Node 20 or later.</p>
 <p>Everything else works: the HTTP routes (see <a href="/openapi.json">/openapi.json</a>) and the

@@ -72,7 +72,7 @@ class Launch:
 
 
 def command(program: str, launch: Launch) -> list[str]:
-    """The command line. What others chose stands behind `=` or `--`, so that it is no option."""
+    """The command line. Foreign values follow `=` or `--`, so that none is read as an option."""
     which = "--resume" if launch.resumes else "--session-id"
     strict = [] if launch.own_servers else ["--strict-mcp-config"]
     return [
@@ -145,7 +145,7 @@ def has_our_hooks(folder: Path, project: Path) -> bool:
 
 def decision_server(folder: Path) -> Object:
     """The MCP config with `submit_decision` in it, in the model's sight from the first turn."""
-    # -P: a project's own `mcp.py` is none of the server's modules.
+    # -P: a project's own `mcp.py` is not one of the server's modules.
     words = ["-P", "-m", "callboard", "decision", str(folder)]
     server = {"type": "stdio", "command": sys.executable, "args": words, "alwaysLoad": True}
     return {"mcpServers": {SERVER: server}}

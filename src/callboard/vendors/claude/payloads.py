@@ -57,7 +57,7 @@ def _notification(payload: Object) -> tuple[Entry, ...]:
 
 
 def _todos(tool: str | None, payload: Object) -> PlateEvent:
-    """What a finished call tells of the list: `todos`, all of it; `todo`, one of it; or nothing."""
+    """What a finished call says of the list: `todos`, all of it; `todo`, one of it; or nothing."""
     given = as_object(payload.get("tool_input"))
     result = as_object(payload.get("tool_response"))
     match tool:
@@ -66,7 +66,7 @@ def _todos(tool: str | None, payload: Object) -> PlateEvent:
             listed = result.get("newTodos", given.get("todos"))
             return {} if payload.get("agent_id") else hooks.todo_list(listed, "content")
         case "TaskCreate":
-            # Without a status: the call may be told of after the task was started.
+            # Without a status: the call may be reported after the task was started.
             task = as_object(result.get("task"))
             return _one(task.get("id"), task.get("subject"), None)
         case "TaskUpdate" if result.get("success") is not False:
@@ -100,7 +100,7 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PreToolUse": hooks.tool_start,
     "PostToolUse": _tool_call,
     "PostToolUseFailure": hooks.tool_call,
-    # All calls of a step are done. One that was refused is told of here and nowhere else.
+    # All calls of a step are done. One that was refused is reported here and nowhere else.
     # It names no tool: whatever was still asked for any of them is not asked any more.
     "PostToolBatch": hooks.always(plates.TOOL_CALL({"hook": "PostToolBatch"})),
     "PermissionRequest": hooks.permission_request,

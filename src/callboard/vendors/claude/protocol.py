@@ -21,7 +21,7 @@ SECTION: Final = f"""{BEGIN}
 Work that is delegated in phases has its status in `.claude/state/workflow.json`, and for people in
 `.claude/workflow_state_system.md`. Hooks keep both up; never edit them by hand.
 
-**Whoever delegates**
+**If you delegate**
 1. For a task of several phases, call the agent `delegation-orchestrator`, or create the workflow:
    `callboard task create "TASK" --phase "TITLE:AGENT" --phase "TITLE:AGENT"`
 2. Call the agent of each active phase. Its prompt contains the line `Phase ID: phase_N`, the
@@ -31,7 +31,7 @@ Work that is delegated in phases has its status in `.claude/state/workflow.json`
    failed phase is tried again by calling its agent again.
 4. When a hook gives you a list of things to do, make yours exactly that.
 
-**Whoever works on a phase**
+**If you work on a phase**
 1. At the start, read `.claude/state/workflow.json`: your phase, and `context_for_next` of those
    before it.
 2. At the end, close your answer with these lines; the hook records them:
@@ -63,7 +63,7 @@ You make the plan of a delegated task. You do none of the work yourself.
    Phases that do not need each other form a wave, and are worked on together:
    `--phase "TITLE:AGENT@2" --phase "TITLE:AGENT@2"`. A plan that the project has as a template:
    `callboard task create "TASK" --template NAME`.
-5. Begin it: `callboard task start`
+5. Start it: `callboard task start`
 6. Answer with the phases in their order, and for each the call that has to be made: the agent, and
    a prompt with the line `Phase ID: phase_N`, the title, and what it has to know.
 """

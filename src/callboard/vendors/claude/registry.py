@@ -1,6 +1,6 @@
 """Claude Code's own list of its sessions: one small file for each process.
 
-No one documents it, so it only corrects what hooks tell: a file that is odd in any way is none.
+No one documents it, so it only corrects what hooks tell: a file that is odd in any way is not one.
 """
 
 import os

@@ -30,7 +30,7 @@ def turn_end(path: str | Path) -> TurnEnd | None:
 
 
 def _is_cancelled(record: Object) -> bool:
-    """Whether a record only tells what became of calls that Esc ended."""
+    """Whether a record only says what became of calls that Esc ended."""
     calls = objects(record.get("toolCalls"))
     if record.get("type") == "gemini":
         return bool(calls) and all(call.get("status") == "cancelled" for call in calls)

@@ -26,7 +26,7 @@ _LINE = (
     "[ $i != 9 ] && {{ cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
     # A full disk: what is left stands for a hook that was lost, and is counted.
     "{{ true >|$n.$i.part; mv -f $n.$i.part $n.$i.lost; false; }}; }} || "
-    # Whoever writes to us must not notice that no one wanted it, nor that there is no `cat`.
+    # The agent must not notice that its payload was not wanted, nor that there is no `cat`.
     "cat || while read -r p; do true; done; exit 0"
 )
 _ITS_OWN = 'p=${CLAUDE_PID-}; case $p in ""|*[!0-9]*) p=$PPID;; esac; '

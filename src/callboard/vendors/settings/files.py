@@ -14,7 +14,7 @@ from callboard.disk.folders import LeadsOutside, inside
 from callboard.errors import SettingsUnusable
 
 LARGEST: Final = 8 * 1_048_576
-"""Bytes; a larger file is no settings file."""
+"""Bytes; a larger file is not a settings file."""
 
 BACKUPS: Final = 3
 """How many backups are kept beside a file."""

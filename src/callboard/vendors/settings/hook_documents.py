@@ -54,7 +54,7 @@ class DocumentSettings(AgentSettings):
         """What has to be in the document, in its shape."""
 
     def owns(self, steps: Steps, value: Json, folders: frozenset[Path]) -> bool:
-        """Whether something that is no hook is ours. folders: hooks folders we know of."""
+        """Whether something that is not a hook is ours. folders: hooks folders we know of."""
         return False
 
     def installed(self, text: str | None, plan: InstallPlan) -> str:
