@@ -104,7 +104,7 @@ class Walk:
 
     def _board(self, words: list[str]) -> None:
         child = self.call.terminal(*words)
-        child.expect("needs? you|No session yet|running|idle|done|starting")
+        child.expect("needs? you|No agents yet|running|idle|done|starting")
         child.send("q")
         child.expect(r"\Z|$")
         child.close(force=True)

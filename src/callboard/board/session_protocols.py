@@ -170,7 +170,7 @@ class SessionControl(Protocol):
         by: str | None = None,
         reason: str | None = None,
     ) -> bool:
-        """Pause a session; False if it was paused or had ended already."""
+        """Pause a session; False if it was paused or had already ended."""
         ...
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
@@ -180,7 +180,7 @@ class SessionControl(Protocol):
     async def cancel(
         self, session_id: str, *, by: str | None = None, reason: str | None = None
     ) -> bool:
-        """Cancel a session; False if it had ended already."""
+        """Cancel a session; False if it had already ended."""
         ...
 
     async def rename(

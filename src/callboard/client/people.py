@@ -39,7 +39,7 @@ class RemoteInbox:
         In `assigned_to`, `me` is the person whose token this is, with their groups.
         """
         if limit is not None and limit < 0:
-            raise ValidationError("limit must be a number from 0.", field="limit")
+            raise ValidationError("limit must be 0 or more.", field="limit")
         sought: dict[str, Any] = {"status": status, "sessionId": session_id, "type": type}
         sought |= {"workflow": workflow, "assignedTo": assigned_to or None, "q": q or None}
         found: list[Interaction] = []

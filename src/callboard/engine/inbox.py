@@ -161,7 +161,7 @@ class Inbox:
                 return id
             if (ended := (await session_row(self._log, session_id))["ended"]) is not None:
                 raise ConflictError(
-                    f"Session {session_id} has ended ({ended}), and nothing can be asked in it. "
+                    f"Session {session_id} has ended ({ended}), so nothing can be asked in it. "
                     "Ask without a session.",
                     session_id=session_id,
                 )
@@ -333,7 +333,7 @@ class Inbox:
                 return ending(asked, given, _participant(by), who)
             if asked.awaited:
                 raise ConflictError(
-                    f"Session {asked.session_id} goes on only with an answer to question "
+                    f"Session {asked.session_id} needs an answer to question "
                     f"{asked.id}. Answer it, or end the session: "
                     f"callboard cancel {asked.session_id}",
                     interaction_id=asked.id,

@@ -20,7 +20,7 @@ _LARGEST_PAGE: Final = 2 * 1_048_576
 
 @dataclass(frozen=True, slots=True)
 class InteractionPage(Shape):
-    """Some questions, and where the next page begins, if there is one."""
+    """Some questions, and where the next page starts, if there is one."""
 
     interactions: list[Interaction]
     next_cursor: str | None
@@ -64,7 +64,7 @@ async def find_questions(
 ) -> list[Interaction]:
     """The oldest questions that fit, or all of them."""
     if limit is not None and limit < 0:
-        raise ValidationError("limit must be a number from 0.", field="limit")
+        raise ValidationError("limit must be 0 or more.", field="limit")
     rows = await log.rows(replace(sought.query(), limit=limit))
     return [interaction(row, now_ms) for row in rows]
 

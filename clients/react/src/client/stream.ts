@@ -178,7 +178,11 @@ function parsed(data: string): SerializedEvent {
   try {
     return JSON.parse(data) as SerializedEvent
   } catch {
-    throw new CallboardError('The stream contains a frame that is not an event.', 'NOT_A_STREAM', 200)
+    throw new CallboardError(
+      'The stream contains a frame that is not an event.',
+      'NOT_A_STREAM',
+      200,
+    )
   }
 }
 

@@ -238,7 +238,7 @@ export type Interaction =
   | PermissionInteraction
   | QuestionInteraction
 
-/** Some questions, and where the next page begins, if there is one. */
+/** Some questions, and where the next page starts, if there is one. */
 export interface InteractionsPage {
   readonly interactions: ReadonlyArray<Interaction>
   readonly nextCursor: string | null

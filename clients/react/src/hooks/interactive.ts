@@ -82,7 +82,10 @@ export function resultOf<T>(
 ): InteractiveSessionResult<T> {
   const { id, type, status, transcript } = ended
   if (type !== 'interactive_session') {
-    throw new ValidationError(`${id} is not an interactive session but of type ${type}.`, 'VALIDATION_ERROR')
+    throw new ValidationError(
+      `${id} is not an interactive session but of type ${type}.`,
+      'VALIDATION_ERROR',
+    )
   }
   const why = ended.error ?? undefined
   if (status === 'failed') throw new CallboardError(why ?? 'Session failed', 'INTERACTIVE_FAILED')

@@ -19,23 +19,23 @@ _SHORT = 200
 @click.command("assign")
 @click.argument("question", metavar="ID")
 @click.argument("person", metavar="[PERSON]", required=False)
-@click.option("--none", "nobody", is_flag=True, help="Remove the assignment.")
+@click.option("--none", "unassign", is_flag=True, help="Remove the assignment.")
 @options.by
 @options.anywhere
 def command(
-    question: str, person: str | None, nobody: bool, by: str | None, place: Target, as_json: bool
+    question: str, person: str | None, unassign: bool, by: str | None, place: Target, as_json: bool
 ) -> None:
     """Assign a question to yourself or someone else.
 
     PERSON is a name, or group:NAME for a group. They are expected to answer, but the question is
     not locked and the assignment does not expire. Who may answer stays the same.
     """
-    if nobody and person is not None:
+    if unassign and person is not None:
         raise click.UsageError("Give PERSON or --none, not both.")
 
     async def act(board: Board) -> Interaction:
         asked = await find_question(board, place, question)
-        return await board.people.assign(asked.id, None if nobody else person or ME, by=by)
+        return await board.people.assign(asked.id, None if unassign else person or ME, by=by)
 
     done = place.ask(act)
     if as_json:
