@@ -86,7 +86,7 @@ class BoardPlates(Protocol):
 class BoardStatistics(Protocol):
     """How runs went, over the last days, today included.
 
-    `utc_offset` is in minutes, east of UTC: when a day begins.
+    `utc_offset` is in minutes, east of UTC: when a day starts.
     """
 
     async def overview(self, *, days: int = 30, utc_offset: int = 0) -> Overview:

@@ -75,7 +75,7 @@ class RecentRun(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Some whole days up to now, where a day begins `offset_ms` before it does in UTC."""
+    """Some whole days up to now, where a day starts `offset_ms` before it does in UTC."""
 
     days: int
     now_ms: int
@@ -93,7 +93,7 @@ class Period:
 
     @property
     def since_ms(self) -> int:
-        """When the first day begins."""
+        """When the first day starts."""
         return self.first * DAY_MS - self.offset_ms
 
 
@@ -116,7 +116,7 @@ def outcomes(counted: Iterable[Mapping[str, Any]], period: Period) -> Outcomes:
     Args:
         counted: Each with `created_at`, the number of a day; `ended`, an outcome or None;
             `count`, `input_tokens` and `output_tokens`.
-        period: The days to tell of.
+        period: The days to report.
     """
     rows = list(counted)
     by_day: dict[int, dict[str, int]] = {}
@@ -151,7 +151,7 @@ def summaries(
     Args:
         counted: As for `outcomes`, each with `workflow` too, one workflow after the other.
         completed: Runs that completed: `workflow`, `created_at`, `ended_at`.
-        period: The days to tell of.
+        period: The days to report.
     """
     durations: dict[str, list[int]] = {}
     for run in completed:

@@ -47,7 +47,7 @@ export type StartOptions = Omit<wire.StartRequest, 'workflowId' | 'input'>
 export interface StatisticsPeriod {
   /** How many, today included; 30 unless told. */
   readonly days?: number | undefined
-  /** Minutes east of UTC, which say when a day begins; 0 unless told. */
+  /** Minutes east of UTC, which say when a day starts; 0 unless told. */
   readonly utcOffset?: number | undefined
 }
 

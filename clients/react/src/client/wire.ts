@@ -117,7 +117,7 @@ export interface ChoiceResponse {
   readonly timedOut?: boolean
 }
 
-/** Who sees to a question, and for how long no one else does. */
+/** Who works on a question, and for how long no one else does. */
 export interface ClaimRequest {
   readonly by: string
   readonly ttlMs?: number
@@ -481,7 +481,7 @@ export interface RecentRun {
   readonly durationMs: number
 }
 
-/** Who gives a claim back: whoever has it. */
+/** Who gives a claim back: its holder. */
 export interface ReleaseRequest {
   readonly by: string
 }

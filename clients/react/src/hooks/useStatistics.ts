@@ -6,7 +6,7 @@ import { keys } from '../primitives/keys.js'
 import { retry } from '../primitives/queries.js'
 import { useWorkflowClient } from '../WorkflowClientProvider.js'
 
-// Counting costs the server more than a list does, and nobody reads a chart by the second.
+// Counting costs the server more than a list does, and no one reads a chart by the second.
 const EVERY_MS = 15_000
 
 /** Statistics, and how asking for them went. */
