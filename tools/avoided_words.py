@@ -23,15 +23,15 @@ AVOIDED = {
     r"[Ww]h(?:o|om)ever": "anyone who, the person who, the process that",
     r"[Ss]omebody": "someone; better, name the person or program",
     r"[Nn]obody": "no one; better, say what is missing",
-    r"(?:is|are|was|were) none": "say what is missing: there is no …",
-    r"(?<!there )(?<!There )(?:is|was) no (?!longer|more|better|worse|different|less|fewer)": (
+    r"(?<![Tt]here )(?:is|are|was|were) none": "say what is missing: there is no …",
+    r"(?<!there )(?<!There )(?:is|was) no (?!one|longer|more|better|worse|different|less|fewer)": (
         "is not a …, isn't …"
     ),
     r"by way of": "as, through, with",
     r"for good(?! (?:reason|measure))": "permanently",
-    r"(?:see|sees|saw|seen|seeing) to(?! it)": "is assigned, handles",
+    r"(?:see|sees|saw|seeing) to(?! it)": "is assigned, handles",
     r"wants? a yes": "needs approval",
-    r"[Bb]eg(?:in|ins|an|un|inning|innings)": "start",
+    r"(?<!benchmarks:)[Bb]eg(?:in|ins|an|un|inning|innings)": "start",
     r"[Aa]new": "again, over",
     r"(?:go|goes|went|gone|going) on(?! to)": "continue, resume",
     r"(?:tells?|told) (?:of|what|how|when|where|which|who|whose|why)": "report, say, show",
@@ -45,35 +45,13 @@ READ = {".py", ".md", ".ts", ".tsx", ".css", ".html", ".mjs", ".toml", ".yml", "
 SKIPPED = (
     "LICENSE",
     "docs/reference/specification/",
+    "src/callboard/harness/extraction/approval.py",  # words that people use
     "src/callboard/log/sqlite/migrations/",
     "tests/",
     "tools/avoided_words.py",
 )
 # Still to be reworded. Entries are only ever removed.
 TO_DO: tuple[str, ...] = (
-    "README.md",
-    "src/callboard/agents/",
-    "src/callboard/board/",
-    "src/callboard/cli/",
-    "src/callboard/client/",
-    "src/callboard/courier/",
-    "src/callboard/delegation/",
-    "src/callboard/disk/",
-    "src/callboard/display/",
-    "src/callboard/drafts/",
-    "src/callboard/engine/",
-    "src/callboard/events/",
-    "src/callboard/handlers/",
-    "src/callboard/harness/",
-    "src/callboard/interactions/",
-    "src/callboard/log/",
-    "src/callboard/server/",
-    "src/callboard/state/",
-    "src/callboard/statusfiles/",
-    "src/callboard/systems/",
-    "src/callboard/tui/",
-    "src/callboard/vendors/",
-    "web/src/forms/",
     "web/src/inbox/",
     "web/src/outbox/",
 )
