@@ -7,7 +7,9 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from datetime import timedelta
 from functools import partial
+from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +25,7 @@ from callboard.errors import (
     ConflictError,
     InteractionClosed,
     InteractionNotFound,
+    NotFound,
     NotResumable,
     PlateNotFound,
     SessionExists,
@@ -700,6 +703,46 @@ class TestStatistics:
             with pytest.raises(ValidationError) as refused:
                 await asked(**period)
             assert str(refused.value.field).replace("utcOffset", "utc_offset") == field
+
+
+class TestTokens:
+    async def test_a_token_is_created_listed_and_revoked(self, board: Board):
+        made = await board.tokens.create(
+            "ci", "answer", person="ada", groups=["ops"], expires=timedelta(days=1)
+        )
+        assert made.secret.startswith("cb_")
+        token = made.token
+        assert (token.name, token.person, token.scope) == ("ci", "ada", "answer")
+        assert (token.groups, token.host) == (("ops",), None)
+        assert token.expires_at == token.created_at + 86_400_000
+
+        listed = [one for one in await board.tokens.list() if one.id == token.id]
+        assert [one.to_wire() for one in listed] == [token.to_wire()]
+
+        revoked = await board.tokens.revoke(token.id)
+        assert revoked.to_wire() == token.to_wire()
+        assert token.id not in [one.id for one in await board.tokens.list()]
+        with pytest.raises(NotFound):
+            await board.tokens.revoke(token.id)
+
+    async def test_who_am_i(self, board: Board):
+        mine = await board.tokens.mine()
+        assert (mine.person, mine.scope, mine.groups) == (getuser(), "admin", ())
+
+    @pytest.mark.parametrize(
+        ("field", "given"),
+        [
+            ("name", {"name": " "}),
+            ("person", {"person": "group:ops"}),
+            ("groups", {"groups": ["group:ops"]}),
+            ("scope", {"scope": "root"}),
+        ],
+    )
+    async def test_a_wrong_token_is_refused(self, board: Board, field: str, given: dict[str, Any]):
+        wanted: dict[str, Any] = {"name": "ci", "scope": "read", **given}
+        with pytest.raises(ValidationError) as caught:
+            await board.tokens.create(**wanted)
+        assert caught.value.context["field"] == field
 
 
 async def test_the_clock_tells_the_time(board: Board):

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from callboard.board.plate_store import Heard, Recent
 from callboard.board.plates import Plates
@@ -27,6 +27,9 @@ _SEARCHED = 65_536
 _LONGEST_NUMBER = 40
 _SESSION = re.compile(r'"session_id"\s*:\s*"([^"\\]{1,200})"')
 _HOOK = re.compile(r'"hook_event_name"\s*:\s*"([^"\\]{1,100})"')
+
+PROBE: Final = "callboardTest"
+"""The member of a payload that only tests whether hooks arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,16 @@ class Listener:
         self._plates = plates
         self.now_ms = now_ms
         self.received = Received()
+        self.probes: dict[str, asyncio.Event] = {}
+        """Tests of hooks that are under way: each is set when its payload arrives."""
         self._deliveries = Recent[None]()
 
     async def read(self, agent: str, body: bytes) -> Report | None:
         """What a payload tells; None if nothing in it belongs to a plate."""
         vendor, payload = VENDORS.get(agent), await _object(body)
+        if payload is not None and PROBE in payload:
+            self._probed(payload[PROBE])
+            return None
         if payload is None:
             report = _beginning(agent, body)
         else:
@@ -76,6 +84,12 @@ class Listener:
         if report is None or payload is None:
             self.received.garbage += 1
         return report
+
+    def _probed(self, id: Json) -> None:
+        """Note that a test has arrived; nothing else is done about it."""
+        waiting = self.probes.get(id) if isinstance(id, str) else None
+        if waiting is not None:
+            waiting.set()
 
     async def hear(self, report: Report) -> Heard | None:
         """Record what a hook sent itself, and waits for; None if that is known already."""

@@ -15,6 +15,7 @@ from callboard.board.session_protocols import (
     SessionReading,
     SessionRunning,
 )
+from callboard.board.tokens import BoardTokens
 from callboard.clock import Clock
 from callboard.engine.statistics import Overview, WorkflowStats
 from callboard.events.envelope import Event
@@ -124,6 +125,11 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
     @property
     def statistics(self) -> BoardStatistics:
         """How runs went."""
+        ...
+
+    @property
+    def tokens(self) -> BoardTokens:
+        """Who may come in, and as whom."""
         ...
 
     async def close(self) -> None:

@@ -6,12 +6,14 @@ A secret is 256 random bits. Only its SHA-256 is kept: a slow hash would add not
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
+from getpass import getuser
 from hashlib import sha256
-from typing import Final
+from typing import Final, Protocol
 
 from callboard.clock import Clock
 from callboard.errors import ValidationError
-from callboard.events.access import SCOPES, NewToken, Scope, Token
+from callboard.events.access import SCOPES, NewToken, Scope, Token, TokenHolder
 from callboard.ids import short_id
 from callboard.log.protocol import TokenStore
 
@@ -22,12 +24,46 @@ _GROUP: Final = "group:"
 """How a group is written where people are named too."""
 
 
+class BoardTokens(Protocol):
+    """Who may come in, and as whom."""
+
+    async def mine(self) -> TokenHolder:
+        """Who the caller is: the recorded name, the person, the scope and the groups."""
+        ...
+
+    async def list(self) -> list[Token]:
+        """The tokens that are not revoked, oldest first, expired ones too."""
+        ...
+
+    async def create(
+        self,
+        name: str,
+        scope: Scope,
+        *,
+        person: str | None = None,
+        groups: Sequence[str] = (),
+        host: str | None = None,
+        expires: timedelta | None = None,
+    ) -> NewToken:
+        """Create a token; its secret is in the result and nowhere else."""
+        ...
+
+    async def revoke(self, id: str) -> Token:
+        """Revoke a token: from now on it opens nothing. NotFound when there is none."""
+        ...
+
+
 class AccessTokens:
     """The tokens of one log."""
 
     def __init__(self, store: TokenStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+
+    async def mine(self) -> TokenHolder:
+        """The person who runs this process, who can do everything with the database."""
+        name = local_person()
+        return TokenHolder(name, name, "admin")
 
     async def find(self, secret: str) -> Token | None:
         """The token with this secret, revoked and expired ones too."""
@@ -78,6 +114,15 @@ class AccessTokens:
     async def revoke(self, id: str) -> Token:
         """Revoke a token: from now on it opens nothing, on a running server too."""
         return await self._store.revoke(id, self._clock.now_ms())
+
+
+@cache
+def local_person() -> str:
+    """The name of the user who runs this process."""
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return "admin"
 
 
 def new_secret() -> str:

@@ -20,6 +20,7 @@ from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
 from callboard.client.statistics import RemoteStatistics
 from callboard.client.tailing import PAGE, Reconnecting, Tail, history
+from callboard.client.tokens import RemoteTokens
 from callboard.client.transport import Transport
 from callboard.clock import SystemClock
 from callboard.drafts import patch
@@ -76,6 +77,7 @@ class Client:
         self.human = Human(self.people)
         self.plates = RemotePlates(self._transport)
         self.statistics = RemoteStatistics(self._transport)
+        self.tokens = RemoteTokens(self._transport)
 
     async def __aenter__(self) -> Self:
         return self

@@ -49,6 +49,23 @@ class Token(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class TokenHolder(Shape):
+    """Who a caller is: the recorded name, the person it stands for, and what they may do."""
+
+    name: str
+    person: str
+    scope: Scope
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenList(Shape):
+    """The tokens that are not revoked, oldest first."""
+
+    tokens: list[Token]
+
+
+@dataclass(frozen=True, slots=True)
 class NewToken(Shape):
     """A token that was just made, with its secret, which is not kept and never shown again."""
 

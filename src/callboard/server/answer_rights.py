@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from typing import Final
 
 from fastapi import Request
 
@@ -16,10 +17,15 @@ from callboard.events.access import allows
 from callboard.events.envelope import Json
 from callboard.events.json_values import as_object
 from callboard.interactions.kinds import is_from_board
+from callboard.server.access.head import Head
 from callboard.server.access.identity import Identity
+from callboard.server.access.origins import names_this_machine
 from callboard.server.access.peers import KEY, Peer, Sender
 from callboard.server.service import Service
 from callboard.systems.current import system
+
+_FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+"""Headers that a proxy adds."""
 
 
 async def check_answerer(
@@ -51,17 +57,51 @@ async def check_page(serving: Service, caller: Identity, interaction_id: str) ->
         )
 
 
+async def check_person(serving: Service, request: Request, what: str) -> None:
+    """Refuse what only a person may do: `what` completes the sentence "Coding agents can't …"."""
+    if not await _is_person(serving, request):
+        raise Forbidden(
+            f"Coding agents can't {what}, and this request comes from one, or from a process that "
+            "could not be found. Do it yourself in a terminal or in the dashboard."
+        )
+
+
+async def check_local(serving: Service, request: Request, what: str) -> None:
+    """Refuse everyone but the person at this machine: no proxy, no other user, no agent."""
+    peer: Peer | None = request.scope.get(KEY)
+    head = Head(request.scope)
+    is_direct = names_this_machine(head) and not any(head.all(name) for name in _FORWARDED)
+    if peer is None or not peer.is_ours or not is_direct:
+        raise Forbidden(
+            f"Only the user who runs the server can {what}, on the server's own machine and "
+            "without a proxy in between. Use `callboard hooks` there."
+        )
+    await check_person(serving, request, what)
+
+
+async def _is_person(serving: Service, request: Request) -> bool:
+    peer: Peer | None = request.scope.get(KEY)
+    sender = None if peer is None else await peer.sender()
+    if sender is None:
+        return True
+    is_agent, is_found = await _looked_at(serving, sender)
+    return not is_agent and (is_found or not await _may_be_agent(serving, sender))
+
+
+async def _looked_at(serving: Service, sender: Sender) -> tuple[bool, bool]:
+    """Whether the sender is a coding agent, and whether it was found at all."""
+    agents = await _agents_above(serving, sender)
+    # In a thread, because reading about processes takes a while; in this order, because a process
+    # that ends while it is looked at bears no mark.
+    return await asyncio.to_thread(lambda: (is_agents(sender.lineages, agents), sender.is_found))
+
+
 async def _check_sender(serving: Service, request: Request, interaction_id: str) -> None:
     peer: Peer | None = request.scope.get(KEY)
     sender = None if peer is None else await peer.sender()
     if sender is None:
         return
-    agents = await _agents_above(serving, sender)
-    # In a thread, because reading about processes takes a while; in this order, because a process
-    # that ends while it is looked at bears no mark.
-    is_agent, is_found = await asyncio.to_thread(
-        lambda: (is_agents(sender.lineages, agents), sender.is_found)
-    )
+    is_agent, is_found = await _looked_at(serving, sender)
     if is_agent:
         raise not_by_agents(interaction_id)
     if not is_found and await _may_be_agent(serving, sender):

@@ -18,8 +18,10 @@ from callboard.server.routes import (
     plates,
     sessions,
     statistics,
+    settings,
     status,
     streams,
+    tokens,
     ui,
 )
 from callboard.server.service import Service
@@ -42,6 +44,8 @@ ROUTERS = (
     interactions.router,
     plates.router,
     login.router,
+    tokens.router,
+    settings.router,
     status.router,
     ui.router,
 )

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from callboard.engine.titles import LONGEST
+from callboard.events.access import Scope
 from callboard.events.envelope import Json
 from callboard.vendors.metadata import LARGEST_PID
 
@@ -181,6 +182,29 @@ class CompleteRequest(RequestBody):
     duration_ms: Annotated[int, Field(ge=0, lt=2**53)] | None = None
     error: str | None = None
     by: str | None = None
+
+
+class TokenRequest(RequestBody):
+    """A token to create; `person` defaults to the name."""
+
+    name: Annotated[str, Field(max_length=64)]
+    scope: Scope
+    person: Annotated[str, Field(max_length=64)] | None = None
+    groups: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=32)] = []
+    host: Annotated[str, Field(max_length=64)] | None = None
+    expires_in_ms: Annotated[int, Field(ge=1, le=3_153_600_000_000)] | None = None
+
+
+class LinkRequest(RequestBody):
+    """What the sign-in link allows; `admin` lasts for an hour."""
+
+    scope: Literal["operate", "admin"] = "operate"
+
+
+class HookChange(RequestBody):
+    """The diff that was shown: if the file would change in another way by now, nothing is done."""
+
+    diff: Annotated[str, Field(max_length=1_000_000)]
 
 
 class PlateChange(RequestBody):

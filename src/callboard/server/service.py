@@ -1,10 +1,12 @@
 """What the routes work on, made when the server starts and let go of when it stops."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from callboard.app import Callboard
 from callboard.board.arrivals import Arrivals
 from callboard.board.held_hooks import HeldHooks, Leavings
+from callboard.board.intake import Listener
 from callboard.board.plates import Plates
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.watchdog import Rounds
@@ -27,6 +29,11 @@ class Service:
     streams: Streams
     links: Links
     tokens: Tokens
+    database: Path
+    """Where it is, or would be if it were not in memory: hooks leave things beside it."""
+    started_at: int
+    """When the server started, in milliseconds."""
+    listener: Listener
     driver: WatchingDriver
     metrics: Metrics
     memory: MemoryBudget

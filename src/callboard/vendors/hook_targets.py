@@ -4,14 +4,22 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from callboard.vendors.agents import VENDORS
 from callboard.vendors.claude import settings as claude
 from callboard.vendors.codex import settings as codex
 from callboard.vendors.gemini import settings as gemini
 from callboard.vendors.opencode import settings as opencode
-from callboard.vendors.settings.installing import AgentSettings, Transport
+from callboard.vendors.settings.installing import (
+    AgentSettings,
+    InstallPlan,
+    InstallState,
+    Transport,
+)
+
+HooksState = Literal["current", "outdated", "elsewhere", "unusable"]
+"""elsewhere: they report to another database. unusable: the settings cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,21 @@ class Installable:
     def is_here(self) -> bool:
         """Whether it is installed on this machine, or was used here."""
         return shutil.which(self.name) is not None or self.home().is_dir()
+
+    def state(self, text: str, standing: InstallState, database: Path, folder: Path) -> HooksState:
+        """How our hooks in a settings file are, for a database and its hooks folder."""
+        if standing.folder is not None and standing.folder != folder:
+            return "elsewhere"
+        plan = InstallPlan(
+            folder=folder,
+            database=database.absolute(),
+            transport=standing.transport,
+            answers=standing.answers,
+            port=standing.port or 2255,
+            token=standing.token,
+            status_files=claude.has_status_hooks(text),
+        )
+        return "current" if self.settings.is_current(text, plan) else "outdated"
 
 
 INSTALLABLE: Final[Mapping[str, Installable]] = {

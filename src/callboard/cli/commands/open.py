@@ -58,15 +58,18 @@ _REMOVE: Final = (
     is_flag=True,
     help="Print the path of the login file instead of opening it.",
 )
+@click.option(
+    "--admin", "as_admin", is_flag=True, help="Sign in as an admin for an hour, to change settings."
+)
 @options.anywhere
-def command(only_print: bool, place: Target, as_json: bool) -> None:
+def command(only_print: bool, as_admin: bool, place: Target, as_json: bool) -> None:
     """Open the dashboard in your browser, signed in.
 
     The server issues a login code that works once, within 30 seconds. The browser reads it from
     a file that only you can read, because other users of this machine can see command lines.
     """
     url, token = place.server()
-    link = asyncio.run(_ask_for_link(url, token))
+    link = asyncio.run(_ask_for_link(url, token, as_admin))
     file = write_page(url, as_text(link["code"]))
     opened = not only_print and not as_json and webbrowser.open(file.as_uri())
     if as_json:
@@ -77,10 +80,10 @@ def command(only_print: bool, place: Target, as_json: bool) -> None:
     return click.echo(f"Open this file in a browser on this machine within {_LIVES} s.", err=True)
 
 
-async def _ask_for_link(url: str, token: str | None) -> Object:
+async def _ask_for_link(url: str, token: str | None, as_admin: bool) -> Object:
     transport = Transport(url, token, via="cli", timeout=10)
     try:
-        return await transport.post("/login", {})
+        return await transport.post("/login", {"scope": "admin"} if as_admin else {})
     finally:
         await transport.close()
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shutil import which
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 from callboard.board.hook_backlog import backlog_in
 from callboard.board.hook_folders import (
@@ -29,14 +29,11 @@ from callboard.courier.delivery import LOST
 from callboard.errors import SettingsUnusable
 from callboard.events.json_values import Object, as_whole
 from callboard.events.moments import from_ms
-from callboard.vendors.claude.settings import has_status_hooks, http_obstacles
+from callboard.vendors.claude.settings import http_obstacles
 from callboard.vendors.codex.settings import trusted
-from callboard.vendors.hook_targets import INSTALLABLE, Installable
+from callboard.vendors.hook_targets import INSTALLABLE, HooksState, Installable
 from callboard.vendors.settings.files import read
-from callboard.vendors.settings.installing import InstallPlan, InstallState, Scope
-
-State = Literal["current", "outdated", "elsewhere", "unusable"]
-"""elsewhere: they report to another database. unusable: the settings cannot be read."""
+from callboard.vendors.settings.installing import InstallState, Scope
 
 _PATIENCE: Final = 10
 _MANY: Final = 1000
@@ -55,7 +52,7 @@ class Installation:
 
     scope: str
     path: str
-    state: State
+    state: HooksState
     transport: str | None = None
     answers: bool | None = None
     problems: list[str] = field(default_factory=list[str])
@@ -177,27 +174,10 @@ def _installed(
             continue
         if text is not None and standing is not None:
             problems = [*_problems(one, path, text, standing)]
-            state = _state(one, text, standing, database, folder)
+            state = one.state(text, standing, database, folder)
             yield Installation(
                 scope, str(path), state, standing.transport, standing.answers, problems
             )
-
-
-def _state(
-    one: Installable, text: str, standing: InstallState, database: Path, folder: Path
-) -> State:
-    if standing.folder is not None and standing.folder != folder:
-        return "elsewhere"
-    plan = InstallPlan(
-        folder=folder,
-        database=database.absolute(),
-        transport=standing.transport,
-        answers=standing.answers,
-        port=standing.port or 2255,
-        token=standing.token,
-        status_files=has_status_hooks(text),
-    )
-    return "current" if one.settings.is_current(text, plan) else "outdated"
 
 
 def _problems(one: Installable, path: Path, text: str, standing: InstallState) -> Iterator[str]:

@@ -4,28 +4,20 @@ import hmac
 import re
 import secrets
 from datetime import timedelta
-from functools import cache
-from getpass import getuser
 from hashlib import sha256
 from typing import Final
 
+from callboard.board.tokens import local_person
 from callboard.clock import Clock
 from callboard.events.access import SCOPES, Scope
 
 LIVES: Final = timedelta(days=30)
+ADMIN_LIVES: Final = timedelta(hours=1)
+"""For so long a cookie of the scope `admin` allows that; after that, it is one of `operate`."""
 
 _FORM = re.compile(r"v1\.([a-z]+)\.([0-9]{1,16})\.([0-9a-f]{64})")
 MOST: Final = 64
 """How many unused codes there may be; the oldest gives way."""
-
-
-@cache
-def person() -> str:
-    """Whose browser it is: only who runs the server can have read the link."""
-    try:
-        return getuser()
-    except (KeyError, OSError):
-        return "admin"
 
 
 def _signature(admin: str, text: str) -> str:
@@ -60,7 +52,7 @@ class Links:
 
     def cookie(self, admin: str, scope: Scope) -> str:
         """The cookie that a used code becomes; `admin` is the token that its key comes from."""
-        until = self._clock.now_ms() + round(LIVES.total_seconds() * 1000)
+        until = self._clock.now_ms() + _ms(LIVES)
         text = f"v1.{scope}.{until}"
         return f"{text}.{_signature(admin, text)}"
 
@@ -72,13 +64,21 @@ class Links:
         scope, until, signature = form.groups()
         if not hmac.compare_digest(signature, _signature(admin, f"v1.{scope}.{until}")):
             return None
-        if scope not in SCOPES or self._clock.now_ms() >= int(until):
+        now, end = self._clock.now_ms(), int(until)
+        if scope not in SCOPES or now >= end:
             return None
-        return person(), scope
+        if scope == "admin" and now >= end - _ms(LIVES) + _ms(ADMIN_LIVES):
+            scope = "operate"
+        # Only the person who runs the server can have read the link.
+        return local_person(), scope
 
     def _forget_old(self) -> None:
         now = self._clock.now_ms()
         self._open = {code: one for code, one in self._open.items() if now < one[1]}
+
+
+def _ms(period: timedelta) -> int:
+    return round(period.total_seconds() * 1000)
 
 
 def _hash(code: str) -> bytes:

@@ -40,7 +40,7 @@ class Places:
         allowed = frozenset(name.lower() for name in settings.allowed_hosts)
         self._proxied = allowed
         own = settings.host.lower()
-        bound: frozenset[str] = frozenset() if own in _EVERYWHERE else frozenset({_bracketed(own)})
+        bound: frozenset[str] = frozenset() if own in _EVERYWHERE else frozenset({bracketed(own)})
         self._hosts = LOOPBACK | bound | allowed
         self._named = frozenset(one.lower().rstrip("/") for one in settings.cors_origins)
         self.names_others = bool(self._named)
@@ -110,7 +110,8 @@ def names_this_machine(head: Head) -> bool:
     return form is not None and form[1].lower() in LOOPBACK
 
 
-def _bracketed(host: str) -> str:
+def bracketed(host: str) -> str:
+    """A host as addresses have it."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -11,12 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from callboard.board.tokens import AccessTokens, hashed, new_secret
+from callboard.board.tokens import AccessTokens, hashed, local_person, new_secret
 from callboard.disk.files import replace
 from callboard.disk.locks import locked
 from callboard.errors import StoreCorrupt, StoreError, ValidationError
 from callboard.events.access import Token
-from callboard.server.access.login import person
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +104,7 @@ class Tokens:
             id=ADMIN,
             name=ADMIN,
             # Only the person who runs the server can read it, as with the one-time link.
-            person=person(),
+            person=local_person(),
             scope="admin",
             groups=(),
             host=None,

@@ -9,13 +9,17 @@ from callboard.errors import Forbidden
 from callboard.server import routing
 from callboard.server.access.login import LIVES
 from callboard.server.access.requirement import COOKIE, Administers, Reads
+from callboard.server.answer_rights import check_person
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.schemas import LinkRequest
 from callboard.server.service import Service
 
 router = routing.router("access")
 
 _DASHBOARD = "/app/"
+_SETTINGS = "/app/settings"
+"""Where people go who sign in as an admin."""
 
 
 @router.post(
@@ -23,9 +27,14 @@ _DASHBOARD = "/app/"
     status_code=201,
     responses=gives(Link, 201, "A code, for half a minute.") | failures(),
 )
-async def create_link(serving: Serving, _: Administers) -> Response:
+async def create_link(
+    request: Request, serving: Serving, _: Administers, given: LinkRequest | None = None
+) -> Response:
     """Make a code that opens the dashboard once, as `callboard open` does."""
-    code, until = serving.links.create()
+    scope = "operate" if given is None else given.scope
+    if scope == "admin":
+        await check_person(serving, request, "sign in as an admin")
+    code, until = serving.links.create(scope)
     return reply(Link(code, until), 201)
 
 
@@ -45,7 +54,11 @@ async def use_link(
     if scope is None:
         return _refuse(request, serving)
     answer = Response(
-        status_code=303, headers={"Location": _DASHBOARD, "Cache-Control": "no-store"}
+        status_code=303,
+        headers={
+            "Location": _SETTINGS if scope == "admin" else _DASHBOARD,
+            "Cache-Control": "no-store",
+        },
     )
     answer.set_cookie(
         COOKIE,

@@ -135,6 +135,27 @@ def uninstall(settings: AgentSettings, path: Path, folder: Path) -> InstallResul
         return InstallResult(file, changed=changed)
 
 
+def installed_text(
+    settings: AgentSettings, path: Path, plan: InstallPlan
+) -> tuple[str | None, str | None]:
+    """The text of the file, and what `install` would make of it. Nothing is changed."""
+    with _named(path):
+        file = files.read(path)
+        if file.text is not None and settings.is_current(file.text, plan):
+            return file.text, file.text
+        before = _without_ours(settings, file, Records(plan.folder).get(path), plan.folder)
+        return file.text, settings.installed(before, plan)
+
+
+def uninstalled_text(
+    settings: AgentSettings, path: Path, folder: Path
+) -> tuple[str | None, str | None]:
+    """The text of the file, and what `uninstall` would make of it. Nothing is changed."""
+    with _named(path):
+        file = files.read(path)
+        return file.text, _without_ours(settings, file, Records(folder).get(path), folder)
+
+
 @contextmanager
 def _named(path: Path) -> Generator[None]:
     """What is wrong in a text is told with the file that it is in."""

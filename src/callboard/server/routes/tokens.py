@@ -1,0 +1,58 @@
+"""Access tokens, and who the caller is."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import Path, Request, Response
+
+from callboard.events.access import NewToken, Token, TokenHolder, TokenList
+from callboard.server import routing
+from callboard.server.access.requirement import Administers, Reads
+from callboard.server.answer_rights import check_person
+from callboard.server.problems import reply
+from callboard.server.routes.common import Serving, failures, gives
+from callboard.server.schemas import TokenRequest
+
+router = routing.router("access")
+
+TokenPath = Annotated[str, Path(description="A token's id.", min_length=1)]
+
+
+@router.get("/me", responses=gives(TokenHolder) | failures())
+async def show_me(caller: Reads) -> Response:
+    """Who the caller is: the recorded name, the person it stands for, the scope, the groups."""
+    return reply(TokenHolder(caller.name, caller.person, caller.scope, caller.groups))
+
+
+@router.get("/tokens", responses=gives(TokenList) | failures())
+async def list_tokens(serving: Serving, _: Administers) -> Response:
+    """The tokens that are not revoked, oldest first. Secrets are not kept."""
+    return reply(TokenList(await serving.tokens.issued.list()))
+
+
+@router.post(
+    "/tokens",
+    status_code=201,
+    responses=gives(NewToken, 201, "The token, and its secret.") | failures(),
+)
+async def create_token(
+    request: Request, serving: Serving, _: Administers, given: TokenRequest
+) -> Response:
+    """Create a token. Its secret is in this answer and is never shown again."""
+    await check_person(serving, request, "create tokens")
+    lives = None if given.expires_in_ms is None else timedelta(milliseconds=given.expires_in_ms)
+    made = await serving.tokens.issued.create(
+        given.name,
+        given.scope,
+        person=given.person,
+        groups=given.groups,
+        host=given.host,
+        expires=lives,
+    )
+    return reply(made, 201)
+
+
+@router.delete("/tokens/{token_id}", responses=gives(Token) | failures(404))
+async def revoke_token(serving: Serving, _: Administers, token_id: TokenPath) -> Response:
+    """Revoke a token: from now on it opens nothing."""
+    return reply(await serving.tokens.issued.revoke(token_id))
