@@ -17,6 +17,7 @@ const FamilyPage = lazily(() => import('./family/FamilyPage').then((m) => m.Fami
 const InboxPage = lazily(() => import('./inbox/InboxPage').then((m) => m.InboxPage))
 const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePage))
 const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
+const SettingsPage = lazily(() => import('./settings/SettingsPage').then((m) => m.SettingsPage))
 const SessionsPage = lazily(() => import('./sessions/SessionsPage').then((m) => m.SessionsPage))
 
 /** The dashboard. */
@@ -63,6 +64,8 @@ function Page({ route }: { readonly route: Route }) {
       return <BoardPage />
     case 'plate':
       return <PlatePage key={route.id} id={route.id} />
+    case 'settings':
+      return <SettingsPage />
     case 'link':
       return null
     case 'lost':

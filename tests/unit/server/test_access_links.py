@@ -146,3 +146,19 @@ def test_a_record_that_cannot_be_written_stops_nothing(
     caplog.set_level(logging.ERROR, "callboard.audit")
     Audit(tmp_path / "x.db", FakeClock()).note(entry())
     assert "cannot be written" in caplog.text
+
+
+async def test_an_admin_cookie_becomes_one_of_operate_after_an_hour():
+    clock = FakeClock()
+    links = Links(clock, 30)
+    value = links.cookie(ADMIN, "admin")
+    await clock.advance(3599.999)
+    assert scope_of(links, value) == "admin"
+    await clock.advance(0.001)
+    assert scope_of(links, value) == "operate"
+
+
+def scope_of(links: Links, cookie: str) -> str:
+    found = links.identify(ADMIN, cookie)
+    assert found is not None
+    return found[1]

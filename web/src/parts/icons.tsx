@@ -34,6 +34,14 @@ export const SessionsIcon = drawing(
     <path d="M2.2 4h.01M2.2 8h.01M2.2 12h.01" strokeWidth="2" />
   </>,
 )
+export const SettingsIcon = drawing(
+  'SettingsIcon',
+  <>
+    <path d="M2 4.5h6M11.5 4.5H14M2 11.5h2.5M8 11.5h6" />
+    <circle cx="9.75" cy="4.5" r="1.75" />
+    <circle cx="6.25" cy="11.5" r="1.75" />
+  </>,
+)
 export const BoardIcon = drawing(
   'BoardIcon',
   <>

@@ -7,6 +7,7 @@ export type Route =
   | { readonly page: 'compare'; readonly left: string; readonly right: string }
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
+  | { readonly page: 'settings' }
   | { readonly page: 'link' }
   | { readonly page: 'lost'; readonly path: string }
 
@@ -33,6 +34,8 @@ function pageAt(path: string): Route {
       return { page: 'lost', path }
     case 'board':
       return first === undefined ? { page: 'board' } : { page: 'plate', id: first }
+    case 'settings':
+      return { page: 'settings' }
     default:
       return { page: 'lost', path }
   }
@@ -56,5 +59,6 @@ export const to = {
   compare: (left: string, right: string) =>
     `/compare/${encodeURIComponent(left)}/${encodeURIComponent(right)}`,
   board: () => '/board',
+  settings: () => '/settings',
   plate: (id: string) => `/board/${encodeURIComponent(id)}`,
 } as const

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react'
-import { BoardIcon, InboxIcon, SessionsIcon } from '../parts/icons'
+import { BoardIcon, InboxIcon, SessionsIcon, SettingsIcon } from '../parts/icons'
 import { type Route, to } from '../router/route'
 import { text } from './text'
 
@@ -43,5 +43,13 @@ export const PLACES: ReadonlyArray<Place> = [
     Icon: BoardIcon,
     pages: ['board', 'plate'],
     counts: 'needy',
+  },
+  {
+    name: text.pages.settings,
+    path: to.settings(),
+    keys: 'g ,',
+    does: text.keys.settings,
+    Icon: SettingsIcon,
+    pages: ['settings'],
   },
 ]

@@ -4,6 +4,7 @@ export const text = {
     inbox: 'Inbox',
     sessions: 'Sessions',
     board: 'Board',
+    settings: 'Settings',
   },
   everywhere: 'Everywhere',
   keys: {
@@ -13,6 +14,7 @@ export const text = {
     inbox: 'Go to the inbox',
     sessions: 'Go to the sessions',
     board: 'Go to the board',
+    settings: 'Go to the settings',
   },
   waiting: 'waiting',
   needy: 'waiting for you',

@@ -33,17 +33,25 @@ export function applyTheme(theme: Theme = current()): void {
   document.documentElement.dataset.theme = theme
 }
 
-/** The theme: the system's, until it is switched here. */
-export function useTheme(): { readonly theme: Theme; readonly toggle: () => void } {
+export const CHOICES = ['light', 'dark', 'system'] as const
+export type Choice = (typeof CHOICES)[number]
+
+function choose(choice: Choice): void {
+  if (choice === 'system') window.localStorage.removeItem(KEY)
+  else window.localStorage.setItem(KEY, choice)
+  tell()
+}
+
+/** The theme: the system's, until another one is chosen here. */
+export function useTheme() {
+  const choice: Choice = useSyncExternalStore(subscribe, stored) ?? 'system'
   const theme = useSyncExternalStore(subscribe, current)
   useEffect(() => applyTheme(theme), [theme])
   const toggle = () => {
     const other: Theme = theme === 'dark' ? 'light' : 'dark'
     const system: Theme = wantsDark.matches ? 'dark' : 'light'
     // Back at what the system says, follow the system again.
-    if (other === system) window.localStorage.removeItem(KEY)
-    else window.localStorage.setItem(KEY, other)
-    tell()
+    choose(other === system ? 'system' : other)
   }
-  return { theme, toggle }
+  return { theme, toggle, choice, choose }
 }

@@ -26,6 +26,8 @@ function nameOf(route: Route): string {
       return text.pages.board
     case 'plate':
       return text.titles.plate
+    case 'settings':
+      return text.pages.settings
     case 'link':
       return text.titles.link
     case 'lost':

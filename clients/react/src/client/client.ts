@@ -134,6 +134,24 @@ export interface CallboardClient {
   followAll(options: StreamOptions): EventStream
   /** A session's events as an async iterator, for programs. */
   tail(sessionId: string, after?: number): AsyncGenerator<SerializedEvent, void, undefined>
+  /** Who the token or the cookie belongs to, and what it allows. */
+  getMe(signal?: AbortSignal): Promise<wire.TokenHolder>
+  /** The access tokens that are not revoked; needs the scope `admin`. */
+  listTokens(signal?: AbortSignal): Promise<ReadonlyArray<wire.Token>>
+  /** Create an access token. Its secret is in the answer, and never shown again. */
+  createToken(token: wire.TokenRequest): Promise<wire.NewToken>
+  /** Revoke an access token: from now on it opens nothing. */
+  revokeToken(id: string): Promise<wire.Token>
+  /** The version, the address and the database of the server; needs the scope `operate`. */
+  getServer(signal?: AbortSignal): Promise<wire.ServerFacts>
+  /** The hooks of every coding agent: for an admin, on the server's own machine. */
+  listHooks(signal?: AbortSignal): Promise<ReadonlyArray<wire.AgentHooks>>
+  /** Install an agent's hooks, if that still makes the change that `diff` shows. */
+  installHooks(agent: string, diff: string): Promise<wire.AgentHooks>
+  /** Remove an agent's hooks, if that still makes the change that `diff` shows. */
+  removeHooks(agent: string, diff: string): Promise<wire.AgentHooks>
+  /** Send a test payload as a hook of the agent would, and see whether it arrives. */
+  testHooks(agent: string): Promise<wire.HookTest>
   /** Take the cookie back from this browser. */
   logOut(): Promise<void>
 }
@@ -146,6 +164,7 @@ export function createClient(options: ClientOptions): CallboardClient {
     ...sessions(http),
     ...interactions(http),
     ...plates(http),
+    ...settings(http),
     ...streams(http),
     tail: (id, after) => tailed((listener) => client.follow(id, { ...listener, after })),
     async listWorkflows(signal) {
@@ -218,6 +237,27 @@ function plates(http: Transport) {
     },
     getPlateEvents: (id: string, after?: number, signal?: AbortSignal) =>
       http.get<wire.EventsPage>(plate(id, '/events'), { after }, signal),
+  }
+}
+
+function settings(http: Transport) {
+  const hooks = (agent: string, what: string) => `/settings/hooks/${part(agent)}/${what}`
+  return {
+    getMe: (signal?: AbortSignal) => http.get<wire.TokenHolder>('/me', {}, signal),
+    async listTokens(signal?: AbortSignal) {
+      return (await http.get<wire.TokenList>('/tokens', {}, signal)).tokens
+    },
+    createToken: (token: wire.TokenRequest) => http.post<wire.NewToken>('/tokens', token),
+    revokeToken: (id: string) => http.delete<wire.Token>(`/tokens/${part(id)}`),
+    getServer: (signal?: AbortSignal) => http.get<wire.ServerFacts>('/server', {}, signal),
+    async listHooks(signal?: AbortSignal) {
+      return (await http.get<wire.HooksList>('/settings/hooks', {}, signal)).agents
+    },
+    installHooks: (agent: string, diff: string) =>
+      http.post<wire.AgentHooks>(hooks(agent, 'install'), { diff }),
+    removeHooks: (agent: string, diff: string) =>
+      http.post<wire.AgentHooks>(hooks(agent, 'remove'), { diff }),
+    testHooks: (agent: string) => http.post<wire.HookTest>(hooks(agent, 'test')),
   }
 }
 

@@ -1,5 +1,19 @@
 // Written by docs/generate.py from the classes of the server. Do not edit.
 
+/** The hooks of one coding agent, and what installing or removing them would change. found: whether the agent is installed on this machine. An empty diff means no change. */
+export interface AgentHooks {
+  readonly agent: string
+  readonly title: string
+  readonly found: boolean
+  readonly path: string
+  readonly state: 'current' | 'outdated' | 'elsewhere' | 'unusable' | 'absent'
+  readonly transport: string | null
+  readonly answers: boolean | null
+  readonly problems: ReadonlyArray<string>
+  readonly installDiff: string
+  readonly removeDiff: string
+}
+
 /** An answer. */
 export interface AnswerRequest {
   readonly value?: unknown
@@ -224,6 +238,22 @@ export interface HookBacklog {
   readonly oldestAt: string | null
 }
 
+/** The diff that was shown: if the file would change in another way by now, nothing is done. */
+export interface HookChange {
+  readonly diff: string
+}
+
+/** Whether a test payload took the same way as an agent's, and arrived. */
+export interface HookTest {
+  readonly arrived: boolean
+  readonly durationMs: number
+}
+
+/** The hooks of every coding agent. */
+export interface HooksList {
+  readonly agents: ReadonlyArray<AgentHooks>
+}
+
 /** An answer: to the question `id`, to the only one that is open, or as an event. */
 export type InputRequest =
   | unknown
@@ -279,6 +309,17 @@ export interface InteractiveSessionInteraction {
 export interface Link {
   readonly code: string
   readonly expiresAt: string
+}
+
+/** What the sign-in link allows; `admin` lasts for an hour. */
+export interface LinkRequest {
+  readonly scope?: 'operate' | 'admin'
+}
+
+/** A token that was just made, with its secret, which is not kept and never shown again. */
+export interface NewToken {
+  readonly token: Token
+  readonly secret: string
 }
 
 /** Done. */
@@ -532,6 +573,17 @@ export interface RulingResponse {
   readonly always?: boolean
 }
 
+/** The server and its database. `database` is null when everything is in memory. */
+export interface ServerFacts {
+  readonly version: string
+  readonly address: string
+  readonly startedAt: string
+  readonly database: string | null
+  readonly databaseBytes: number
+  readonly events: number
+  readonly schemaVersion: number
+}
+
 /** How a session stands. `running` tells whether a living process drives it now. `pending` holds its oldest open questions: all of them unless there are many. `pending_count` says how many there are; `inbox(session_id)` finds them all. */
 export interface Session {
   readonly sessionId: string
@@ -609,6 +661,41 @@ export interface Stopped {
 export interface Todo {
   readonly text: string
   readonly status: string
+}
+
+/** What is kept of an access token: everything but its secret. name: recorded with everything that the token is used for. person: who the token stands for when questions are assigned to people. host: the machine whose coding agents it reports, if it is tied to one. */
+export interface Token {
+  readonly id: string
+  readonly name: string
+  readonly person: string
+  readonly scope: 'hook' | 'read' | 'answer' | 'operate' | 'admin'
+  readonly groups: ReadonlyArray<string>
+  readonly host: string | null
+  readonly createdAt: string
+  readonly expiresAt: string | null
+}
+
+/** Who a caller is: the recorded name, the person it stands for, and what they may do. */
+export interface TokenHolder {
+  readonly name: string
+  readonly person: string
+  readonly scope: 'hook' | 'read' | 'answer' | 'operate' | 'admin'
+  readonly groups: ReadonlyArray<string>
+}
+
+/** The tokens that are not revoked, oldest first. */
+export interface TokenList {
+  readonly tokens: ReadonlyArray<Token>
+}
+
+/** A token to create; `person` defaults to the name. */
+export interface TokenRequest {
+  readonly name: string
+  readonly scope: 'hook' | 'read' | 'answer' | 'operate' | 'admin'
+  readonly person?: string | null
+  readonly groups?: ReadonlyArray<string>
+  readonly host?: string | null
+  readonly expiresInMs?: number | null
 }
 
 /** How an approval or a confirmation was answered, or what counts after its deadline. */

@@ -1,0 +1,136 @@
+import { type NewToken, type Token, useWorkflowClient } from '@callboard/react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Ago } from '../parts/Ago'
+import { Dialog } from '../parts/Dialog'
+import { Problem } from '../parts/Problem'
+import { say } from '../parts/Toasts'
+import { CreateToken } from './CreateToken'
+import { Secret } from './Secret'
+import { text } from './text'
+
+const KEY = ['tokens']
+
+/** The access tokens: create and revoke them. */
+export function Tokens() {
+  const client = useWorkflowClient()
+  const queries = useQueryClient()
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<NewToken | null>(null)
+  const [leaving, setLeaving] = useState<Token | null>(null)
+  const { data, error, refetch } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => client.listTokens(signal),
+  })
+  const created = (token: NewToken) => {
+    setCreating(false)
+    setMade(token)
+    void queries.invalidateQueries({ queryKey: KEY })
+  }
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />
+  if (!data) return <p className="quiet">{text.loading}</p>
+  return (
+    <>
+      {data.length === 0 && <p className="quiet">{text.tokens.none}</p>}
+      {data.length > 0 && <List tokens={data} onRevoke={setLeaving} />}
+      <button type="button" className="button" onClick={() => setCreating(true)}>
+        {text.tokens.create}
+      </button>
+      {isCreating && <CreateToken onClose={() => setCreating(false)} onCreated={created} />}
+      {made && <Secret made={made} onClose={() => setMade(null)} />}
+      {leaving && <Revoke token={leaving} onClose={() => setLeaving(null)} />}
+    </>
+  )
+}
+
+interface ListProps {
+  readonly tokens: ReadonlyArray<Token>
+  readonly onRevoke: (token: Token) => void
+}
+
+function List({ tokens, onRevoke }: ListProps) {
+  const { columns } = text.tokens
+  return (
+    <ul className="tokens">
+      {tokens.map((token) => (
+        <li key={token.id}>
+          <div className="tokens__who">
+            <strong>{token.name}</strong>
+            <span className="quiet">
+              {[text.roles[token.scope], token.person !== token.name && token.person]
+                .concat(token.groups)
+                .filter(Boolean)
+                .join(' · ')}
+            </span>
+          </div>
+          <span className="quiet">
+            {columns.created} <Ago moment={token.createdAt} />
+          </span>
+          <Expiry token={token} />
+          <button
+            type="button"
+            className="button button--danger"
+            aria-label={text.tokens.revokeOne(token.name)}
+            onClick={() => onRevoke(token)}
+          >
+            {text.tokens.revoke}
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Expiry({ token }: { readonly token: Token }) {
+  const { columns, never, expired } = text.tokens
+  if (!token.expiresAt) {
+    return (
+      <span className="quiet">
+        {columns.expires}: {never}
+      </span>
+    )
+  }
+  const isOver = Date.parse(token.expiresAt) <= Date.now()
+  return (
+    <span className={isOver ? 'tokens__over' : 'quiet'}>
+      {isOver ? expired : columns.expires} <Ago moment={token.expiresAt} />
+    </span>
+  )
+}
+
+interface RevokeProps {
+  readonly token: Token
+  readonly onClose: () => void
+}
+
+function Revoke({ token, onClose }: RevokeProps) {
+  const client = useWorkflowClient()
+  const queries = useQueryClient()
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => client.revokeToken(token.id),
+    onSuccess: () => {
+      say(text.tokens.revoked(token.name))
+      void queries.invalidateQueries({ queryKey: KEY })
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={text.tokens.revokeTitle(token.name)} onClose={onClose}>
+      <p>{text.tokens.revokeWhy}</p>
+      {error && <Problem error={error} />}
+      <div className="dialog__foot">
+        <button type="button" className="button" onClick={onClose}>
+          {text.tokens.cancel}
+        </button>
+        <button
+          type="button"
+          className="button button--danger"
+          disabled={isPending}
+          onClick={() => mutate()}
+        >
+          {text.tokens.revoke}
+        </button>
+      </div>
+    </Dialog>
+  )
+}
