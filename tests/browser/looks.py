@@ -71,6 +71,7 @@ PAGES = {
     "decision": Shown("inbox/{decision}", "Notes for the author", 1215),
     "team": Shown("inbox/{team}", "1 of 2 have decided"),
     "decided": Shown("inbox/{decided}", "Decided"),
+    "settings": Shown("settings", "Schema version", 1400),
     "lost": Shown("no/such/page", "There is no page at"),
 }
 

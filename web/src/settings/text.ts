@@ -12,11 +12,11 @@ export const text = {
     admin: 'Admin',
   },
   allows: {
-    hook: 'Only reports what coding agents do',
+    hook: 'Reports what coding agents do',
     read: 'Sees sessions, questions and agents',
-    answer: 'Also answers questions',
-    operate: 'Also starts, pauses, forks and deletes sessions',
-    admin: 'Also manages tokens and hooks',
+    answer: 'Answers questions',
+    operate: 'Runs sessions and answers questions',
+    admin: 'Can do everything',
   },
   needs: {
     admin: 'Needs the Admin role.',
