@@ -180,7 +180,7 @@ def test_questions_are_found_by_their_own_id_or_by_their_sessions(callboard: Cal
     assert (answer["answeredBy"], answer["via"]) == ("bob", "cli")
     late = callboard.here("answer", how, "Fast", "--json", code=2)
     assert orjson.loads(late.err)["error"]["code"] == "ALREADY_ANSWERED"
-    assert "has been already been answered" in callboard.here("answer", how[:6], "Fast", code=2).err
+    assert "has already been answered" in callboard.here("answer", how[:6], "Fast", code=2).err
 
     callboard.here("answer", session, "n", "--resume")
     (state,) = [

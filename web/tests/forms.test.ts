@@ -136,7 +136,7 @@ group('a form', () => {
     expect(told({ type: 'integer', minimum: 2 }, '1')).toBe('At least 2.')
     expect(told({ type: 'string', minLength: 3 }, 'ab')).toContain('at least 3')
     expect(told({ type: 'string', maxLength: 1 }, '👍🏽x')).toContain('at most 1')
-    expect(told({}, '{"a": }')).toContain('no JSON')
+    expect(told({}, '{"a": }')).toContain('not valid JSON')
     expect(read(nodeOf({ type: 'number' }), '1,5').value).toBe(1.5)
   })
 

@@ -4,6 +4,7 @@ import { useField } from './context'
 import type { Draft } from './draft'
 import { describedBy, Grouped, Labelled } from './Labels'
 import type { Node, NodeOf, Option } from './node'
+import { text } from './text'
 
 /** What every field is given. */
 export interface FieldProps<N extends Node = Node> {
@@ -85,7 +86,7 @@ export function JsonField(props: FieldProps<NodeOf<'json'>>) {
         className="input input--code"
         rows={4}
         spellCheck={false}
-        placeholder="As JSON"
+        placeholder={text.asJson}
         value={draft as string}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -149,7 +150,7 @@ function SelectField(props: FieldProps<NodeOf<'choice'>>) {
         value={draft === null ? '' : String(draft)}
         onChange={(event) => onChange(event.target.value === '' ? null : +event.target.value)}
       >
-        <option value="">{hasToBeGiven(props) ? 'Choose …' : 'None'}</option>
+        <option value="">{hasToBeGiven(props) ? text.choose : text.none}</option>
         {node.options.map((one, place) => (
           <option key={JSON.stringify(one.value) ?? ''} value={place}>
             {visible(one.label)}

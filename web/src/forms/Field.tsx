@@ -14,6 +14,7 @@ import { FormContext, focusField } from './context'
 import { blank, type Draft, type Items, type Members, type Variant } from './draft'
 import { Grouped, titleOf } from './Labels'
 import type { NodeOf } from './node'
+import { text } from './text'
 
 /** The field for a part of a form, with all that is inside it. */
 export function Field(props: FieldProps) {
@@ -73,7 +74,7 @@ function ObjectField(props: FieldProps<NodeOf<'object'>>) {
             checked={members.isGiven}
             onChange={(event) => onChange({ ...members, isGiven: event.target.checked })}
           />
-          {`Give ${titleOf(node, name).toLowerCase()}`}
+          {text.give(titleOf(node, name).toLowerCase())}
         </label>
       )}
       {members.isGiven && <ObjectParts {...props} />}
@@ -117,10 +118,10 @@ function ListField(props: FieldProps<NodeOf<'list'>>) {
               <button
                 type="button"
                 className="button button--plain"
-                aria-label={`Remove ${title} ${index + 1}`}
+                aria-label={text.removeItem(title, index + 1)}
                 onClick={() => remove(key)}
               >
-                Remove
+                {text.remove}
               </button>
             </li>
           ))}
@@ -147,10 +148,10 @@ function AddButton({ at, title, disabled, onAdd }: AddProps) {
         id={`${prefix}${encodeURIComponent(`${at}/+`)}`}
         className="button"
         disabled={disabled}
-        aria-label={`Add to ${title}`}
+        aria-label={text.addTo(title)}
         onClick={onAdd}
       >
-        Add
+        {text.add}
       </button>
     </div>
   )

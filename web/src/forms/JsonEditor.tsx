@@ -2,6 +2,7 @@ import { JsonTree } from '../parts/JsonTree'
 import { leave } from './Controls'
 import { useField } from './context'
 import type { Schema } from './schema'
+import { text } from './text'
 
 interface Props {
   readonly json: string
@@ -15,7 +16,7 @@ export function JsonEditor({ json, schema, onChange }: Props) {
   return (
     <>
       <div className="field">
-        <label htmlFor={id}>The decision, as JSON</label>
+        <label htmlFor={id}>{text.json}</label>
         <textarea
           id={id}
           className="input input--code"
@@ -35,8 +36,8 @@ export function JsonEditor({ json, schema, onChange }: Props) {
         )}
       </div>
       <details className="folded">
-        <summary>The JSON Schema that it has to fit</summary>
-        <JsonTree value={schema} label="The JSON Schema that it has to fit" height={260} />
+        <summary>{text.schema}</summary>
+        <JsonTree value={schema} label={text.schema} height={260} />
       </details>
     </>
   )

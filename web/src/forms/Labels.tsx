@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { visible } from '../parts/visible'
 import { useField } from './context'
 import type { Node } from './node'
+import { text } from './text'
 
 interface Props {
   readonly node: Node
@@ -58,7 +59,7 @@ export function Grouped(props: GroupProps) {
 }
 
 function Optional({ required }: { readonly required: boolean }) {
-  return required ? null : <span className="formoptional"> optional</span>
+  return required ? null : <span className="formoptional"> {text.optional}</span>
 }
 
 function Notes(props: { readonly node: Node; readonly at: string; readonly hasParts?: boolean }) {

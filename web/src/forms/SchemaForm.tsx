@@ -8,6 +8,7 @@ import { JsonEditor } from './JsonEditor'
 import { type Node, nodeOf } from './node'
 import { type Fault, type Reading, read, readJson } from './reading'
 import type { Schema } from './schema'
+import { text } from './text'
 import { useKept } from './useKept'
 
 interface Props {
@@ -57,7 +58,7 @@ export function SchemaForm(props: Props) {
       <form
         ref={form}
         className="schemaform"
-        aria-label="Decision"
+        aria-label={text.form}
         noValidate
         onSubmit={send}
         onKeyDown={sendOnCtrlEnter}
@@ -74,10 +75,10 @@ export function SchemaForm(props: Props) {
         )}
         <div className="row">
           <button type="submit" className="button button--lamp button--large" disabled={disabled}>
-            Send the decision
+            {text.send}
           </button>
           <Switch {...{ node, written, reading, change }} />
-          <span className="field__hint">Ctrl + Enter sends</span>
+          <span className="field__hint">{text.sendKeys}</span>
         </div>
         {props.keys && <Enter form={form} />}
       </form>
@@ -95,7 +96,7 @@ function readWhole(node: Node, { draft, json }: Written): Reading {
   if (json === null) return read(node, draft)
   const found = readJson(json)
   if (found.value !== undefined || found.faults.length > 0) return found
-  return { value: undefined, faults: [{ at: '', message: 'Write the decision as JSON.' }] }
+  return { value: undefined, faults: [{ at: '', message: text.missingJson }] }
 }
 
 function sendOnCtrlEnter(event: KeyboardEvent<HTMLFormElement>): void {
@@ -130,12 +131,7 @@ function Summary(props: {
   return (
     <div className="problem" role="alert">
       <p>
-        <strong>
-          {faults.length === 1
-            ? 'This needs another look.'
-            : `${faults.length} fields need another look.`}
-        </strong>{' '}
-        {told.map(visible).join(' ')}
+        <strong>{text.faults(faults.length)}</strong> {told.map(visible).join(' ')}
       </p>
     </div>
   )
@@ -159,7 +155,7 @@ function Switch({ node, written, reading, change }: SwitchProps) {
         className="button button--plain"
         onClick={() => change({ ...written, json })}
       >
-        Write it as JSON
+        {text.toJson}
       </button>
     )
   }
@@ -170,10 +166,10 @@ function Switch({ node, written, reading, change }: SwitchProps) {
       type="button"
       className="button button--plain"
       disabled={!isShowable}
-      title={isShowable ? undefined : 'The form cannot show all of this.'}
+      title={isShowable ? undefined : text.notShowable}
       onClick={() => change({ draft, json: null })}
     >
-      Back to the form
+      {text.toForm}
     </button>
   )
 }
@@ -191,7 +187,7 @@ function sorted(value: unknown): string {
 }
 
 function Enter({ form }: { readonly form: { readonly current: HTMLFormElement | null } }) {
-  useShortcut('This question', 'e', 'Fill in the form', () => {
+  useShortcut(text.shortcuts, 'e', text.fillIn, () => {
     form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
   })
   return null

@@ -1,6 +1,7 @@
 import { escapeStep } from '../parts/json'
 import type { Draft, Items, Members, Variant } from './draft'
 import type { Node, NodeOf } from './node'
+import { text as words } from './text'
 
 /** Something that is wrong with a form, and where: a JSON Pointer. */
 export interface Fault {
@@ -26,14 +27,14 @@ export function read(node: Node, draft: Draft, required = true, at = ''): Readin
   if (found.value !== undefined || found.faults.length > 0 || !required) return found
   if (node.nullable) return fine(null)
   if (node.kind === 'list' || node.kind === 'picks') {
-    return node.least === 0 ? fine([]) : wrong(at, `At least ${node.least}, please.`)
+    return node.least === 0 ? fine([]) : wrong(at, words.atLeastItems(node.least))
   }
-  return wrong(at, MISSING[node.kind] ?? 'Fill this in.')
+  return wrong(at, MISSING[node.kind] ?? words.missing)
 }
 
 const MISSING: Partial<Record<Node['kind'], string>> = {
-  flag: 'Say yes or no.',
-  choice: 'Choose one.',
+  flag: words.missingFlag,
+  choice: words.missingChoice,
 }
 
 function readKind(node: Node, draft: Draft, at: string): Reading {
@@ -64,8 +65,8 @@ function readKind(node: Node, draft: Draft, at: string): Reading {
 function readText(node: NodeOf<'text'>, text: string, at: string): Reading {
   if (text === '') return fine(undefined)
   const count = [...text].length
-  if (count < node.least) return wrong(at, `Write at least ${node.least} characters.`)
-  if (count > node.most) return wrong(at, `Write at most ${node.most} characters, not ${count}.`)
+  if (count < node.least) return wrong(at, words.tooShort(node.least))
+  if (count > node.most) return wrong(at, words.tooLong(node.most, count))
   if (node.input === 'datetime-local') return fine(new Date(text).toISOString())
   return fine(text)
 }
@@ -74,22 +75,22 @@ function readNumber(node: NodeOf<'number'>, text: string, at: string): Reading {
   if (text.trim() === '') return fine(undefined)
   const value = Number(text.trim().replace(',', '.'))
   if (!Number.isFinite(value) || (node.whole && !Number.isInteger(value))) {
-    return wrong(at, `Write a ${node.whole ? 'whole ' : ''}number.`)
+    return wrong(at, node.whole ? words.wholeNumber : words.number)
   }
   const tooFar = farOff(node, value)
   return tooFar ? wrong(at, tooFar) : fine(value)
 }
 
 function farOff({ least, most, above, below }: NodeOf<'number'>, value: number): string | null {
-  if (value < least) return `At least ${least}.`
-  if (value > most) return `At most ${most}.`
-  if (value <= above) return `More than ${above}.`
-  return value >= below ? `Less than ${below}.` : null
+  if (value < least) return words.atLeast(least)
+  if (value > most) return words.atMost(most)
+  if (value <= above) return words.above(above)
+  return value >= below ? words.below(below) : null
 }
 
 function readPicks(node: NodeOf<'picks'>, picked: ReadonlyArray<number>, at: string): Reading {
   if (picked.length === 0) return fine(undefined)
-  if (picked.length < node.least) return wrong(at, `At least ${node.least}, please.`)
+  if (picked.length < node.least) return wrong(at, words.atLeastItems(node.least))
   const inOrder = [...picked].sort((one, other) => one - other)
   return fine(inOrder.map((place) => node.options[place]?.value))
 }
@@ -109,8 +110,8 @@ function readObject(node: NodeOf<'object'>, draft: Members, at: string): Reading
 
 function readList(node: NodeOf<'list'>, { items }: Items, at: string): Reading {
   if (items.length === 0) return fine(undefined)
-  if (items.length < node.least) return wrong(at, `At least ${node.least}, please.`)
-  if (items.length > node.most) return wrong(at, `At most ${node.most}, please.`)
+  if (items.length < node.least) return wrong(at, words.atLeastItems(node.least))
+  if (items.length > node.most) return wrong(at, words.atMostItems(node.most))
   const found = items.map(({ of }, index) => read(node.item, of, true, `${at}/${index}`))
   return { value: found.map((one) => one.value), faults: found.flatMap((one) => one.faults) }
 }
@@ -127,6 +128,6 @@ export function readJson(text: string, at = ''): Reading {
     return fine(JSON.parse(text) as unknown)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return wrong(at, `This is not valid JSON: ${why}. Text needs quotes: "like this".`)
+    return wrong(at, words.notJson(why))
   }
 }

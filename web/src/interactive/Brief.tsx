@@ -3,19 +3,20 @@ import { JsonTree } from '../parts/JsonTree'
 import { isLarge } from '../parts/json'
 import { length } from '../parts/times'
 import { visible } from '../parts/visible'
+import { text } from './text'
 import type { Wanted } from './wanted'
 
 /** What an interactive session is about, and how it would be held: to be read before deciding. */
 export function Brief({ wanted }: { readonly wanted: Wanted }) {
   return (
-    <section className="brief" aria-label="What it is about">
+    <section className="brief" aria-label={text.about}>
       {wanted.context && (
-        <Part title="Context" isLarge={isLarge(wanted.context)}>
-          <JsonTree value={wanted.context} label="Context" height={260} />
+        <Part title={text.context} isLarge={isLarge(wanted.context)}>
+          <JsonTree value={wanted.context} label={text.context} height={260} />
         </Part>
       )}
       {wanted.systemPrompt && (
-        <Part title="What an agent is told" isLarge={isLarge(wanted.systemPrompt)}>
+        <Part title={text.systemPrompt} isLarge={isLarge(wanted.systemPrompt)}>
           <pre className="brief__text">{visible(wanted.systemPrompt)}</pre>
         </Part>
       )}
@@ -63,13 +64,13 @@ type Fact = readonly [name: string, value: string, isCode?: boolean]
 
 function factsOf(wanted: Wanted): ReadonlyArray<Fact> {
   const told: ReadonlyArray<Told> = [
-    ['Model', wanted.model],
-    ['Works in', wanted.cwd, true],
-    ['Tools from', wanted.mcpConfig, true],
-    ['Goes on with', wanted.resumes, true],
-    ['Time limit', wanted.timeout !== null && length(wanted.timeout)],
-    ['Transcript', wanted.keepsTranscript && 'is kept'],
-    ['Workflow', wanted.halts && 'stands still until this is decided'],
+    [text.model, wanted.model],
+    [text.folder, wanted.cwd, true],
+    [text.tools, wanted.mcpConfig, true],
+    [text.resumes, wanted.resumes, true],
+    [text.timeLimit, wanted.timeout !== null && length(wanted.timeout)],
+    [text.transcript, wanted.keepsTranscript && text.isKept],
+    [text.workflow, wanted.halts && text.isHalted],
   ]
   return told.filter((one): one is Fact => Boolean(one[1]))
 }

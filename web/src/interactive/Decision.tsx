@@ -8,6 +8,7 @@ import type { Interaction } from '../server/types'
 import { myName } from '../server/useClaim'
 import { EndButton } from './EndButton'
 import { Participants } from './Participants'
+import { text as words } from './text'
 import { faultOf, keptAs, useDecision, useHolding } from './useDecision'
 import { holderName, missingOf, type Wanted } from './wanted'
 
@@ -53,7 +54,7 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
       <div className="row decision__foot">
         <EndButton question={question} isShared={isShared} onRefused={onRefused} />
         <span className="field__hint">
-          Or decide together with an agent, in a terminal: <code>callboard attend</code>
+          {words.orInTerminal} <code>{words.attend}</code>
         </span>
       </div>
     </div>
@@ -66,8 +67,7 @@ function Holder({ question }: { readonly question: Interaction }) {
   if (!held || held === myName()) return null
   return (
     <p className="notice">
-      <strong>{visible(holderName(held))}</strong> is on this right now. Your decision counts if it
-      comes first.
+      <strong>{visible(holderName(held))}</strong> {words.isOnThis}
     </p>
   )
 }
@@ -99,12 +99,12 @@ function Ways({ question, wanted, keys, disabled, refused, decide, onChange }: W
     case 'selection':
       return <Options {...{ keys, disabled }} options={outcome.options} onChoose={decide} />
     case 'freeform':
-      return text('Your decision')
+      return text(words.yourDecision)
     case 'open':
       return (
         <>
           {verdicts}
-          {text('Or in your own words')}
+          {text(words.ownWords)}
         </>
       )
     case 'structured':

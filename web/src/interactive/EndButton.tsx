@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Dialog } from '../parts/Dialog'
 import { MessageField } from '../parts/MessageField'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 import { useDecision } from './useDecision'
 
 interface Props {
@@ -27,18 +28,15 @@ export function EndButton({ question, isShared, onRefused }: Props) {
   return (
     <div>
       <button type="button" className="button button--plain" onClick={() => setAsking(true)}>
-        Dismiss without deciding…
+        {text.dismiss}
       </button>
       {isAsking && (
-        <Dialog title="Dismiss without deciding?" onClose={() => setAsking(false)}>
-          <p>
-            This ends the question as cancelled{isShared ? ' for everyone who has to decide' : ''}.
-            It cannot be reopened.
-          </p>
+        <Dialog title={text.dismissTitle} onClose={() => setAsking(false)}>
+          <p>{text.dismissed(isShared)}</p>
           <MessageField rows={2} text={why} onChange={setWhy} />
           <div className="dialog__foot">
             <button type="button" className="button" onClick={() => setAsking(false)}>
-              Cancel
+              {text.cancel}
             </button>
             <button
               type="button"
@@ -46,7 +44,7 @@ export function EndButton({ question, isShared, onRefused }: Props) {
               disabled={isPending}
               onClick={end}
             >
-              Dismiss
+              {text.confirm}
             </button>
           </div>
         </Dialog>

@@ -2,6 +2,7 @@ import { useId } from 'react'
 import { CheckIcon } from '../parts/icons'
 import { visible } from '../parts/visible'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 import { decisionsOf, missingOf } from './wanted'
 import { wordsFor } from './words'
 
@@ -19,7 +20,7 @@ export function Participants({ question, by, onChoose }: Props) {
   const name = useId()
   return (
     <div className="participants">
-      <p>{`${decided.length} of ${decided.length + missing.length} have decided. All of them have to.`}</p>
+      <p>{text.decided(decided.length, decided.length + missing.length)}</p>
       {decided.length > 0 && (
         <ul>
           {decided.map(([person, decision]) => (
@@ -30,8 +31,8 @@ export function Participants({ question, by, onChoose }: Props) {
         </ul>
       )}
       <fieldset className="formgroup">
-        <legend>You decide as</legend>
-        {by === null && <span className="field__hint">Say who you are, then decide.</span>}
+        <legend>{text.decideAs}</legend>
+        {by === null && <span className="field__hint">{text.chooseName}</span>}
         <div className="formoptions formoptions--inline">
           {missing.map((person) => (
             <label key={person} className="asking__option">

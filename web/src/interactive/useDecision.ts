@@ -6,6 +6,7 @@ import type { Fault } from '../forms/reading'
 import { forget } from '../forms/useKept'
 import { say } from '../parts/Toasts'
 import { givenName, myName } from '../server/useClaim'
+import { text } from './text'
 
 export interface Decided {
   readonly outcome: 'completed' | 'cancelled'
@@ -34,7 +35,7 @@ export function useDecision(id: string) {
       }),
     onSuccess: () => forget(keptAs(id)),
     onError: (error) => {
-      if (error instanceof Conflict) say(`Your decision was not used. ${error.message}`)
+      if (error instanceof Conflict) say(text.notUsed(error.message))
     },
   })
 }

@@ -1,6 +1,7 @@
 import { objectOf, textOf } from '../asks/ask'
 import type { Schema } from '../forms/schema'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 
 /** What kind of decision is wanted. */
 export type Outcome =
@@ -86,5 +87,5 @@ const ATTENDING = /^(.*) \(attend [^@]*@(.*)\)$/s
 /** Who holds a session: a person in a terminal, or someone by the name that they gave. */
 export function holderName(claimedBy: string): string {
   const found = ATTENDING.exec(claimedBy)
-  return found ? `${found[1]}, in a terminal on ${found[2]},` : claimedBy
+  return found ? text.inTerminal(found[1] ?? '', found[2] ?? '') : claimedBy
 }

@@ -1,14 +1,15 @@
 import { isBranch } from '../parts/json'
 import { visible } from '../parts/visible'
+import { text as words } from './text'
 
 const LONGEST = 300
 
 /** A decision on one line. */
 export function wordsFor(decision: unknown): string {
-  if (decision === 'approved') return 'Approved'
-  if (decision === 'rejected') return 'Rejected'
+  if (decision === 'approved') return words.approved
+  if (decision === 'rejected') return words.rejected
   if (typeof decision === 'string') return `“${shortened(visible(decision))}”`
-  if (decision === null || decision === undefined) return 'Decided'
+  if (decision === null || decision === undefined) return words.done
   return isBranch(decision) ? shortened(visible(pairs(decision))) : String(decision)
 }
 

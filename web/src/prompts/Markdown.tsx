@@ -2,6 +2,7 @@ import MarkdownIt, { type Token } from 'markdown-it'
 import { type ReactNode, useMemo } from 'react'
 import { visible } from '../parts/visible'
 import { CodeBlock } from './CodeBlock'
+import { text as catalogue } from './text'
 
 interface Props {
   readonly text: string
@@ -102,7 +103,7 @@ function attribute(token: Token, name: string): string {
 function Table({ children }: { readonly children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus
-    <section className="md__table" aria-label="Table" tabIndex={0}>
+    <section className="md__table" aria-label={catalogue.table} tabIndex={0}>
       <table>{children}</table>
     </section>
   )
@@ -151,6 +152,6 @@ function Picture(props: { readonly token: Token; readonly images: ReadonlyMap<st
   const source = images.get(attribute(token, 'src'))
   const words = visible(token.content)
   if (source) return <img src={source} alt={words} />
-  const why = source === '' ? 'too large to show' : 'only attached images are shown'
-  return <span className="passage__note">{`Image ${words && `“${words}” `}(${why})`}</span>
+  const why = source === '' ? catalogue.tooLarge : catalogue.notAttached
+  return <span className="passage__note">{catalogue.image(words, why)}</span>
 }

@@ -5,6 +5,7 @@ import { End, Unopened } from '../reading/ReadBox'
 import { useReading } from '../reading/reading'
 import { folded, isPlain } from './folding'
 import { attachedOf } from './images'
+import { text as words } from './text'
 
 // It is large and few pages need it: the plain text is there until it has come.
 const Markdown = lazy(() =>
@@ -60,9 +61,7 @@ export function PromptText({ text: prompt, level }: Props) {
         </Suspense>
       )}
       {shown !== text && (
-        <Unopened open={() => setOpen(true)}>
-          Show all {lineCount(text).toLocaleString('en')} lines
-        </Unopened>
+        <Unopened open={() => setOpen(true)}>{words.showAll(lineCount(text))}</Unopened>
       )}
     </>
   )

@@ -1,6 +1,7 @@
 import { KeyHint } from '../parts/KeyHint'
 import { useShortcut } from '../shell/shortcuts'
 import { useReading } from './reading'
+import { text } from './text'
 
 interface Props {
   readonly id: string
@@ -17,16 +18,16 @@ export function Blocked({ id, yes, keys, isKnown = true }: Props) {
   if (!isKnown) {
     return (
       <p className="blocked" id={id}>
-        Only part of it is here: allow it in the agent's terminal
+        {text.partOnly}
       </p>
     )
   }
   if (where !== 'below') return null
   return (
     <p className="blocked row" id={id}>
-      <span>Scroll to the end to enable {yes}</span>
+      <span>{text.scroll(yes)}</span>
       <button type="button" className="button button--plain" onClick={jump}>
-        Jump to end {keys && <KeyHint>v</KeyHint>}
+        {text.jump} {keys && <KeyHint>v</KeyHint>}
       </button>
       {keys && <JumpKey jump={jump} />}
     </p>
@@ -34,6 +35,6 @@ export function Blocked({ id, yes, keys, isKnown = true }: Props) {
 }
 
 function JumpKey({ jump }: { readonly jump: () => void }) {
-  useShortcut('This question', 'v', 'Jump to the end of it', jump)
+  useShortcut(text.shortcuts, 'v', text.jumpKey, jump)
   return null
 }

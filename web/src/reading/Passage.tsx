@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { excerptOf, omittedWords, type Piece, piecesOf, sizeOf } from '../parts/excerpt'
+import { text } from './text'
 
 interface Props {
   readonly text: string
@@ -42,7 +43,7 @@ export function Omitted({ words, onShow }: OmittedProps) {
     <p className="passage__omitted">
       <span className="passage__note">{words}</span>
       <button type="button" className="button" onClick={onShow}>
-        Show all
+        {text.showAll}
       </button>
     </p>
   )

@@ -1,5 +1,6 @@
 import { say } from '../parts/Toasts'
 import { useReading } from './reading'
+import { text } from './text'
 
 /** A yes that counts only for what has been read. */
 export interface Allowed {
@@ -14,7 +15,7 @@ export function useAllowed(yes: string, isKnown = true): Allowed {
   const isAllowed = isKnown && where === 'seen'
   const only = (run: () => void) => {
     if (isAllowed) run()
-    else say(isKnown ? `Scroll to the end to enable ${yes}` : 'Allow it in the agent’s terminal')
+    else say(isKnown ? text.scroll(yes) : text.inTerminal)
   }
   return { isAllowed, only }
 }

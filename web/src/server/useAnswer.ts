@@ -2,6 +2,7 @@ import { useInbox } from '@callboard/react'
 import { Conflict } from '@callboard/react/client'
 import { useMutation } from '@tanstack/react-query'
 import { say } from '../parts/Toasts'
+import { text } from './text'
 
 export interface Answer {
   readonly id: string
@@ -16,7 +17,7 @@ export function useAnswer() {
     mutationFn: ({ id, ...given }: Answer) => answer(id, given),
     onError: (error) => {
       // The form may be gone by now, because the page has heard of the other answer before.
-      if (error instanceof Conflict) say(`Your answer was not used. ${error.message}`)
+      if (error instanceof Conflict) say(text.notUsed(error.message))
     },
   })
 }
