@@ -2,7 +2,8 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 
 /** The routes of the server; everything else belongs to the dashboard. */
-const ROUTES = /^\/(sessions|interactions|workflows|stream|plates|login|logout|health)(\/|\?|$)/
+const ROUTES =
+  /^\/(sessions|interactions|workflows|overview|stream|plates|login|logout|health)(\/|\?|$)/
 
 // For development only: `CALLBOARD_SERVER` says which server, `CALLBOARD_TOKEN` lets us in.
 const server = process.env.CALLBOARD_SERVER ?? 'http://127.0.0.1:2255'

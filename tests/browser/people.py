@@ -86,6 +86,7 @@ async def at_a_browser(
         person = Person(server, context, await context.new_page())
         person.listen()
         await person.log_in()
+        await person.visit("inbox")
         yield person
     finally:
         await context.close()

@@ -14,11 +14,14 @@ import { SignedOut, SpentLink } from './shell/SignedOut'
 const BoardPage = lazily(() => import('./board/BoardPage').then((m) => m.BoardPage))
 const ComparePage = lazily(() => import('./family/ComparePage').then((m) => m.ComparePage))
 const FamilyPage = lazily(() => import('./family/FamilyPage').then((m) => m.FamilyPage))
+const HomePage = lazily(() => import('./home/HomePage').then((m) => m.HomePage))
 const InboxPage = lazily(() => import('./inbox/InboxPage').then((m) => m.InboxPage))
 const PlatePage = lazily(() => import('./board/PlatePage').then((m) => m.PlatePage))
 const SessionPage = lazily(() => import('./session/SessionPage').then((m) => m.SessionPage))
 const SettingsPage = lazily(() => import('./settings/SettingsPage').then((m) => m.SettingsPage))
 const SessionsPage = lazily(() => import('./sessions/SessionsPage').then((m) => m.SessionsPage))
+const WorkflowPage = lazily(() => import('./workflows/WorkflowPage').then((m) => m.WorkflowPage))
+const WorkflowsPage = lazily(() => import('./workflows/WorkflowsPage').then((m) => m.WorkflowsPage))
 
 /** The dashboard. */
 export function App() {
@@ -50,6 +53,8 @@ function Pages() {
 
 function Page({ route }: { readonly route: Route }) {
   switch (route.page) {
+    case 'home':
+      return <HomePage />
     case 'inbox':
       return <InboxPage question={route.question} />
     case 'sessions':
@@ -60,6 +65,10 @@ function Page({ route }: { readonly route: Route }) {
       return <FamilyPage id={route.id} />
     case 'compare':
       return <ComparePage left={route.left} right={route.right} />
+    case 'workflows':
+      return <WorkflowsPage />
+    case 'workflow':
+      return <WorkflowPage key={route.name} name={route.name} />
     case 'board':
       return <BoardPage />
     case 'plate':

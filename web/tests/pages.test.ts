@@ -69,7 +69,8 @@ group('addresses', () => {
     expect(routeOf(`/app${to.family(id)}`)).toEqual({ page: 'family', id })
     expect(routeOf(`/app${to.compare(id, 'x')}`)).toEqual({ page: 'compare', left: id, right: 'x' })
     expect(routeOf(`/app${to.inbox('q')}`)).toEqual({ page: 'inbox', question: 'q' })
-    expect(routeOf('/app/')).toEqual({ page: 'inbox', question: null })
+    expect(routeOf('/app/')).toEqual({ page: 'home' })
+    expect(routeOf(`/app${to.workflow(id)}`)).toEqual({ page: 'workflow', name: id })
   })
 
   it('of a spent sign-in link have a page', () => {

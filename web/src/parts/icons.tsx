@@ -20,6 +20,21 @@ function drawing(name: string, children: ReactNode) {
   return Icon
 }
 
+export const HomeIcon = drawing(
+  'HomeIcon',
+  <>
+    <path d="M2.5 7.2 8 2.5l5.5 4.7v5.3a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1z" />
+    <path d="M6.3 13.5V9.3h3.4v4.2" />
+  </>,
+)
+export const WorkflowsIcon = drawing(
+  'WorkflowsIcon',
+  <>
+    <rect x="2" y="2.5" width="4" height="4" rx="1" />
+    <rect x="10" y="9.5" width="4" height="4" rx="1" />
+    <path d="M6 4.5h3.5a2.5 2.5 0 0 1 2.5 2.5v2.5" />
+  </>,
+)
 export const InboxIcon = drawing(
   'InboxIcon',
   <>

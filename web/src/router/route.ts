@@ -1,10 +1,13 @@
 /** The pages there are, and the addresses that they have under `/app`. */
 export type Route =
+  | { readonly page: 'home' }
   | { readonly page: 'inbox'; readonly question: string | null }
   | { readonly page: 'sessions' }
   | { readonly page: 'session'; readonly id: string }
   | { readonly page: 'family'; readonly id: string }
   | { readonly page: 'compare'; readonly left: string; readonly right: string }
+  | { readonly page: 'workflows' }
+  | { readonly page: 'workflow'; readonly name: string }
   | { readonly page: 'board' }
   | { readonly page: 'plate'; readonly id: string }
   | { readonly page: 'settings' }
@@ -20,25 +23,26 @@ export function routeOf(pathname: string): Route {
 }
 
 function pageAt(path: string): Route {
-  const [head, first, second] = path.split('/').filter(Boolean).map(decode)
-  switch (head) {
-    case undefined:
-      return { page: 'inbox', question: null }
-    case 'inbox':
-      return { page: 'inbox', question: first ?? null }
-    case 'sessions':
-      if (first === undefined) return { page: 'sessions' }
-      return second === 'family' ? { page: 'family', id: first } : { page: 'session', id: first }
-    case 'compare':
-      if (first && second) return { page: 'compare', left: first, right: second }
-      return { page: 'lost', path }
-    case 'board':
-      return first === undefined ? { page: 'board' } : { page: 'plate', id: first }
-    case 'settings':
-      return { page: 'settings' }
-    default:
-      return { page: 'lost', path }
-  }
+  const [head = '', first, second] = path.split('/').filter(Boolean).map(decode)
+  return PAGES.get(head)?.(first, second) ?? { page: 'lost', path }
+}
+
+type At = (first: string | undefined, second: string | undefined) => Route | null
+
+/** Which page is at an address, by its first part; null when its other parts lead nowhere. */
+const PAGES: ReadonlyMap<string, At> = new Map<string, At>([
+  ['', () => ({ page: 'home' })],
+  ['inbox', (question) => ({ page: 'inbox', question: question ?? null })],
+  ['sessions', (id, what) => sessionAt(id, what)],
+  ['compare', (left, right) => (left && right ? { page: 'compare', left, right } : null)],
+  ['workflows', (name) => (name ? { page: 'workflow', name } : { page: 'workflows' })],
+  ['board', (id) => (id ? { page: 'plate', id } : { page: 'board' })],
+  ['settings', () => ({ page: 'settings' })],
+])
+
+function sessionAt(id: string | undefined, what: string | undefined): Route {
+  if (id === undefined) return { page: 'sessions' }
+  return what === 'family' ? { page: 'family', id } : { page: 'session', id }
 }
 
 function decode(part: string): string {
@@ -51,6 +55,7 @@ function decode(part: string): string {
 
 /** The addresses of the pages. */
 export const to = {
+  home: () => '/',
   inbox: (question?: string) => (question ? `/inbox/${encodeURIComponent(question)}` : '/inbox'),
   sessions: () => '/sessions',
   session: (id: string, at?: number) =>
@@ -58,6 +63,8 @@ export const to = {
   family: (id: string) => `/sessions/${encodeURIComponent(id)}/family`,
   compare: (left: string, right: string) =>
     `/compare/${encodeURIComponent(left)}/${encodeURIComponent(right)}`,
+  workflows: () => '/workflows',
+  workflow: (name: string) => `/workflows/${encodeURIComponent(name)}`,
   board: () => '/board',
   settings: () => '/settings',
   plate: (id: string) => `/board/${encodeURIComponent(id)}`,

@@ -43,7 +43,7 @@ export function Shell({ route, children }: Props) {
         {text.skip}
       </a>
       <header className="rail">
-        <Link className="brand" to={to.inbox()}>
+        <Link className="brand" to={to.home()}>
           <Mark />
           {text.brand}
         </Link>
@@ -56,7 +56,7 @@ export function Shell({ route, children }: Props) {
             {theme === 'dark' ? <LightIcon /> : <DarkIcon />}
             {theme === 'dark' ? text.light : text.dark}
           </button>
-          <button type="button" onClick={() => setHelping(true)}>
+          <button type="button" className="rail__wide" onClick={() => setHelping(true)}>
             <HelpIcon /> {text.help.short} <KeyHint>{KEYS.help}</KeyHint>
           </button>
         </div>

@@ -1,5 +1,12 @@
 import type { ComponentType } from 'react'
-import { BoardIcon, InboxIcon, SessionsIcon, SettingsIcon } from '../parts/icons'
+import {
+  BoardIcon,
+  HomeIcon,
+  InboxIcon,
+  SessionsIcon,
+  SettingsIcon,
+  WorkflowsIcon,
+} from '../parts/icons'
 import { type Route, to } from '../router/route'
 import { text } from './text'
 
@@ -19,6 +26,14 @@ export interface Place {
 
 export const PLACES: ReadonlyArray<Place> = [
   {
+    name: text.pages.home,
+    path: to.home(),
+    keys: 'g h',
+    does: text.keys.home,
+    Icon: HomeIcon,
+    pages: ['home'],
+  },
+  {
     name: text.pages.inbox,
     path: to.inbox(),
     keys: 'g i',
@@ -34,6 +49,14 @@ export const PLACES: ReadonlyArray<Place> = [
     does: text.keys.sessions,
     Icon: SessionsIcon,
     pages: ['sessions', 'session', 'family', 'compare'],
+  },
+  {
+    name: text.pages.workflows,
+    path: to.workflows(),
+    keys: 'g w',
+    does: text.keys.workflows,
+    Icon: WorkflowsIcon,
+    pages: ['workflows', 'workflow'],
   },
   {
     name: text.pages.board,

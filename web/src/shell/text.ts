@@ -1,8 +1,10 @@
 /** What a person reads around the pages. */
 export const text = {
   pages: {
+    home: 'Home',
     inbox: 'Inbox',
     sessions: 'Sessions',
+    workflows: 'Workflows',
     board: 'Board',
     settings: 'Settings',
   },
@@ -11,8 +13,10 @@ export const text = {
     list: 'List the keys',
     theme: 'Switch light and dark',
     start: 'Start a session',
+    home: 'Go home',
     inbox: 'Go to the inbox',
     sessions: 'Go to the sessions',
+    workflows: 'Go to the workflows',
     board: 'Go to the board',
     settings: 'Go to the settings',
   },

@@ -12,6 +12,8 @@ export function useTitle(route: Route, waiting: number): void {
 
 function nameOf(route: Route): string {
   switch (route.page) {
+    case 'home':
+      return text.pages.home
     case 'inbox':
       return text.pages.inbox
     case 'sessions':
@@ -22,6 +24,10 @@ function nameOf(route: Route): string {
       return text.titles.family(route.id)
     case 'compare':
       return text.titles.compare
+    case 'workflows':
+      return text.pages.workflows
+    case 'workflow':
+      return route.name
     case 'board':
       return text.pages.board
     case 'plate':
