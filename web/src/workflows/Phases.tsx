@@ -8,7 +8,7 @@ export function Phases({ workflow }: { readonly workflow: Workflow }) {
   const drawing = useMemo(() => layout(workflow.phases, workflow.edges), [workflow])
   const names = workflow.phases.map((phase) => phase.name)
   return (
-    <section className="panel is-wide" aria-labelledby="phases">
+    <div className="panel is-wide">
       <header>
         <h2 id="phases">{text.phases.title}</h2>
       </header>
@@ -70,7 +70,7 @@ export function Phases({ workflow }: { readonly workflow: Workflow }) {
           })}
         </svg>
       </section>
-    </section>
+    </div>
   )
 }
 

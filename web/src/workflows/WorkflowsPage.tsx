@@ -68,12 +68,11 @@ function Head() {
   return (
     <div className="workflowlist__row workflowlist__head" aria-hidden="true">
       <span>{workflow}</span>
-      {[runs, success, duration, tokens].map((title) => (
-        <span key={title} className="workflowlist__number">
-          {title}
-        </span>
-      ))}
-      <span>{perDay}</span>
+      <span className="workflowlist__number">{runs}</span>
+      <span className="workflowlist__number">{success}</span>
+      <span className="workflowlist__number workflowlist__wide">{duration}</span>
+      <span className="workflowlist__number workflowlist__wide workflowlist__tokens">{tokens}</span>
+      <span className="workflowlist__wide">{perDay}</span>
     </div>
   )
 }
@@ -90,11 +89,15 @@ function Row({ summary }: { readonly summary: WorkflowSummary }) {
         value={successRate === null ? text.none : percent(successRate)}
       />
       <Cell
-        isWide
+        kind="workflowlist__wide"
         title={text.columns.duration}
         value={duration ? length(duration.p50) : text.none}
       />
-      <Cell isWide title={text.columns.tokens} value={tokens ? short(tokens) : text.none} />
+      <Cell
+        kind="workflowlist__wide workflowlist__tokens"
+        title={text.columns.tokens}
+        value={tokens ? short(tokens) : text.none}
+      />
       <span className="workflowlist__wide">
         <Sparkline days={perDay} />
       </span>
@@ -105,12 +108,12 @@ function Row({ summary }: { readonly summary: WorkflowSummary }) {
 interface CellProps {
   readonly title: string
   readonly value: string
-  readonly isWide?: boolean
+  readonly kind?: string
 }
 
-function Cell({ title, value, isWide = false }: CellProps) {
+function Cell({ title, value, kind = '' }: CellProps) {
   return (
-    <span className={`workflowlist__number ${isWide ? 'workflowlist__wide' : ''}`}>
+    <span className={`workflowlist__number ${kind}`}>
       <span className="hidden">{`${title}: `}</span>
       {value}
     </span>
