@@ -16,7 +16,7 @@ async def opened(person: Person) -> Locator:
 
 
 async def chosen(person: Person) -> Locator:
-    return person.page.get_by_role("option", selected=True)
+    return person.page.get_by_role("dialog").get_by_role("option", selected=True)
 
 
 async def test_it_leads_to_pages_questions_plates_and_sessions(person: Person, server: Server):

@@ -5,7 +5,7 @@ interface Props {
   readonly title: string
   /** Where all of them are. */
   readonly more?: ReactNode
-  /** What is said when there are none. */
+  /** Shown when the list is empty. */
   readonly calm: string
   readonly children: ReadonlyArray<ReactNode>
 }
