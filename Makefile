@@ -109,7 +109,7 @@ $(UI): $(PACKAGES) $(UI_SOURCES)
 	@touch $@
 
 DEMO := .demo/callboard.db
-DEMO_WORKFLOWS := examples/release.py examples/refund.py
+DEMO_WORKFLOWS := examples/release.py examples/refund.py examples/research.py
 
 run: ## Start a server with demo data and open the dashboard; CALLBOARD_NO_BROWSER=1 opens nothing
 	@$(PYTHON) tools/prepare.py $(MAKE) $(UI)
@@ -160,7 +160,7 @@ test-long: python $(UI) $(CLIENTS) ## The long soaks, and the rarer ways through
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long --timeout 3600
 
 screenshots: python $(UI) ## Make the pictures in docs/images again
-	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture
+	CALLBOARD_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_pictures.py tests/browser/test_looks.py tests/unit/tui/test_looks.py -k picture
 
 bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) $(CLIENTS) ## Measure against the peers and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py $(NAMES)

@@ -1,6 +1,4 @@
-"""A release that a person signs off: read the notes, then choose how far it goes out.
-
-Reject the notes, and the writer makes them shorter.
+"""A release that a person signs off and rolls out in steps. Rejected notes come back shorter.
 
     callboard run examples/release.py --input 2.4.0
 """
@@ -18,6 +16,8 @@ CHANGES = {
     "#1427": "Search is 3 times as fast for accounts with many projects",
 }
 AUDIENCE = Choice(lambda s: f"Who gets {s.version} first?", list(ROLLOUTS))
+DIFF = "```diff\n-while not charge(card):\n+for _ in range(MAX_ATTEMPTS):\n```"
+NOTES = Approval(lambda s: f"Publish {s.version} with these notes?\n\n{s.notes}\n\n{DIFF}")
 
 
 class Release(State):
@@ -63,12 +63,13 @@ release = Workflow(
     "release",
     state=Release,
     start=set_up,
+    title=lambda s: f"Release {s.version}",
     phases=[
         Phase(
             "write-notes",
             agent=writer,
             update=keep_notes,
-            human=Approval(lambda s: f"Publish {s.version} with these notes?\n\n{s.notes}"),
+            human=NOTES,
             next=lambda s: "choose-rollout" if s.approved else "write-notes",
             to=["choose-rollout", "write-notes"],
         ),

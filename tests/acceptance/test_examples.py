@@ -124,6 +124,17 @@ class TestRelease:
         assert len(person.asked[1]) < len(person.asked[0])
 
 
+class TestResearch:
+    async def test_a_brief_that_is_sent_back_says_what_the_sources_disagree_about(
+        self, example: Load, play: Play
+    ):
+        result = await play(example("research").research, Person(False, True), "Which queue?")
+
+        assert way(result) == ["read", "write-brief", "write-brief", "send"]
+        assert "disagree" in result.state.brief
+        assert len(result.state.findings) == 3
+
+
 class TestRefund:
     @pytest.mark.parametrize(
         ("amount", "answers", "exit"),

@@ -75,7 +75,8 @@ PAGES = {
     "lost": Shown("no/such/page", "There is no page at"),
 }
 
-IN_THE_README = ("inbox", "session", "sessions", "compare", "board", "plan", "decision")
+IN_THE_DOCS = ("decision",)
+"""The picture that the demo has no page for; `test_pictures.py` makes the others."""
 
 
 async def fill(server: Server) -> dict[str, str]:
@@ -137,7 +138,7 @@ QUESTIONS = [
 PROMPTS = {
     "permission": "Release 0.2.0 once the tests pass",
     "question": "Keep what visitors choose",
-    "plan": "Plan how we leave the old store",
+    "plan": "Plan how we move the ledger to SQLite",
 }
 BRANCHES = {"permission": "main", "question": "visitors", "plan": "sqlite"}
 
@@ -220,6 +221,6 @@ async def _fork(server: Server, session: str, name: str) -> None:
 def keep(picture: bytes, name: str, scheme: str) -> None:
     """Keep a screenshot for the README, when somebody wants that."""
     folder = os.environ.get(KEPT)
-    if folder and name in IN_THE_README:
+    if folder and name in IN_THE_DOCS:
         Path(folder).mkdir(parents=True, exist_ok=True)
         Path(folder, f"{name}-{scheme}.png").write_bytes(picture)

@@ -1,0 +1,114 @@
+"""The pictures of README and documentation, from the demo that `make run` shows."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pytest
+from playwright.async_api import Browser, expect
+from tests.browser.people import at_a_browser
+from tests.browser.story import answer, wait_until
+from tests.servers import Server, serving
+
+from callboard.board.demo.playing import DemoHook, scripts
+
+ROOT = Path(__file__).parents[2]
+KEPT = "CALLBOARD_SCREENSHOTS"
+"""The folder in which the pictures are kept: `make screenshots`."""
+WORKFLOWS = [ROOT / "examples" / f"{name}.py" for name in ("release", "refund", "research")]
+
+
+class Picture(NamedTuple):
+    """A page: its address, what it says when it has come to rest, and the height of its window."""
+
+    path: str
+    says: str
+    height: int = 800
+
+
+PICTURES = {
+    "inbox": Picture("inbox/{release}", "Publish 2.4.0", 860),
+    "sessions": Picture("sessions", "Release 2.4.0"),
+    "session": Picture("sessions/queue-study", "Cost and time", 900),
+    "compare": Picture("compare/queue-study/queue-study-short", "queue-study-short", 900),
+    "board": Picture("board", "Needs approval", 900),
+    "plate": Picture("board/{plate}", "Session started", 900),
+    "plan": Picture("inbox/{plan}", "Approve this plan?", 900),
+}
+
+
+@asynccontextmanager
+async def demo(folder: Path) -> AsyncGenerator[tuple[Server, dict[str, str]]]:
+    """A server with the demo's sessions and agents; gives the ids that addresses are made with."""
+    database = folder / "demo.db"
+    made = [sys.executable, str(ROOT / "tools" / "demo_data.py"), str(database)]
+    await asyncio.to_thread(subprocess.run, made, check=True)
+    async with serving(database, *WORKFLOWS) as server, asyncio.TaskGroup() as held:
+        await _fork(server)
+        asking = [held.create_task(_hold(server, *one)) for one in _questions()]
+        async with server.client() as http, asyncio.timeout(60):
+            while True:
+                plates = (await http.get("/plates")).json()["plates"]
+                questions = (await http.get("/interactions")).json()["interactions"]
+                if {"permission", "plan", "question"} <= {one["type"] for one in questions}:
+                    break
+                await asyncio.sleep(0.1)
+        ids = {one["type"]: one["id"] for one in questions}
+        ids |= {one["sessionId"]: one["id"] for one in questions if one["sessionId"]}
+        ids["release"] = ids["release-2-4-0"]
+        ids["plate"] = next(one["plateId"] for one in plates if one["interactionId"])
+        yield server, ids
+        for task in asking:
+            task.cancel()
+
+
+def _questions() -> list[tuple[str, DemoHook]]:
+    """The first question of each agent that asks one."""
+    asked = [
+        (one.agent, next((line for line in one.lines if line.asks), None)) for one in scripts()
+    ]
+    return [(agent, line) for agent, line in asked if line is not None]
+
+
+async def _hold(server: Server, agent: str, hook: DemoHook) -> None:
+    """Ask what an agent asks after all that it reported before, and hold that open."""
+    sender = json.loads(json.dumps(hook.payload["callboard"]))
+    hold = f"hold-{hook.payload['session_id']}"
+    payload = {**hook.payload, "callboard": {**sender, "hold": hold}}
+    async with server.client() as http:
+        await http.post(f"/hooks/{agent}", json=payload, timeout=None)
+
+
+async def _fork(server: Server) -> None:
+    """A second version of the study, without its last finding."""
+    async with server.client() as http:
+        events = (await http.get("/sessions/queue-study/events")).json()["events"]
+        at = next(one["position"] for one in events if one["name"] == "input:requested")
+        edits = [{"op": "remove", "path": "/findings/When vacuum falls behind"}]
+        body = {"at": {"position": at}, "edits": edits, "sessionId": "queue-study-short"}
+        (await http.post("/sessions/queue-study/fork", json=body)).raise_for_status()
+    await answer(server, "queue-study-short", "yes")
+    await wait_until(server, "queue-study-short", "completed")
+
+
+@pytest.mark.skipif(KEPT not in os.environ, reason="only for `make screenshots`")
+async def test_every_picture(browser: Browser, tmp_path: Path):
+    folder = Path(os.environ[KEPT])
+    folder.mkdir(parents=True, exist_ok=True)
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    async with demo(tmp_path) as (server, ids):
+        for scheme in schemes:
+            async with at_a_browser(browser, server, color_scheme=scheme) as person:
+                for name, picture in PICTURES.items():
+                    await person.page.set_viewport_size({"width": 1280, "height": picture.height})
+                    await person.visit(picture.path.format(**ids))
+                    await expect(person.page.get_by_role("main")).to_contain_text(picture.says)
+                    await expect(person.page.locator("[aria-busy=true]")).to_have_count(0)
+                    await person.page.evaluate("document.fonts.ready")
+                    await person.page.screenshot(path=folder / f"{name}-{scheme}.png")
