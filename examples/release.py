@@ -1,6 +1,6 @@
 """A release that a person signs off and rolls out in steps. Rejected notes come back shorter.
 
-    callboard run examples/release.py --input 2.4.0
+callboard run examples/release.py --input 2.4.0
 """
 
 import asyncio
