@@ -367,7 +367,9 @@ async def busy_events() -> list[Event]:
         aside = await board.people.ask(
             type="interactive_session", prompt="?", session_id=session, by="Ada"
         )
+        await board.people.assign(aside.id, "Ada", by="Ada")
         await board.people.complete(aside.id, "completed", by="Ada", via="http")
+        await board.rename(session, "A busy one", by="Ada")
         status, seen = "waiting", set[str]()
         while status == "waiting":
             for question in await board.inbox(session):
@@ -388,7 +390,7 @@ async def busy_events() -> list[Event]:
         )
         await board.cancel(forked.session_id, by="Ada", reason="enough")
         events = await board.events(session) + await board.events(forked.session_id)
-        for stream in await outcomes(board.people):
+        for stream in [f"title:{session}", *await outcomes(board.people)]:
             events += await board.log.read(stream)
         return events + await overruled(board)
 

@@ -604,7 +604,7 @@ export interface SessionStartPayload {
   readonly source?: string
 }
 
-/** Someone changed a session's title. Written to the stream `title:ID`, so that a session can be renamed after its last event. */
+/** Someone changed a session's title. Written to the stream `title:<ID>`, so that a session can be renamed after its last event. */
 export interface SessionTitledPayload {
   readonly as?: string
   readonly by?: string

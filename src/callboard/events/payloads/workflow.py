@@ -98,8 +98,8 @@ class SessionForkedPayload(Authored):
 
 
 class SessionTitledPayload(Authored):
-    """Someone changed a session's title. Written to the stream `title:ID`, so that a session can be
-    renamed after its last event."""
+    """Someone changed a session's title. Written to the stream `title:<ID>`, so that a session can
+    be renamed after its last event."""
 
     sessionId: str
     title: str | None
