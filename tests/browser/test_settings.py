@@ -44,7 +44,7 @@ async def test_settings_by_keyboard_alone(browser: Browser, tmp_path: Path):
         at_a_browser(browser, server, bypass_csp=True) as person,
     ):
         keyboard = person.page.keyboard
-        await expect(person.heading("Inbox")).to_be_visible()
+        await expect(person.page.get_by_role("link", name="Settings")).to_be_visible()
         await keyboard.press("g")
         await keyboard.press(",")
         await expect(person.heading("Settings")).to_be_visible()

@@ -14,7 +14,7 @@ export function ServerFacts() {
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   if (!data) return <p className="quiet">{text.loading}</p>
   return (
-    <dl className="facts">
+    <dl className="settings__facts">
       <dt>{text.server.version}</dt>
       <dd>{data.version}</dd>
       <dt>{text.server.address}</dt>

@@ -57,7 +57,7 @@ function Identity({ me }: Mine) {
   const signOut = () => void client.logOut().then(() => window.location.reload())
   return (
     <Section title={text.identity.title} about={text.identity.about}>
-      <dl className="facts">
+      <dl className="settings__facts">
         <dt>{text.identity.name}</dt>
         <dd>{me.name}</dd>
         <dt>{text.identity.person}</dt>
