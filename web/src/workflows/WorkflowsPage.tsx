@@ -72,7 +72,7 @@ function Head() {
       <span className="workflowlist__number">{success}</span>
       <span className="workflowlist__number workflowlist__wide">{duration}</span>
       <span className="workflowlist__number workflowlist__wide workflowlist__tokens">{tokens}</span>
-      <span className="workflowlist__wide">{perDay}</span>
+      <span className="workflowlist__wide workflowlist__spark">{perDay}</span>
     </div>
   )
 }
@@ -98,7 +98,7 @@ function Row({ summary }: { readonly summary: WorkflowSummary }) {
         title={text.columns.tokens}
         value={tokens ? short(tokens) : text.none}
       />
-      <span className="workflowlist__wide">
+      <span className="workflowlist__wide workflowlist__spark">
         <Sparkline days={perDay} />
       </span>
     </Link>
