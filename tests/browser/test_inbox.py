@@ -10,7 +10,7 @@ from tests.servers import Server
 
 
 async def test_a_question_comes_in_while_somebody_looks(person: Person, server: Server):
-    await expect(person.heading("The board is clear")).to_be_visible()
+    await expect(person.heading("Inbox zero")).to_be_visible()
     await begin(server, "release", "Spring")
     await expect(person.heading("Publish Spring?")).to_be_visible()
     await person.sees("Mends late answers")

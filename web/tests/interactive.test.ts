@@ -79,7 +79,7 @@ group('how a session ended', () => {
     const both = { status: 'completed', config } as const
     expect(told({ ...both, response })).toBe('ada: Approved, grace: Rejected')
     expect(told({ ...both, response: { ada: { days: 3 }, grace: { days: 4 } } })).toBe(
-      'All have decided',
+      'Everyone has decided',
     )
   })
 

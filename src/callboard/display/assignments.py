@@ -11,9 +11,10 @@ def assignment(asked: Interaction) -> str:
 
 
 def people(names: list[str]) -> str:
-    """Names and groups as a text: `ada, release group`."""
-    return ", ".join(map(_called, names))
+    """Names and groups as a text: `ada or the release group`."""
+    *others, last = map(_called, names)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _called(name: str) -> str:
-    return f"{name.removeprefix(GROUP)} group" if name.startswith(GROUP) else name
+    return f"the {name.removeprefix(GROUP)} group" if name.startswith(GROUP) else name

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden } from '@callboard/react'
+import { Forbidden } from '@callboard/react'
 import { askOf } from '../asks/ask'
 import { Decline } from '../asks/Decline'
 import { Questions } from '../asks/Questions'
@@ -7,16 +7,15 @@ import { forget } from '../forms/useKept'
 import { Decision } from '../interactive/Decision'
 import { useDecision } from '../interactive/useDecision'
 import { decisionsOf, wantedOf } from '../interactive/wanted'
-import { isSettling, noteAnswered } from '../outbox/moving'
+import { isSettling } from '../outbox/moving'
 import { UndoButton } from '../outbox/Outbox'
-import { canWait, hold, useOutbox } from '../outbox/outbox'
-import { isShown, useShowing } from '../outbox/shown'
-import { say } from '../parts/Toasts'
-import { firstLine } from '../parts/visible'
-import { titleOf } from '../prompts/folding'
+import { useOutbox } from '../outbox/outbox'
+import { sendAnswer } from '../outbox/sending'
+import { useShowing } from '../outbox/shown'
 import type { Interaction } from '../server/types'
 import { type Answer, useAnswer } from '../server/useAnswer'
 import { mannerOf } from './manner'
+import { text } from './text'
 import { useAnswerBar } from './useAnswerBar'
 import { Options, TextAnswer, Verdicts } from './ways'
 
@@ -38,53 +37,53 @@ export function AnswerForm({ question, keys, compact = false, onRefused, onHeld 
   const { mutateAsync, isPending } = useAnswer()
   const held = useOutbox().find((one) => one.id === id)
   const isBusy = isPending || held !== undefined
-  const bar = useAnswerBar(isSticky(question) && !compact)
+  const bar = useAnswerBar(!compact, isForm(question))
   useShowing(id)
   const answer: Send = (given, onError) => {
     if (isBusy || isSettling()) return
     onRefused(null)
-    noteAnswered(id)
-    const send = () =>
-      mutateAsync({ id, ...given }).then(
-        () => forget(keptAs(question)),
-        (error: Error) => {
-          onError?.(error)
-          onRefused(error)
-          if (!isShown(id) && !(error instanceof Conflict)) {
-            say(`Your answer was not sent. ${error.message}`)
-          }
-        },
-      )
-    // A coding agent waits for its answer, and shows what it did with it.
-    if (askOf(question) || !canWait(given, question.deadline)) return void send()
-    hold({ id, title: titleOf(firstLine(question.prompt)), given, send })
-    onHeld?.()
+    const isHeld = sendAnswer({
+      question,
+      given,
+      send: () => mutateAsync({ id, ...given }).then(() => forget(keptAs(question))),
+      onError: (error) => {
+        onError?.(error)
+        onRefused(error)
+      },
+    })
+    if (isHeld) onHeld?.()
   }
   return (
     <div className={bar ? 'answers answers--sticky' : 'answers'} ref={bar}>
-      <Ways {...{ question, keys, compact, answer, onRefused }} disabled={isBusy} />
+      <Ways
+        {...{ question, keys, compact, answer, onRefused }}
+        disabled={isBusy}
+        onHeld={onHeld ?? ignore}
+      />
       {isBusy && (
         <div className="row answers__sending" role="status">
-          <span>Sending…</span>
-          {held && !held.isSending && <UndoButton id={id} keys={keys} />}
+          <span>{text.answer.sending}</span>
+          {held && !held.isSending && <UndoButton outgoing={held} keys={keys} />}
         </div>
       )}
     </div>
   )
 }
 
-const STICKY: ReadonlySet<string> = new Set(['verdict', 'option', 'text'])
+const BUTTONS: ReadonlySet<string> = new Set(['verdict', 'option', 'text'])
 
-/** Forms can be higher than the window, and calls of agents are never long: these stay in place. */
-function isSticky(question: Interaction): boolean {
-  return STICKY.has(mannerOf(question))
+/** Whether an answer takes a form, which can be higher than the window. */
+function isForm(question: Interaction): boolean {
+  return !BUTTONS.has(mannerOf(question))
 }
+
+function ignore(): void {}
 
 const keptAs = (question: Interaction) => `callboard.answer.${question.id}`
 
 type Send = (given: Omit<Answer, 'id'>, onError?: (error: Error) => void) => void
 
-interface WaysProps extends Required<Omit<Props, 'onHeld'>> {
+interface WaysProps extends Required<Props> {
   readonly disabled: boolean
   readonly answer: Send
 }
@@ -102,14 +101,14 @@ function Ways(props: WaysProps) {
             options={question.options ?? []}
             onChoose={(value) => answer({ value })}
           />
-          {question.other && <FreeText {...props} label="Something else" />}
+          {question.other && <FreeText {...props} label={text.answer.other} />}
           <Declined {...props} />
         </div>
       )
     case 'text':
       return (
         <>
-          <FreeText {...props} label="Your answer" />
+          <FreeText {...props} label={text.answer.yours} />
           <Declined {...props} />
         </>
       )
@@ -122,8 +121,8 @@ function Ways(props: WaysProps) {
     case 'elsewhere':
       return (
         <p className="notice">
-          This version does not know questions of the type <code>{question.type}</code>. Answer it
-          where it was asked.
+          {text.answer.unknown} <code>{question.type}</code>
+          {text.answer.elsewhere}
         </p>
       )
   }
@@ -147,16 +146,18 @@ function FreeText({ question, disabled, answer, label }: WaysProps & { readonly 
 
 /** End a question without an answer. A workflow needs one to go on, so its questions have no such end. */
 function Declined({ question, disabled, onRefused }: WaysProps) {
-  const { mutate, isPending } = useDecision(question.id)
+  const { mutate, isPending, end } = useDecision(question.id)
   if (question.phase !== null) return null
   const decline = (message: string) => {
     onRefused(null)
-    mutate({ outcome: 'cancelled', ...(message && { error: message }) }, { onError: onRefused })
+    mutate(end({ outcome: 'cancelled', ...(message && { error: message }) }), {
+      onError: onRefused,
+    })
   }
   return (
     <Decline
-      summary="Decline to answer…"
-      no="Decline"
+      summary={text.answer.declineWith}
+      no={text.answer.decline}
       disabled={disabled || isPending}
       decline={decline}
     />
@@ -164,10 +165,15 @@ function Declined({ question, disabled, onRefused }: WaysProps) {
 }
 
 /** It begins anew for the next, where several people decide one after the other. */
-function SessionDecision({ question, keys, onRefused }: WaysProps) {
+function SessionDecision({ question, keys, disabled, onRefused, onHeld }: WaysProps) {
   const wanted = wantedOf(question)
   if (!wanted) return null
-  return <Decision key={decisionsOf(question).length} {...{ question, wanted, keys, onRefused }} />
+  return (
+    <Decision
+      key={decisionsOf(question).length}
+      {...{ question, wanted, keys, disabled, onRefused, onHeld }}
+    />
+  )
 }
 
 // Known once it was refused; whoever signs in anew begins with a page of their own.
@@ -188,7 +194,7 @@ function AgentRuling(props: WaysProps) {
 function AgentQuestions(props: WaysProps) {
   const { question, keys, disabled, compact, answer } = props
   const { questions = [], omitted = 0 } = askOf(question) ?? {}
-  if (questions.length === 0) return <FreeText {...props} label="Your answer" />
+  if (questions.length === 0) return <FreeText {...props} label={text.answer.yours} />
   const send = (answers: Readonly<Record<string, unknown>>) => answer({ value: { answers } })
   const decline = (message: string) =>
     answer({ value: { approved: false, ...(message && { message }) } })

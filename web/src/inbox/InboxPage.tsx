@@ -1,48 +1,80 @@
 import { useInbox } from '@callboard/react'
-import { useMemo } from 'react'
-import { askOf } from '../asks/ask'
-import { agentName, lastPart } from '../board/names'
-import { holderName } from '../interactive/wanted'
-import { Ago } from '../parts/Ago'
+import { useMemo, useState } from 'react'
 import { Empty } from '../parts/Empty'
 import { BackIcon } from '../parts/icons'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
-import { firstLine, visible } from '../parts/visible'
-import { titleOf } from '../prompts/folding'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { Interaction } from '../server/types'
 import { NotificationSwitch } from '../shell/NotificationSwitch'
 import { useShortcut } from '../shell/shortcuts'
+import { BulkBar } from './BulkBar'
+import { fitting, isFiltered, rowsOf } from './filters'
 import { QuestionDetail } from './QuestionDetail'
-import { byUrgency, holder, isPressing } from './urgency'
+import { QuestionList } from './QuestionList'
+import { Toolbar } from './Toolbar'
+import { text } from './text'
+import { byUrgency } from './urgency'
+import { clearFilters, inboxAddress, useFilters } from './useFilters'
+import { useMe } from './useMe'
 import { type Selection, useSelection } from './useSelection'
+import { Views } from './Views'
 
 /** Every question that waits for a person, the most urgent first. */
 export function InboxPage({ question: chosen }: { readonly question: string | null }) {
   const { interactions, hasMore, isLoading, error, refetch } = useInbox()
   const minute = useNow(60_000)
+  const me = useMe()
+  const filtering = useFilters()
   const sorted = useMemo(() => byUrgency(interactions, minute), [interactions, minute])
-  const selection = useSelection(chosen, sorted)
+  const found = fitting(sorted, filtering.filters, me.names)
+  const rows = rowsOf(found, filtering.grouping)
+  // In the order of the list, which groups may have changed.
+  const listed = rows.flatMap(({ question }) => question ?? [])
+  const selection = useSelection(chosen, listed)
+  const picking = usePicking(listed)
+  const filtered = isFiltered(filtering.filters)
   const problem = problemOf(error, !isLoading && interactions.length > 0)
-  useShortcut('Inbox', 'j', 'Next question', () => selection.move(1))
-  useShortcut('Inbox', 'k', 'Question before', () => selection.move(-1))
+  const isEmpty = !isLoading && !problem && !selection.id
   return (
     <div className="page" data-chosen={chosen !== null}>
       <header>
         <div>
-          <h1>Inbox</h1>
-          <p className="quiet">{isLoading ? 'Loading…' : summary(sorted.length, hasMore)}</p>
+          <h1>{text.title}</h1>
+          <p className="quiet">
+            {isLoading ? text.loading : summary(listed.length, sorted.length, hasMore)}
+          </p>
         </div>
         <NotificationSwitch />
       </header>
+      {(sorted.length > 0 || filtered) && (
+        <div className="inbox__tools">
+          <Views search={filtering.search} />
+          <Toolbar questions={sorted} filtering={filtering} />
+        </div>
+      )}
       {problem && <Problem error={problem} onRetry={refetch} />}
-      {!isLoading && !selection.id && !problem && <NothingWaits />}
+      {isEmpty && (filtered ? <NoMatch /> : <InboxZero />)}
+      {picking.questions.length > 0 && (
+        <BulkBar questions={picking.questions} onDone={picking.clear} />
+      )}
+      <Keys selection={selection} onPick={picking.toggle} />
       {selection.id && (
         <div className="inbox">
-          <QuestionList questions={sorted} chosen={selection.id} />
+          <div>
+            <QuestionList
+              rows={rows}
+              count={listed.length}
+              chosen={selection.id}
+              picked={picking.ids}
+              onPick={picking.toggle}
+            />
+            {listed.length === 0 && (
+              <p className="quiet slip">{filtered ? text.none.title : text.noMore}</p>
+            )}
+          </div>
           <Chosen selection={selection} />
         </div>
       )}
@@ -50,12 +82,40 @@ export function InboxPage({ question: chosen }: { readonly question: string | nu
   )
 }
 
+interface KeysProps {
+  readonly selection: Selection
+  readonly onPick: (id: string) => void
+}
+
+function Keys({ selection, onPick }: KeysProps) {
+  useShortcut(text.shortcuts, 'j', text.nextQuestion, () => selection.move(1))
+  useShortcut(text.shortcuts, 'k', text.previousQuestion, () => selection.move(-1))
+  useShortcut(text.shortcuts, 'x', text.bulk.toggle, () => {
+    if (selection.id) onPick(selection.id)
+  })
+  return null
+}
+
+/** The questions that are selected. Those that are no longer listed are not. */
+function usePicking(listed: ReadonlyArray<Interaction>) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (id: string) => {
+    // A question that no longer fits the filters may still be shown.
+    if (!listed.some((one) => one.id === id)) return
+    const after = new Set(ids)
+    if (!after.delete(id)) after.add(id)
+    setIds(after)
+  }
+  const questions = ids.size === 0 ? [] : listed.filter(({ id }) => ids.has(id))
+  return { ids, questions, toggle, clear: () => setIds(new Set()) }
+}
+
 function Chosen({ selection }: { readonly selection: Selection }) {
   const { shown, error, hasNext, move, moveOn } = selection
   return (
     <div className="inbox__detail">
-      <Link className="button button--plain inbox__back" to={to.inbox()}>
-        <BackIcon /> All questions
+      <Link className="button button--plain inbox__back" to={inboxAddress(null)}>
+        <BackIcon /> {text.allQuestions}
       </Link>
       {shown && (
         <QuestionDetail
@@ -70,68 +130,32 @@ function Chosen({ selection }: { readonly selection: Selection }) {
   )
 }
 
-function summary(count: number, more: boolean): string {
-  if (count === 0) return 'You’re all caught up.'
-  return count === 1 ? '1 open question' : `${more ? 'More than ' : ''}${count} open questions`
+function summary(shown: number, count: number, hasMore: boolean): string {
+  if (count === 0) return text.caughtUp
+  return shown < count ? text.summaryOf(shown, count) : text.summary(count, hasMore)
 }
 
-interface ListProps {
-  readonly questions: ReadonlyArray<Interaction>
-  readonly chosen: string | null
-}
-
-function QuestionList({ questions, chosen }: ListProps) {
-  const now = useNow(10_000)
+function NoMatch() {
   return (
-    <nav className="inbox__list" aria-label="Questions">
-      <ul>
-        {questions.map((question) => (
-          <li key={question.id}>
-            <Link
-              to={to.inbox(question.id)}
-              className="slip"
-              aria-current={question.id === chosen ? 'true' : undefined}
-            >
-              <span className="slip__prompt">{titleOf(firstLine(question.prompt))}</span>
-              <span className="slip__about">
-                <span>{aboutOf(question)}</span>
-                <span aria-hidden="true">·</span>
-                <Ago moment={question.createdAt} />
-                {isPressing(question, now) && question.deadline && (
-                  <span className="due is-pressing">
-                    due <Ago moment={question.deadline} />
-                  </span>
-                )}
-                <HeldBy name={holder(question, now)} />
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      {questions.length === 0 && <p className="quiet slip">No more questions.</p>}
-    </nav>
+    <Empty title={text.none.title}>
+      <p>{text.none.what}</p>
+      <button type="button" className="button" onClick={clearFilters}>
+        {text.none.clear}
+      </button>
+    </Empty>
   )
 }
 
-const KINDS: Readonly<Record<string, string>> = { interactive_session: 'interactive session' }
-
-/** Who asks: the phase, or the agent and where it works. */
-function aboutOf(question: Interaction): string {
-  const ask = askOf(question)
-  if (!ask) return question.phase ?? KINDS[question.type] ?? question.type
-  return ask.cwd ? `${agentName(ask.agent)} in ${lastPart(ask.cwd)}` : agentName(ask.agent)
-}
-
-function HeldBy({ name }: { readonly name: string | null }) {
-  return name ? <span>{visible(holderName(name))} sees to it</span> : null
-}
-
-function NothingWaits() {
+function InboxZero() {
+  const words = text.zero
   return (
-    <Empty title="The board is clear">
+    <Empty title={words.title}>
+      <p>{words.what}</p>
+      <Link className="button button--lamp" to={`${to.sessions()}?start=1`}>
+        {words.start}
+      </Link>
       <p>
-        When a session needs a person, its question is pinned here. Leave this page open and let it
-        call you, or <Link to={`${to.sessions()}?start=1`}>start a session</Link>.
+        {words.connect} <code>{words.command}</code>
       </p>
     </Empty>
   )

@@ -7,6 +7,7 @@ import { JsonTree } from '../parts/JsonTree'
 import { visible } from '../parts/visible'
 import type { Interaction, SerializedEvent } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
+import { text } from './text'
 
 /** What a person needs to know to answer: what was said, what changed, and the state. */
 export function QuestionContext({ question }: { readonly question: Interaction }) {
@@ -18,8 +19,8 @@ export function QuestionContext({ question }: { readonly question: Interaction }
     <div className="context">
       {!isShown && question.config !== null && question.config !== undefined && (
         <section>
-          <h2>Details</h2>
-          <JsonTree value={question.config} label="Details" height={240} />
+          <h2>{text.context.details}</h2>
+          <JsonTree value={question.config} label={text.context.details} height={240} />
         </section>
       )}
       {question.sessionId && (
@@ -33,8 +34,8 @@ function AllOfIt({ config }: { readonly config: unknown }) {
   return (
     <div className="context">
       <details>
-        <summary>Everything that the agent sent</summary>
-        <JsonTree value={config} label="Everything that the agent sent" height={360} />
+        <summary>{text.context.everything}</summary>
+        <JsonTree value={config} label={text.context.everything} height={360} />
       </details>
     </div>
   )
@@ -44,31 +45,31 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
   const { sessionId, questionId } = props
   const { events } = useWorkflowData(sessionId)
   const { asked, entered } = useMemo(() => places(events, questionId), [events, questionId])
-  const text = useMemo(() => textOf(events.slice(0, asked)), [events, asked])
+  const said = useMemo(() => textOf(events.slice(0, asked)), [events, asked])
   const before = useStateAt(sessionId, entered)
   const after = useStateAt(sessionId, asked)
   if (asked === 0) return null
   return (
     <>
-      {text && (
+      {said && (
         <section>
-          <h2>Agent output</h2>
+          <h2>{text.context.output}</h2>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
           <pre className="speech" tabIndex={0}>
-            {visible(text)}
+            {visible(said)}
           </pre>
         </section>
       )}
       {before.isSuccess && after.isSuccess && (
         <section>
-          <h2>What changed in this phase</h2>
-          <Changes before={before.data} after={after.data} empty="Nothing changed." />
+          <h2>{text.context.changed}</h2>
+          <Changes before={before.data} after={after.data} empty={text.context.unchanged} />
         </section>
       )}
       {after.isSuccess && (
         <details>
-          <summary>Full state</summary>
-          <JsonTree value={after.data} label="Full state" height={360} />
+          <summary>{text.context.state}</summary>
+          <JsonTree value={after.data} label={text.context.state} height={360} />
         </details>
       )}
     </>

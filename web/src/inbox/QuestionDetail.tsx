@@ -9,7 +9,7 @@ import { Outcome } from '../interactive/Outcome'
 import { wantedOf } from '../interactive/wanted'
 import { takesFocus, wasAnsweredHere } from '../outbox/moving'
 import { Ago } from '../parts/Ago'
-import { CheckIcon, PersonIcon } from '../parts/icons'
+import { CheckIcon } from '../parts/icons'
 import { KeyHint } from '../parts/KeyHint'
 import { Problem } from '../parts/Problem'
 import { useNow } from '../parts/useNow'
@@ -21,13 +21,13 @@ import { End, ReadFirst } from '../reading/ReadBox'
 import { Link } from '../router/Link'
 import { to } from '../router/route'
 import type { Interaction } from '../server/types'
-import { myName, setMyName, useClaim } from '../server/useClaim'
-import { useShortcut } from '../shell/shortcuts'
 import { AnswerForm } from './AnswerForm'
+import { Assignment } from './Assignment'
 import { acceptedAnswer, mannerOf, verdictOf, whereOf, whoOf } from './manner'
 import { QuestionContext } from './QuestionContext'
 import { Receipt } from './Receipt'
-import { holder, isPressing } from './urgency'
+import { text } from './text'
+import { isPressing } from './urgency'
 
 interface Props {
   readonly question: Interaction
@@ -56,7 +56,7 @@ export function QuestionDetail({ question, onNext, onHeld }: Props) {
         {isAsked ? (
           <>
             <AnswerForm question={question} keys onRefused={setRefused} onHeld={onHeld} />
-            <ClaimLine question={question} />
+            <Assignment question={question} />
           </>
         ) : (
           <Closed question={question} onNext={onNext} />
@@ -75,7 +75,7 @@ function Prompt({ question }: Pick<Props, 'question'>) {
   return (
     <div className="question__text">
       <h2 className="question__prompt" id="prompt" tabIndex={-1}>
-        {title === null ? (ASKED[mannerOf(question)] ?? 'Question') : <PromptLine text={title} />}
+        {title === null ? nameless(question) : <PromptLine text={title} />}
       </h2>
       {body ? <PromptText text={body} level={3} /> : <End />}
     </div>
@@ -83,10 +83,8 @@ function Prompt({ question }: Pick<Props, 'question'>) {
 }
 
 /** What to call a prompt that has no line of its own to call it by. */
-const ASKED: Readonly<Record<string, string>> = {
-  verdict: 'Needs approval',
-  option: 'Choose one',
-  text: 'Needs an answer',
+function nameless(question: Interaction): string {
+  return text.question.needs[mannerOf(question)] ?? text.question.fallback
 }
 
 /** What a coding agent asks: always as it is, and never as Markdown. */
@@ -112,11 +110,11 @@ function About({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
   return (
     <p className="question__about row">
       <Asker question={question} ask={ask} />
-      {question.phase && <span>in {question.phase}</span>}
+      {question.phase && <span>{text.question.inPhase(visible(question.phase))}</span>}
       <Ago moment={question.createdAt} />
       {question.deadline && (
         <span className={isPressing(question, now) ? 'due is-pressing' : 'due'}>
-          due <Ago moment={question.deadline} />
+          {text.question.due} <Ago moment={question.deadline} />
         </span>
       )}
     </p>
@@ -135,63 +133,25 @@ function Asker({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
     const name = agentName(ask.agent)
     return (
       <span>
-        asked by {where ? <Link to={where}>{name}</Link> : name}
+        {text.question.askedBy} {where ? <Link to={where}>{name}</Link> : name}
         {ask.cwd && (
           <>
-            {' in '}
-            <code>{visible(ask.cwd)}</code>
+            {' '}
+            {text.question.in} <code>{visible(ask.cwd)}</code>
           </>
         )}
       </span>
     )
   }
-  if (!question.sessionId) return <span>asked via API</span>
+  if (!question.sessionId) return <span>{text.question.viaApi}</span>
   return (
     <span>
-      asked by session <Link to={to.session(question.sessionId)}>{question.sessionId}</Link>
+      {text.question.askedBy} {question.workflow && `${visible(question.workflow)}, `}
+      {!question.sessionTitle && `${text.question.session} `}
+      <Link to={to.session(question.sessionId)}>
+        {question.sessionTitle ? visible(question.sessionTitle) : question.sessionId}
+      </Link>
     </span>
-  )
-}
-
-function ClaimLine({ question }: Pick<Props, 'question'>) {
-  const now = useNow()
-  const { mutate, isPending, error } = useClaim()
-  const held = holder(question, now)
-  useShortcut('This question', 'c', 'Claim it', () => mutate(question.id))
-  // Who holds an interactive session stands above its form.
-  if (held && held !== myName() && wantedOf(question)) return null
-  return (
-    <div className="claim">
-      <p className="row">
-        <PersonIcon />
-        {held ? (
-          <span>
-            <strong>{held === myName() ? 'You are' : `${visible(held)} is`}</strong> on this. Anyone
-            can still answer it.
-          </span>
-        ) : (
-          <>
-            <label className="row">
-              <span className="quiet">Answering as</span>
-              <input
-                className="input claim__name"
-                defaultValue={myName()}
-                onChange={(event) => setMyName(event.target.value)}
-              />
-            </label>
-            <button
-              type="button"
-              className="button button--plain"
-              disabled={isPending}
-              onClick={() => mutate(question.id)}
-            >
-              I’m on it <KeyHint>c</KeyHint>
-            </button>
-          </>
-        )}
-      </p>
-      {error && <Problem error={error} />}
-    </div>
   )
 }
 
@@ -218,7 +178,7 @@ function Closed({ question, onNext }: Omit<Props, 'onHeld'>) {
       <div className="row">
         {onNext && (
           <button type="button" className="button button--lamp" onClick={onNext}>
-            Next question <KeyHint>j</KeyHint>
+            {text.question.next} <KeyHint>j</KeyHint>
           </button>
         )}
         <GoOn question={question} />
@@ -242,7 +202,7 @@ function lookOf({ status, receipt }: Interaction): Look {
 function Instead({ question }: Pick<Props, 'question'>) {
   return (
     <p className="quiet">
-      {`The answer from ${whoOf(question) || 'here'} was: ${acceptedAnswer(question)}`}
+      {text.question.answerWas(whoOf(question) || text.question.here, acceptedAnswer(question))}
     </p>
   )
 }
@@ -252,7 +212,7 @@ function GoOn({ question }: Pick<Props, 'question'>) {
   if (!where) return null
   return (
     <Link className="button" to={where}>
-      {askOf(question)?.plateId ? 'View agent' : 'View session'}
+      {askOf(question)?.plateId ? text.question.viewAgent : text.question.viewSession}
     </Link>
   )
 }

@@ -3,6 +3,7 @@ import { decisionsOf } from '../interactive/wanted'
 import { wordsFor } from '../interactive/words'
 import { visible } from '../parts/visible'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 
 export type Manner = 'verdict' | 'option' | 'text' | 'ruling' | 'answers' | 'decision' | 'elsewhere'
 
@@ -26,15 +27,15 @@ export function mannerOf(question: Pick<Interaction, 'type'>): Manner {
 /** What was answered, in words. */
 export function verdictOf(question: Interaction): string {
   const { response, status, type } = question
-  if (status === 'approved') return 'Approved'
-  if (status === 'rejected') return 'Rejected'
+  if (status === 'approved') return text.verdict.approved
+  if (status === 'rejected') return text.verdict.rejected
   if (type === 'interactive_session') return decisionOf(question)
   if (status === 'pending' && isAnswered(question)) return acceptedAnswer(question)
   if (status === 'cancelled' && question.receipt === 'lost') {
-    return `Not delivered: ${acceptedAnswer(question)}`
+    return text.verdict.notDelivered(acceptedAnswer(question))
   }
-  if (status === 'cancelled' && question.via === 'terminal') return 'Dismissed'
-  if (status !== 'completed') return withReason(ENDS[status] ?? status, question.error)
+  if (status === 'cancelled' && question.via === 'terminal') return text.verdict.dismissed
+  if (status !== 'completed') return withReason(text.verdict.ends[status] ?? status, question.error)
   return answerOf(type, response)
 }
 
@@ -59,11 +60,11 @@ function answerOf(type: string, response: unknown): string {
 function decisionOf(question: Interaction): string {
   const { status, error, response } = question
   if (status !== 'completed') {
-    return withReason(SESSION_ENDS[status] ?? status, error)
+    return withReason(text.verdict.sessionEnds[status] ?? status, error)
   }
   const decisions = decisionsOf(question)
-  if (decisions.length === 0) return isWhole(response) ? 'Decided' : wordsFor(response)
-  if (decisions.some(([, one]) => isWhole(one))) return 'All have decided'
+  if (decisions.length === 0) return isWhole(response) ? text.verdict.decided : wordsFor(response)
+  if (decisions.some(([, one]) => isWhole(one))) return text.verdict.allDecided
   return decisions.map(([name, one]) => `${visible(name)}: ${wordsFor(one)}`).join(', ')
 }
 
@@ -79,44 +80,29 @@ export function isWhole(response: unknown): boolean {
 
 /** Where a question was decided, or by whom. */
 export function whereOf(question: Interaction): string {
-  if (question.via === 'terminal' && question.receipt !== 'lost') return 'in the terminal'
+  if (question.via === 'terminal' && question.receipt !== 'lost') return text.verdict.inTerminal
   const who = whoOf(question)
-  return who && `by ${who}`
+  return who && text.verdict.by(who)
 }
 
 /** Who answered: the name that was authenticated, and beside it the one that was only given. */
 export function whoOf({ answeredBy, answeredAs }: Answerer): string {
   if (!answeredBy) return ''
-  return answeredAs ? `${visible(answeredBy)}, as “${visible(answeredAs)}”` : visible(answeredBy)
+  return answeredAs
+    ? text.verdict.as(visible(answeredBy), visible(answeredAs))
+    : visible(answeredBy)
 }
 
 type Answerer = Pick<Interaction, 'answeredBy' | 'answeredAs'>
 
 function ruled(type: string, given: Readonly<Record<string, unknown>>): string {
-  const [yes, no] = RULED[type] ?? ['Approved', 'Rejected']
-  if (given.approved === true) return given.always === true ? 'Always allowed' : yes
+  const [yes, no] = text.verdict.ruled[type] ?? [text.verdict.approved, text.verdict.rejected]
+  if (given.approved === true) return given.always === true ? text.verdict.alwaysAllowed : yes
   const word = given.message ?? given.feedback
   return word ? `${no}: ${quoted(word)}` : no
-}
-
-const RULED: Readonly<Record<string, readonly [yes: string, no: string]>> = {
-  permission: ['Allowed', 'Denied'],
-  question: ['Answered', 'Declined'],
 }
 
 function quoted(value: unknown): string {
   if (Array.isArray(value)) return value.map(quoted).join(', ')
   return typeof value === 'string' ? `“${visible(value)}”` : JSON.stringify(value)
-}
-
-const SESSION_ENDS: Readonly<Record<string, string>> = {
-  cancelled: 'Dismissed without a decision',
-  timeout: 'Timed out',
-  failed: 'Failed',
-}
-
-const ENDS: Readonly<Record<string, string>> = {
-  cancelled: 'Withdrawn',
-  timeout: 'Deadline passed',
-  failed: 'Failed',
 }

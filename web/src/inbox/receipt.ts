@@ -1,5 +1,6 @@
 import { objectOf } from '../asks/ask'
 import type { Interaction } from '../server/types'
+import { text } from './text'
 
 /** What became of an answer to a coding agent, in words. */
 export interface ReceiptWords {
@@ -14,13 +15,13 @@ export function receiptWords(question: Told): ReceiptWords | null {
   if (question.accepted === null || question.accepted === undefined) return null
   switch (question.receipt) {
     case 'pending':
-      return { tone: 'waiting', text: 'Waiting for the agent to confirm' }
+      return { tone: 'waiting', text: text.receipt.pending }
     case 'delivered':
-      return { tone: 'good', text: 'Delivered' }
+      return { tone: 'good', text: text.receipt.delivered }
     case 'overruled':
-      return { tone: 'bad', text: `Overruled in the terminal: ${there(question)}` }
+      return { tone: 'bad', text: text.receipt.overruled(there(question)) }
     case 'lost':
-      return { tone: 'bad', text: 'Lost: the agent stopped before it got the answer' }
+      return { tone: 'bad', text: text.receipt.lost }
     default:
       return null
   }
@@ -29,8 +30,8 @@ export function receiptWords(question: Told): ReceiptWords | null {
 /** What was done in the terminal instead. */
 function there({ type, response }: Pick<Told, 'type' | 'response'>): string {
   const { approved, answers } = objectOf(response)
-  if (answers !== undefined) return 'it was answered there'
-  if (typeof approved !== 'boolean') return 'it was dismissed there'
-  const [yes, no] = type === 'plan' ? ['approved', 'rejected'] : ['allowed', 'denied']
-  return `it was ${approved ? yes : no} there`
+  if (answers !== undefined) return text.receipt.answered
+  if (typeof approved !== 'boolean') return text.receipt.dismissed
+  const [yes, no] = type === 'plan' ? text.receipt.plan : text.receipt.other
+  return text.receipt.decided(approved ? yes : no)
 }

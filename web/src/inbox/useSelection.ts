@@ -4,8 +4,8 @@ import { askOf } from '../asks/ask'
 import { noteMoved, wantFocus } from '../outbox/moving'
 import { isHeld } from '../outbox/outbox'
 import { navigate } from '../router/navigation'
-import { to } from '../router/route'
 import type { Interaction } from '../server/types'
+import { inboxAddress } from './useFilters'
 
 export interface Selection {
   readonly id: string | null
@@ -52,7 +52,7 @@ export function useSelection(
 /** From its beginning: where the page was scrolled to, the end of it would count as read. */
 function show(id: string): void {
   window.scrollTo(0, 0)
-  navigate(to.inbox(id), { replace: true })
+  navigate(inboxAddress(id), { replace: true })
 }
 
 /**

@@ -6,6 +6,7 @@ import { visible } from '../parts/visible'
 import { Blocked } from '../reading/Blocked'
 import { useAllowed } from '../reading/useAllowed'
 import { useShortcut } from '../shell/shortcuts'
+import { text } from './text'
 
 interface Way {
   readonly disabled: boolean
@@ -24,7 +25,7 @@ interface VerdictProps extends KeyedWay {
 /** Yes or no. A yes is for all that is asked, so its end has to have been in view. */
 export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
   const why = useId()
-  const { isAllowed, only } = useAllowed('Approve')
+  const { isAllowed, only } = useAllowed(text.answer.approve)
   const approve = () => only(() => onVerdict(true))
   return (
     <div className="verdicts">
@@ -36,7 +37,7 @@ export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
           aria-describedby={why}
           onClick={approve}
         >
-          Approve {keys && <KeyHint>y</KeyHint>}
+          {text.answer.approve} {keys && <KeyHint>y</KeyHint>}
         </button>
         <button
           type="button"
@@ -44,18 +45,18 @@ export function Verdicts({ keys, disabled, onVerdict }: VerdictProps) {
           disabled={disabled}
           onClick={() => onVerdict(false)}
         >
-          Reject {keys && <KeyHint>n</KeyHint>}
+          {text.answer.reject} {keys && <KeyHint>n</KeyHint>}
         </button>
-        <Blocked id={why} yes="Approve" keys={keys} />
+        <Blocked id={why} yes={text.answer.approve} keys={keys} />
       </div>
       <Decline
-        summary="Reject with a message…"
-        no="Send rejection"
+        summary={text.answer.rejectWith}
+        no={text.answer.sendRejection}
         disabled={disabled}
         decline={(message) => onVerdict(false, message)}
       />
-      {keys && <Key name="y" label="Approve" run={approve} />}
-      {keys && <Key name="n" label="Reject" run={() => onVerdict(false)} />}
+      {keys && <Key name="y" label={text.answer.approve} run={approve} />}
+      {keys && <Key name="n" label={text.answer.reject} run={() => onVerdict(false)} />}
     </div>
   )
 }
@@ -101,11 +102,11 @@ interface TextProps extends Way {
 
 /** Words. */
 export function TextAnswer({ disabled, label, keep, onSend, onChange }: TextProps) {
-  const [text, setText] = useKept(keep, () => '')
+  const [written, setWritten] = useKept(keep, () => '')
   const id = useId()
   const send = (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() && !disabled) onSend(text)
+    if (written.trim() && !disabled) onSend(written)
   }
   return (
     <form className="answers__text" onSubmit={send}>
@@ -115,9 +116,9 @@ export function TextAnswer({ disabled, label, keep, onSend, onChange }: TextProp
           id={id}
           className="input"
           rows={3}
-          value={text}
+          value={written}
           onChange={(event) => {
-            setText(event.target.value)
+            setWritten(event.target.value)
             onChange?.()
           }}
           onKeyDown={(event) => {
@@ -127,16 +128,20 @@ export function TextAnswer({ disabled, label, keep, onSend, onChange }: TextProp
         />
       </div>
       <div className="row">
-        <button type="submit" className="button button--lamp" disabled={disabled || !text.trim()}>
-          Send
+        <button
+          type="submit"
+          className="button button--lamp"
+          disabled={disabled || !written.trim()}
+        >
+          {text.answer.send}
         </button>
-        <span className="field__hint">Ctrl + Enter sends</span>
+        <span className="field__hint">{text.answer.sends}</span>
       </div>
     </form>
   )
 }
 
 function Key(props: { readonly name: string; readonly label: string; readonly run: () => void }) {
-  useShortcut('This question', props.name, props.label, props.run)
+  useShortcut(text.question.shortcuts, props.name, props.label, props.run)
   return null
 }

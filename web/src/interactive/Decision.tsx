@@ -2,6 +2,8 @@ import { useState } from 'react'
 import { SchemaForm } from '../forms/SchemaForm'
 import { holder } from '../inbox/urgency'
 import { Options, TextAnswer, Verdicts } from '../inbox/ways'
+import { isSettling } from '../outbox/moving'
+import { sendAnswer } from '../outbox/sending'
 import { useNow } from '../parts/useNow'
 import { visible } from '../parts/visible'
 import type { Interaction } from '../server/types'
@@ -16,26 +18,38 @@ interface Props {
   readonly question: Interaction
   readonly wanted: Wanted
   readonly keys: boolean
+  readonly disabled: boolean
   /** Told when a decision did not count, and with null when a new one is tried. */
   readonly onRefused: (error: Error | null) => void
+  /** Called when a decision was made that can still be undone. */
+  readonly onHeld: () => void
 }
 
 /** Decide an interactive session here, without an agent. */
-export function Decision({ question, wanted, keys, onRefused }: Props) {
+export function Decision({ question, wanted, keys, disabled, onRefused, onHeld }: Props) {
   const missing = missingOf(question)
   const isShared = wanted.participants.length > 0
   const [by, setBy] = useState(missing.includes(myName()) ? myName() : null)
   const [isWriting, setWriting] = useState(false)
-  const { mutate, isPending, error, reset } = useDecision(question.id)
+  const { mutateAsync, isPending, error, reset, end } = useDecision(question.id)
+  const isBlocked = disabled || isPending || (isShared && by === null)
   // Where several decide, no one keeps the others off.
   useHolding(question.id, isWriting && !isShared)
   const fault = faultOf(error)
   const decide = (response: unknown, message?: string) => {
-    if (isPending || (isShared && by === null)) return
+    if (isBlocked || isSettling()) return
     onRefused(null)
     const why = message && { error: message }
     const decided = { outcome: 'completed', response, ...why, ...(by !== null && { by }) } as const
-    mutate(decided, { onError: (refusal) => !faultOf(refusal) && onRefused(refusal) })
+    const given = end(decided)
+    const isHeld = sendAnswer({
+      question,
+      given,
+      route: 'complete',
+      send: () => mutateAsync(given),
+      onError: (refusal) => !faultOf(refusal) && onRefused(refusal),
+    })
+    if (isHeld) onHeld()
   }
   const change = () => {
     setWriting(true)
@@ -47,7 +61,7 @@ export function Decision({ question, wanted, keys, onRefused }: Props) {
       {isShared && <Participants question={question} by={by} onChoose={setBy} />}
       <Ways
         {...{ question, wanted, keys, decide }}
-        disabled={isPending || (isShared && by === null)}
+        disabled={isBlocked}
         refused={fault ? [fault] : []}
         onChange={change}
       />

@@ -16,14 +16,14 @@ interface Props {
 export function EndButton({ question, isShared, onRefused }: Props) {
   const [isAsking, setAsking] = useState(false)
   const [why, setWhy] = useState('')
-  const { mutate, isPending } = useDecision(question.id)
+  const { mutate, isPending, end: endOf } = useDecision(question.id)
   const end = () => {
     onRefused(null)
     const reason = why.trim() && { error: why.trim() }
-    mutate(
-      { outcome: 'cancelled', ...reason },
-      { onError: onRefused, onSettled: () => setAsking(false) },
-    )
+    mutate(endOf({ outcome: 'cancelled', ...reason }), {
+      onError: onRefused,
+      onSettled: () => setAsking(false),
+    })
   }
   return (
     <div>

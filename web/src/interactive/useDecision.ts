@@ -1,4 +1,4 @@
-import { useInbox, ValidationError } from '@callboard/react'
+import { type CompleteRequest, useInbox, ValidationError } from '@callboard/react'
 import { Conflict } from '@callboard/react/client'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
@@ -22,22 +22,24 @@ export function keptAs(id: string): string {
   return `callboard.decision.${id}`
 }
 
-/** End an interactive session. The first decision counts; the second gets an error. */
+/** End an interactive session. The first end counts; the error says so to the second. */
 export function useDecision(id: string) {
   const { complete } = useInbox()
   const startedAt = useRef(Date.now())
-  return useMutation({
-    mutationFn: ({ by = givenName(), ...end }: Decided) =>
-      complete(id, {
-        ...end,
-        ...(by !== null && { by }),
-        durationMs: Math.max(0, Date.now() - startedAt.current),
-      }),
+  const mutation = useMutation({
+    mutationFn: (end: CompleteRequest) => complete(id, end),
     onSuccess: () => forget(keptAs(id)),
     onError: (error) => {
       if (error instanceof Conflict) say(text.notUsed(error.message))
     },
   })
+  /** What is sent for a decision. */
+  const end = ({ by = givenName(), ...decided }: Decided): CompleteRequest => ({
+    ...decided,
+    ...(by !== null && { by }),
+    durationMs: Math.max(0, Date.now() - startedAt.current),
+  })
+  return { ...mutation, end }
 }
 
 /** Where a server's refusal belongs in the form; null when it is about something else. */

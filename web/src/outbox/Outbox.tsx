@@ -1,9 +1,11 @@
 import { useEffect } from 'react'
+import { grouped } from '../parts/grouped'
 import { KeyHint } from '../parts/KeyHint'
 import { visible } from '../parts/visible'
 import { useShortcut } from '../shell/shortcuts'
-import { listenForLeaving, undo, useOutbox } from './outbox'
+import { listenForLeaving, type Outgoing, undo, useOutbox } from './outbox'
 import { useShown } from './shown'
+import { text } from './text'
 
 /** Answers that can still be taken back, on whatever page. Those that are shown say so themselves. */
 export function Outbox() {
@@ -11,35 +13,55 @@ export function Outbox() {
   const shown = useShown()
   useEffect(listenForLeaving, [])
   const last = outgoing.findLast((one) => !one.isSending)
+  // Answers that were given together are taken back together, wherever they are shown.
+  const told = outgoing.filter(({ id, batch }) => batch || !shown.has(id))
+  const batches = grouped(told, ({ id, batch }) => batch?.id ?? id)
   return (
     <>
       <div className="outbox" role="status">
-        {outgoing
-          .filter(({ id }) => !shown.has(id))
-          .map(({ id, title, isSending }) => (
-            <div className="toast" key={id}>
-              <span className="grow">
-                Sending… <span className="outbox__title">{visible(title)}</span>
-              </span>
-              {!isSending && <UndoButton id={id} keys={id === last?.id} />}
-            </div>
-          ))}
+        {[...batches].map(([key, members]) => (
+          <Sending key={key} members={members} isLast={members.some(({ id }) => id === last?.id)} />
+        ))}
       </div>
-      {last && <UndoKey id={last.id} />}
+      {last && <UndoKey outgoing={last} />}
     </>
   )
 }
 
-/** Takes an answer back. */
-export function UndoButton({ id, keys }: { readonly id: string; readonly keys: boolean }) {
+interface SendingProps {
+  readonly members: ReadonlyArray<Outgoing>
+  readonly isLast: boolean
+}
+
+function Sending({ members, isLast }: SendingProps) {
+  const [first] = members
+  if (!first) return null
   return (
-    <button type="button" className="button" onClick={() => undo(id)}>
-      Undo {keys && <KeyHint>u</KeyHint>}
+    <div className="toast">
+      <span className="grow">
+        {text.sending}{' '}
+        <span className="outbox__title">{visible(first.batch?.title ?? first.title)}</span>
+      </span>
+      {members.some(({ isSending }) => !isSending) && <UndoButton outgoing={first} keys={isLast} />}
+    </div>
+  )
+}
+
+interface UndoProps {
+  readonly outgoing: Outgoing
+  readonly keys: boolean
+}
+
+/** Takes an answer back, with those that were given together with it. */
+export function UndoButton({ outgoing, keys }: UndoProps) {
+  return (
+    <button type="button" className="button" onClick={() => undo(outgoing)}>
+      {text.undo} {keys && <KeyHint>u</KeyHint>}
     </button>
   )
 }
 
-function UndoKey({ id }: { readonly id: string }) {
-  useShortcut('This question', 'u', 'Undo the last answer', () => undo(id))
+function UndoKey({ outgoing }: Pick<UndoProps, 'outgoing'>) {
+  useShortcut(text.group, 'u', text.undoKey, () => undo(outgoing))
   return null
 }

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** What is sent for a question. */
-export interface Given {
-  readonly value?: unknown
-  readonly approved?: boolean
+/** Answers that were given together: they are shown, and taken back, as one. */
+export interface Batch {
+  readonly id: string
+  readonly title: string
 }
 
 /** An answer that can still be taken back, or is on its way. */
@@ -11,8 +11,12 @@ export interface Outgoing {
   /** The question. */
   readonly id: string
   readonly title: string
-  readonly given: Given
+  /** How it is sent: a question is answered, an interactive session is completed. */
+  readonly route: 'answer' | 'complete'
+  /** The body that is sent. */
+  readonly given: object
   readonly isSending: boolean
+  readonly batch: Batch | null
 }
 
 interface Entry extends Outgoing {
@@ -27,6 +31,7 @@ export const UNDO_MS = 5_000
 const LARGEST_LAST = 60_000
 
 let entries: ReadonlyArray<Entry> = []
+let batches = 0
 const listeners = new Set<() => void>()
 
 function set(changed: ReadonlyArray<Entry>): void {
@@ -49,18 +54,25 @@ export function isHeld(id: string): boolean {
   return entries.some((entry) => entry.id === id)
 }
 
+/** Answers that are given together from now on. */
+export function newBatch(title: string): Batch {
+  batches += 1
+  return { id: `batch ${batches}`, title }
+}
+
 /** Whether an answer may wait: before its deadline, and small enough to be sent by a page that is left. */
-export function canWait(given: Given, deadline: string | null): boolean {
+export function canWait(given: object, deadline: string | null): boolean {
   const left = deadline === null ? Number.POSITIVE_INFINITY : Date.parse(deadline) - Date.now()
   return left > 2 * UNDO_MS && new Blob([JSON.stringify(given)]).size <= LARGEST_LAST
 }
 
-type Held = Pick<Entry, 'id' | 'title' | 'given' | 'send'>
+type Held = Omit<Entry, 'isSending' | 'timer' | 'batch'> & { readonly batch?: Batch | null }
 
 /** Send an answer in a few seconds, unless it is taken back before. */
 export function hold(held: Held): void {
   const timer = window.setTimeout(() => void release(held.id), UNDO_MS)
-  set([...entries.filter(({ id }) => id !== held.id), { ...held, timer, isSending: false }])
+  const entry = { batch: null, ...held, timer, isSending: false }
+  set([...entries.filter(({ id }) => id !== held.id), entry])
 }
 
 async function release(id: string): Promise<void> {
@@ -74,19 +86,19 @@ async function release(id: string): Promise<void> {
   }
 }
 
-/** Take an answer back. */
-export function undo(id: string): void {
-  const entry = entries.find((one) => one.id === id && !one.isSending)
-  if (!entry) return
-  window.clearTimeout(entry.timer)
-  set(entries.filter((one) => one !== entry))
+/** Take an answer back, with those that were given together with it. */
+export function undo({ id, batch }: Pick<Outgoing, 'id' | 'batch'>): void {
+  const isMeant = (one: Entry) => (batch ? one.batch?.id === batch.id : one.id === id)
+  const undone = entries.filter((one) => isMeant(one) && !one.isSending)
+  for (const { timer } of undone) window.clearTimeout(timer)
+  set(entries.filter((one) => !undone.includes(one)))
 }
 
 /** Send all of it at once: the page is being left. An answer that arrives twice counts once. */
 function flush(): void {
-  for (const { id, given, timer } of entries) {
+  for (const { id, route, given, timer } of entries) {
     window.clearTimeout(timer)
-    void fetch(`/interactions/${encodeURIComponent(id)}/answer`, {
+    void fetch(`/interactions/${encodeURIComponent(id)}/${route}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(given),

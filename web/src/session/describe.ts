@@ -103,6 +103,10 @@ const TELLERS: Readonly<Record<string, Teller>> = {
   'state:checkpoint': () => line('state', say.snapshot),
   'input:requested': (p) => line('person', say.question, p.prompt),
   'input:detached': () => line('person', say.detached),
+  'input:assigned': (p) => {
+    const names = Array.isArray(p.to) ? p.to.join(', ') : ''
+    return line('person', names ? say.assigned(names, by(p)) : say.unassigned(by(p)))
+  },
   'input:claimed': (p) => line('person', say.claimed(String(p.by))),
   'input:released': () => line('person', say.released),
   'input:contributed': (p) => line('person', say.contributed(by(p)), verdict(p)),

@@ -245,6 +245,8 @@ export const text = {
     snapshot: 'Snapshot saved',
     question: 'Question',
     detached: 'Left open when the workflow ended',
+    assigned: (names: string, by: string) => `Assigned to ${names}${by}`,
+    unassigned: (by: string) => `Unassigned${by}`,
     claimed: (name: string) => `${name} is answering`,
     released: 'Claim released',
     contributed: (by: string) => `One participant decided${by}`,
