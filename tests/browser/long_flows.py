@@ -1,7 +1,5 @@
 """Workflows whose sessions are long or wide: many phases, many events, text without a break."""
 
-import asyncio
-
 from callboard import Approval, Choice, Context, Phase, State, Text, Workflow, agent
 
 UNBROKEN = "x" * 5000
@@ -68,17 +66,4 @@ wide = Workflow(
             terminal=True,
         ),
     ],
-)
-
-
-@agent
-async def chatter(state: Steps, ctx: Context) -> str:
-    await asyncio.gather(*(ctx.emit("note", {"number": number}) for number in range(10_000)))
-    return "done"
-
-
-long = Workflow(
-    "long",
-    state=Steps,
-    phases=[Phase("talk", agent=chatter, next="end"), Phase("end", terminal=True)],
 )

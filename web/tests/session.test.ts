@@ -240,6 +240,7 @@ group('search', () => {
 
   it('marks what it found, and shows the place if that is hidden', () => {
     const query = wanted('lisbon') as RegExp
+    expect(matches(beats, query)).toEqual([0, 1])
     expect(marked('To Lisbon, lisbon!', query)).toEqual([
       { text: 'To ', isMatch: false },
       { text: 'Lisbon', isMatch: true },
@@ -250,6 +251,7 @@ group('search', () => {
     const [said, changed] = beats as [Beat, Beat]
     expect(excerptAround(said, said.detail ?? '', query)).toBe(null)
     expect(excerptAround(changed, changed.title, query)).toContain('EUR lisbon')
+    expect(marked('lisbon', query)).toEqual([{ text: 'lisbon', isMatch: true }])
   })
 })
 

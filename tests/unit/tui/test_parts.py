@@ -293,3 +293,10 @@ def test_a_session_with_status_files_shows_how_far_it_is():
     known = replace(session("s1", "book"), progress="3/5")
     assert question_row(asked, known).todo == "3/5"
     assert question_row(asked, session("s1", "book")).todo == ""
+
+
+def test_a_session_is_called_by_its_title():
+    asked = question("q1", "approval", session_id="s1", phase="ship")
+    known = replace(session("s1", "book"), title="Summer\x1b[2J trip")
+    assert question_row(asked, known).title == "Summer\\x1b[2J trip/ship"
+    assert question_row(asked, session("s1", "book")).title == "book/ship"

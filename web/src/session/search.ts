@@ -23,8 +23,7 @@ export function matches(beats: ReadonlyArray<Beat>, query: RegExp | null): numbe
 }
 
 function contains(text: string, query: RegExp): boolean {
-  query.lastIndex = 0
-  return query.test(text)
+  return text.search(query) >= 0
 }
 
 /** All that a line says and that its events hold. */
@@ -66,6 +65,7 @@ export function excerptAround(beat: Beat, shown: string, query: RegExp): string 
 export function marked(text: string, query: RegExp): Array<{ text: string; isMatch: boolean }> {
   const pieces: Array<{ text: string; isMatch: boolean }> = []
   let from = 0
+  query.lastIndex = 0
   for (const found of text.matchAll(query)) {
     if (found.index > from) pieces.push({ text: text.slice(from, found.index), isMatch: false })
     pieces.push({ text: found[0], isMatch: true })

@@ -38,11 +38,6 @@ export const text = {
     mayBeDeleted: 'It may have been deleted.',
     all: 'View all sessions',
   },
-  empty: {
-    title: 'Nothing has happened yet',
-    about: 'Its path, state and events appear here as soon as it starts.',
-    resume: 'If it was created without running, press Resume.',
-  },
   questions: {
     shown: (shown: number, all: number) =>
       `Showing the oldest ${shown} of ${all} open questions. Answer these, or see all of them in the`,

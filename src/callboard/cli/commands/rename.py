@@ -27,5 +27,5 @@ def command(session: str, title: str, by: str | None, place: Target, as_json: bo
         return await board.rename(session_id, title, by=by)
 
     info = place.ask(act)
-    said = f"is now called {one_line(info.title)}." if info.title else "has no title any more."
+    said = f"is now called {one_line(info.title)}." if info.title else "no longer has a title."
     print_result(as_json, info.to_wire(), f"Session {info.session_id} {said}")
