@@ -9,7 +9,7 @@ export function Facts({ stats }: { readonly stats: WorkflowStats }) {
   const { runs, active, failed, successRate, duration, answerTime } = stats
   const tokens = stats.inputTokens + stats.outputTokens
   return (
-    <dl className="panel facts is-wide">
+    <dl className="panel figures is-wide">
       <Fact title={facts.runs} value={short(runs)} more={active > 0 && facts.active(active)} />
       <Fact
         title={facts.success}
@@ -49,8 +49,8 @@ function Fact({ title, value, more }: FactProps) {
   return (
     <div>
       <dt>{title}</dt>
-      <dd className="facts__value">{value}</dd>
-      {more && <dd className="facts__more">{more}</dd>}
+      <dd className="figures__value">{value}</dd>
+      {more && <dd className="figures__more">{more}</dd>}
     </div>
   )
 }
