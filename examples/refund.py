@@ -64,7 +64,7 @@ refund = Workflow(
     "refund",
     state=Refund,
     start=set_up,
-    title=lambda s: f"{s.customer}: ${s.amount:,.2f}",
+    title=lambda s: f"{s.customer or 'Unknown customer'}: ${s.amount:,.2f}",
     phases=[
         Phase(
             "draft-reply",

@@ -33,6 +33,9 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
+    "home": Picture("", "Publish 2.4.0", 900),
+    "workflow": Picture("workflows/refund", "refund", 900),
+    "settings": Picture("settings", "Settings", 900),
     "inbox": Picture("inbox/{release}", "Publish 2.4.0", 860),
     "sessions": Picture("sessions", "Release 2.4.0"),
     "session": Picture("sessions/queue-study", "Cost and time", 900),

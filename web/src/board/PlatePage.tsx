@@ -121,7 +121,7 @@ function Facts({ plate }: { readonly plate: Plate }) {
       <header>
         <h2>{text.plate.facts}</h2>
       </header>
-      <dl className="facts panel__body">
+      <dl className="plate__facts panel__body">
         {facts.map(([name, value]) =>
           value ? (
             <div key={name}>
