@@ -35,13 +35,10 @@ class Picture(NamedTuple):
 PICTURES = {
     "home": Picture("", "Publish 2.4.0", 900),
     "workflow": Picture("workflows/refund", "refund", 900),
-    "settings": Picture("settings", "Settings", 900),
     "inbox": Picture("inbox/{release}", "Publish 2.4.0", 860),
-    "sessions": Picture("sessions", "Release 2.4.0"),
     "session": Picture("sessions/queue-study", "Cost and time", 900),
     "compare": Picture("compare/queue-study/queue-study-short", "queue-study-short", 900),
     "board": Picture("board", "Needs approval", 900),
-    "plate": Picture("board/{plate}", "Session started", 900),
     "plan": Picture("inbox/{plan}", "Approve this plan?", 900),
 }
 
@@ -57,7 +54,6 @@ async def demo(folder: Path) -> AsyncGenerator[tuple[Server, dict[str, str]]]:
         asking = [held.create_task(_hold(server, *one)) for one in _questions()]
         async with server.client() as http, asyncio.timeout(60):
             while True:
-                plates = (await http.get("/plates")).json()["plates"]
                 questions = (await http.get("/interactions")).json()["interactions"]
                 if {"permission", "plan", "question"} <= {one["type"] for one in questions}:
                     break
@@ -65,7 +61,6 @@ async def demo(folder: Path) -> AsyncGenerator[tuple[Server, dict[str, str]]]:
         ids = {one["type"]: one["id"] for one in questions}
         ids |= {one["sessionId"]: one["id"] for one in questions if one["sessionId"]}
         ids["release"] = ids["release-2-4-0"]
-        ids["plate"] = next(one["plateId"] for one in plates if one["interactionId"])
         yield server, ids
         for task in asking:
             task.cancel()

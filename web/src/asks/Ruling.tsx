@@ -83,7 +83,8 @@ export function Ruling({ type, ask, keys, disabled, compact, mayNotAlways, rule 
         <Always
           rules={rules}
           agent={ask.agent}
-          keys={keys}
+          // In the inbox, the same key assigns the question.
+          keys={keys && compact}
           disabled={disabled || mayNotAlways || !isAllowed}
           refused={mayNotAlways}
           onAlways={() => only(() => rule({ approved: true, always: true }))}
