@@ -227,7 +227,7 @@ async def test_what_coding_agents_ask_is_neither_read_nor_answered(
     async with asyncio.timeout(PATIENCE):
         while not any(one["name"] == "input:requested" for one in heard):
             await waiting(admin)
-    assert all(set(one["payload"]) <= {"id"} for one in heard)
+    assert [one for one in heard if not set(one["payload"]) <= {"id"}] == []
     for task in (listening, holding):
         task.cancel()
     await asyncio.gather(listening, holding, return_exceptions=True)

@@ -11,6 +11,8 @@ from tests.servers import serving
 FLOWS = Path(__file__).parents[1] / "server_flows.py"
 TOO_LARGE = (2**63, 2**64, 10**30, 10**400)
 NEGATIVE = (-1, -(2**63) - 1)
+BELOW_ZERO = {"utcOffset": -(2**31)}
+"""What may be negative, and from where on it is too small."""
 NOT_WHOLE = (1.5, True, "7")
 MEMBERS = {
     "by": "x",
@@ -20,6 +22,9 @@ MEMBERS = {
     "session_id": "s",
     "agent": "claude",
     "phase": "plan",
+    "name": "x",
+    "scope": "read",
+    "title": "x",
 }
 """What a body needs beside the number."""
 
@@ -105,13 +110,16 @@ async def _some_ids(client: httpx.AsyncClient) -> dict[str, str]:
         "session_id": started.json()["sessionId"],
         "plate_id": plates[0]["plateId"],
         "workflow_id": "trip",
+        "workflow": "trip",
+        "token_id": "x",
         "agent": "claude",
         "path": "x",
     }
 
 
 async def _try_query(client: httpx.AsyncClient, method: str, place: str, name: str) -> None:
-    for value in (*TOO_LARGE, *NEGATIVE, *NOT_WHOLE[:2]):
+    small = (BELOW_ZERO.get(name, NEGATIVE[0]), *NEGATIVE[1:])
+    for value in (*TOO_LARGE, *small, *NOT_WHOLE[:2]):
         await _check(client, method, place, name, value, params={name: str(value)})
 
 

@@ -240,6 +240,29 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
         ("POST", "/interactions/{interaction_id}/cancel"): [
             post(f"/interactions/{gone}/cancel", b"")
         ],
+        ("POST", "/interactions/{interaction_id}/assign"): [
+            post(f"/interactions/{one}/assign", {"to": "x" * LARGEST}) for one in (*heavy, gone)
+        ],
+        ("GET", "/overview"): [get("/overview?days=" + "9" * 4000)],
+        ("GET", "/workflows/{workflow:path}/stats"): [get(f"/workflows/{NO_ID}/stats")],
+        ("PATCH", "/sessions/{session_id}"): [
+            Sent("PATCH", "/sessions/large", b'{"title":"%b"}' % one) for one in texts
+        ],
+        ("GET", "/sessions/{session_id}/export"): [
+            get(f"/sessions/large/export?format={format}") for format in ("json", "markdown")
+        ],
+        ("GET", "/me"): [],
+        ("GET", "/tokens"): [],
+        ("POST", "/tokens"): [
+            post("/tokens", {"name": "x", "scope": "read", "groups": ["x"] * 100_000}),
+            *(post("/tokens", b'{"scope":"read","name":"%b"}' % one) for one in texts),
+        ],
+        ("DELETE", "/tokens/{token_id}"): [],
+        ("GET", "/server"): [],
+        ("GET", "/settings/hooks"): [],
+        ("POST", "/settings/hooks/{agent}/install"): [],
+        ("POST", "/settings/hooks/{agent}/remove"): [],
+        ("POST", "/settings/hooks/{agent}/test"): [],
         ("GET", "/plates"): [get("/plates?dismissed=true")],
         ("GET", "/plates/backlog"): [],
         ("GET", "/plates/{plate_id}"): [],
@@ -274,7 +297,8 @@ def special(asked: Asked, texts: Texts) -> dict[Place, list[Sent]]:
 def anywhere(method: str, path: str, *, everything: bool) -> Iterator[Sent]:
     """What is bad for every route."""
     there = path
-    for name in ("session_id", "interaction_id", "plate_id", "agent", "path:path"):
+    ids = ("session_id", "interaction_id", "plate_id", "token_id", "agent")
+    for name in (*ids, "path:path", "workflow:path"):
         there = there.replace(f"{{{name}}}", NO_ID)
     if method == "GET":
         yield get(f"{there}?{MANY_PARAMETERS}", Cookie="; ".join(["a=b"] * 3000))

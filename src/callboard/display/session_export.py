@@ -1,6 +1,10 @@
-"""A session as one document: JSON for programs, Markdown for people. Pure, and written as it is
-read, so that a long session needs no more memory than a short one."""
+"""A session as one document: JSON for programs, Markdown for people.
 
+It is written as it is read, so that a long session needs no more memory than a short one, and in
+threads, because a single event can be megabytes that take longer to write than others should wait.
+"""
+
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final, Literal
@@ -41,18 +45,22 @@ async def _json(info: SessionInfo, pages: Pages, state: Json) -> AsyncIterator[b
     yield b'{"session": ' + dump_json(info.to_wire()) + b',\n"events": ['
     separator = b"\n"
     async for events in pages:
-        lines = [orjson.dumps(event.to_wire()) for event in events]
-        yield separator + b",\n".join(lines)
+        yield separator + await asyncio.to_thread(_json_lines, events)
         separator = b",\n"
-    yield b'\n],\n"state": ' + dump_json(state) + b"}\n"
+    yield b'\n],\n"state": ' + await asyncio.to_thread(dump_json, state) + b"}\n"
+
+
+def _json_lines(events: Sequence[Event]) -> bytes:
+    return b",\n".join([orjson.dumps(event.to_wire()) for event in events])
 
 
 async def _markdown(info: SessionInfo, pages: Pages, state: Json) -> AsyncIterator[bytes]:
     yield _head(info).encode("utf-8", "replace")
     writer = MarkdownWriter()
     async for events in pages:
-        yield "".join(map(writer.add, events)).encode("utf-8", "replace")
-    yield f"\n\n## State\n\n{_block(state)}\n".encode("utf-8", "replace")
+        yield await asyncio.to_thread(writer.add_all, events)
+    block = await asyncio.to_thread(_block, state)
+    yield f"\n\n## State\n\n{block}\n".encode("utf-8", "replace")
 
 
 def _head(info: SessionInfo) -> str:
@@ -77,6 +85,10 @@ class MarkdownWriter:
 
     def __init__(self) -> None:
         self._speaking: tuple[object, ...] | None = None
+
+    def add_all(self, events: Sequence[Event]) -> bytes:
+        """What some events add to the document."""
+        return "".join(map(self.add, events)).encode("utf-8", "replace")
 
     def add(self, event: Event) -> str:
         """What an event adds to the document."""

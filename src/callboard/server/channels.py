@@ -13,7 +13,8 @@ from callboard.log.protocol import EventLog, Limit, Portion
 from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
 from callboard.server.settings import ServerSettings
 
-_KEPT: Final = ("id", "sessionId")
+_KEPT: Final = {names.TITLED: ("sessionId",)}
+"""What an outline keeps of an event that is about another stream than its own."""
 OUTLINE: Final = "\0outline"
 """The key of the channel that reports everything in outline. No session has it."""
 
@@ -55,7 +56,8 @@ class ChannelSource:
 
 
 def _outlined(event: Event) -> Event:
-    kept = {key: event.payload[key] for key in _KEPT if key in event.payload}
+    keys = _KEPT.get(event.name, ("id",))
+    kept = {key: event.payload[key] for key in keys if key in event.payload}
     return event._replace(payload=kept)
 
 

@@ -46,9 +46,11 @@ class ViewContract(Contract):
         (row,) = await log.rows(Query("sessions"))
         told = {"id": "s", "workflow": "w", "created_at": AT}
         of_stream = {"status": "pending", "position": 1, "updated_at": AT, "owner": None}
-        counts = dict.fromkeys(("paused", "pausing", "pending"), 0)
+        counted = ("paused", "pausing", "pending", "input_tokens", "output_tokens")
+        counts = dict.fromkeys(counted, 0)
         ends = dict.fromkeys(("ended", "ended_at", "error", "held"))
-        others = dict.fromkeys(("version", "source", "parent", "fork_position", "phase"))
+        others = dict.fromkeys(("version", "source", "title", "parent", "phase"))
+        others["fork_position"] = None
         assert row == {**told, **of_stream, **counts, **ends, **others}
 
     async def test_putting_again_replaces_the_whole_row(self, log: EventLog) -> None:
