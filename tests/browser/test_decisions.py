@@ -270,7 +270,7 @@ async def test_the_page_of_a_session_asks_the_same(person: Person, server: Serve
     await person.page.get_by_label("Notes for the author").fill("Fine.")
     await person.button("Send the decision").click()
     await wait_until(server, session, "completed")
-    await person.sees("The workflow waits for this")
+    await person.sees("Workflow is waiting for this")
 
 
 async def test_a_form_is_filled_in_on_a_phone(browser: Browser, server: Server):
