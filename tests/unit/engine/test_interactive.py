@@ -398,4 +398,4 @@ async def test_an_unknown_option_is_told():
     rig = Rig()
     view = await (await rig.start(rig.flow(work)))
     assert view.error is not None
-    assert "'colour' is no option" in view.error["message"]
+    assert "'colour' is not an option" in view.error["message"]

@@ -56,7 +56,7 @@ async def test_context_that_is_no_json_is_refused(board: Callboard, context: Any
 
 async def test_an_outcome_that_is_none(board: Callboard):
     id = await board.human.request_interactive("?", standalone=True)
-    with pytest.raises(ValidationError, match="'maybe' is no outcome"):
+    with pytest.raises(ValidationError, match="'maybe' is not an outcome"):
         await board.human.complete_interactive(id, "maybe")
     for outcome in ("cancelled", "timeout", "failed"):
         with pytest.raises(ValidationError, match="has no response"):
