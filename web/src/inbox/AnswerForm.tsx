@@ -144,7 +144,7 @@ function FreeText({ question, disabled, answer, label }: WaysProps & { readonly 
   )
 }
 
-/** End a question without an answer. A workflow needs one to go on, so its questions have no such end. */
+/** End a question without an answer. A workflow needs one to continue, so its questions have no such end. */
 function Declined({ question, disabled, onRefused }: WaysProps) {
   const { mutate, isPending, end } = useDecision(question.id)
   if (question.phase !== null) return null
@@ -164,7 +164,7 @@ function Declined({ question, disabled, onRefused }: WaysProps) {
   )
 }
 
-/** It begins anew for the next, where several people decide one after the other. */
+/** It starts over for the next, where several people decide one after the other. */
 function SessionDecision({ question, keys, disabled, onRefused, onHeld }: WaysProps) {
   const wanted = wantedOf(question)
   if (!wanted) return null
@@ -176,7 +176,7 @@ function SessionDecision({ question, keys, disabled, onRefused, onHeld }: WaysPr
   )
 }
 
-// Known once it was refused; whoever signs in anew begins with a page of their own.
+// Known once it was refused; the next person to sign in gets a fresh page.
 let mayNotAlways = false
 
 function AgentRuling(props: WaysProps) {

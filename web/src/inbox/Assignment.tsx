@@ -32,7 +32,7 @@ export function assignmentOf(question: Interaction, me: Me): string {
   return isOnlyMine && !isGroup ? text.assignment.toMe : text.assignment.to(namesOf(assignedTo))
 }
 
-/** Assign questions: to whoever does it, or to no one in particular. */
+/** Assign questions: to yourself, or to no one in particular. */
 export function useAssign() {
   const { assign } = useInbox()
   return useMutation({
@@ -102,7 +102,7 @@ function Restriction({ question: { assignees }, me }: RestrictionProps) {
   return <p>{me.isAdmin ? text.assignment.override(names) : text.assignment.only(names)}</p>
 }
 
-/** A program may hold it just now: that is no assignment. */
+/** A program may hold it just now: that is not an assignment. */
 function OpenElsewhere({ question }: { readonly question: Interaction }) {
   const held = holder(question, useNow())
   // For an interactive session, this is shown above its form.

@@ -76,7 +76,7 @@ function SessionContext(props: { readonly sessionId: string; readonly questionId
   )
 }
 
-/** Where the question was asked, and where the phase before it began; 0 while that is unknown. */
+/** Where the question was asked, and where the phase before it started; 0 while that is unknown. */
 function places(events: ReadonlyArray<SerializedEvent>, questionId: string) {
   let entered = 0
   for (const { name, payload, position } of events) {

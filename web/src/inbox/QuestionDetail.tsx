@@ -121,7 +121,7 @@ function About({ question, ask }: Pick<Props, 'question'> & { readonly ask: Ask 
   )
 }
 
-/** Where whoever asks can be looked at: a plate, or a session. */
+/** Where the asker can be looked at: a plate, or a session. */
 function placeOf({ sessionId }: Interaction, ask: Ask | null): string | null {
   if (ask?.plateId) return to.plate(ask.plateId)
   return sessionId && to.session(sessionId)

@@ -23,7 +23,7 @@ function due(question: Interaction): number {
   return question.deadline ? Date.parse(question.deadline) : Number.POSITIVE_INFINITY
 }
 
-/** Who sees to it just now; nobody, once the time of the claim is over. */
+/** Who sees to it just now; no one, once the time of the claim is over. */
 export function holder(question: Interaction, now: number): string | null {
   if (!question.claimedBy || !question.claimedUntil) return null
   return Date.parse(question.claimedUntil) > now ? question.claimedBy : null

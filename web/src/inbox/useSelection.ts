@@ -11,7 +11,7 @@ export interface Selection {
   readonly id: string | null
   readonly shown: Interaction | undefined
   readonly error: Error | null
-  /** Whether there is another question to go on to. */
+  /** Whether there is another question to continue to. */
   readonly hasNext: boolean
   readonly move: (step: 1 | -1) => void
   /**
@@ -49,14 +49,14 @@ export function useSelection(
   return { id, shown, error: shown ? null : error, hasNext: rest.length > 0, move, moveOn }
 }
 
-/** From its beginning: where the page was scrolled to, the end of it would count as read. */
+/** From its start: where the page was scrolled to, the end of it would count as read. */
 function show(id: string): void {
   window.scrollTo(0, 0)
   navigate(inboxAddress(id), { replace: true })
 }
 
 /**
- * It stays when it has left the list, so that nobody answers the next question with a key that
+ * It stays when it has left the list, so that no one answers the next question with a key that
  * was meant for this one.
  */
 function usePinned(chosen: string | null, first: string | null): string | null {

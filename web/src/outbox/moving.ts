@@ -3,7 +3,7 @@ const answered = new Set<string>()
 let moved = Number.NEGATIVE_INFINITY
 let isFocusWanted = false
 
-/** Note that somebody answered here, and so expects the focus to go on from there. */
+/** Note that someone answered here, and so expects the focus to continue from there. */
 export function noteAnswered(id: string): void {
   answered.add(id)
 }
