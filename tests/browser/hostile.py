@@ -37,7 +37,7 @@ PAGES = {
     "permission": Hostile("inbox/{permission}", "Allow Bash?"),
     "question": Hostile("inbox/{question}", "unbroken"),
     "plan": Hostile("inbox/{plan}", "Approve this plan?"),
-    "home": Hostile("", "loud"),
+    "home": Hostile("", "unbroken"),
     "workflows": Hostile("workflows", "loud"),
     "workflow": Hostile("workflows/loud", "loud"),
     "settings": Hostile("settings", "Settings"),
