@@ -33,7 +33,7 @@ SESSIONS: list[tuple[str, Workflow, str, list[object]]] = [
 """Name, workflow, input, and the answers that were given; without one, it waits."""
 
 
-WORKFLOWS = [release, refund, research]
+WORKFLOWS: list[Workflow] = [release, refund, research]
 
 AT_WORK = {"atlas": 0.6, "crawler": 0.5, "Search in all notes": 0.6}
 """How far these agents are; the others have just finished, or are about to ask something."""
