@@ -221,7 +221,7 @@ async def test_what_was_not_kept_whole_is_only_denied_here(person: Person, serve
     async with agent.asking(tool_input={"command": "x" * 2_000_000 + EVIL}) as held:
         question = await held_question(server)
         assert question["config"]["truncated"] is True
-        await person.sees("Too long to keep: only part of it is here.")
+        await person.sees("Too long to store: only part of it is here.")
         await expect(allow(person)).to_be_disabled()
         await person.page.keyboard.press("y")
         assert (await shown(server, question["id"]))["accepted"] is None

@@ -3,7 +3,7 @@ import { plural } from '../parts/plural'
 /** What a person reads where a coding agent asks for something. */
 export const text = {
   truncated: {
-    title: 'Too long to keep: only part of it is here.',
+    title: 'Too long to store: only part of it is here.',
     what: 'Read all of it in the agent’s terminal, and allow it there. You can still deny it here.',
   },
   plan: 'The plan',
