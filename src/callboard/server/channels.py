@@ -13,7 +13,7 @@ from callboard.log.protocol import EventLog, Limit, Portion
 from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
 from callboard.server.settings import ServerSettings
 
-_KEPT: Final = {names.TITLED: ("sessionId",)}
+_KEPT: Final[dict[str, tuple[str, ...]]] = {names.TITLED: ("sessionId",)}
 """What an outline keeps of an event that is about another stream than its own."""
 OUTLINE: Final = "\0outline"
 """The key of the channel that reports everything in outline. No session has it."""
