@@ -56,7 +56,7 @@ it('says that something else answered in place of a server', async () => {
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
   const { port } = other.address() as AddressInfo
   const board = createClient({ baseUrl: `http://127.0.0.1:${port}` })
-  await expect(board.listWorkflows()).rejects.toThrow('no Callboard server')
+  await expect(board.listWorkflows()).rejects.toThrow("isn't a Callboard server")
   await expect(board.tail('x').next()).rejects.toThrow('is that the Callboard server?')
   other.close()
 })

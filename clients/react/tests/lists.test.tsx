@@ -25,8 +25,9 @@ describe('useInbox', () => {
     await waitFor(() => expect(here()?.claimedBy).toBe('ann'))
     await expect(act(() => result.current.claim(id, { by: 'bob' }))).rejects.toThrow(Claimed)
 
+    const { person } = await board.getMe()
     await act(() => result.current.assign(id))
-    await waitFor(() => expect(here()?.assignedTo).toEqual(['admin']))
+    await waitFor(() => expect(here()?.assignedTo).toEqual([person]))
     await act(() => result.current.assign(id, { to: null }))
     await waitFor(() => expect(here()?.assignedTo).toBeNull())
 
