@@ -22,6 +22,12 @@ class Window(TypedDict, total=False):
     has_touch: bool
 
 
+UNHURRIED = """
+const soon = window.setTimeout
+window.setTimeout = (run, ms, ...rest) => soon(run, ms === 5000 ? 300000 : ms, ...rest)
+"""
+
+
 @dataclass
 class Person:
     """Somebody at a browser."""
@@ -43,6 +49,13 @@ class Person:
             code = (await http.post("/login")).json()["code"]
         await self.page.goto(f"{self.address}/login?code={code}")
 
+    async def take_time_to_undo(self) -> None:
+        """From the next page on, answers wait for minutes before they are sent.
+
+        A busy machine may need longer than five seconds from an answer to its undo.
+        """
+        await self.context.add_init_script(UNHURRIED)
+
     async def visit(self, path: str = "") -> None:
         """Go to a page of the dashboard."""
         await self.page.goto(f"{self.address}/app/{path}")
@@ -51,9 +64,9 @@ class Person:
         """The button of that name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
-    def heading(self, name: str | re.Pattern[str]) -> Locator:
+    def heading(self, name: str | re.Pattern[str], *, exact: bool = False) -> Locator:
         """The heading that says so."""
-        return self.page.get_by_role("heading", name=name)
+        return self.page.get_by_role("heading", name=name, exact=exact)
 
     async def sees(self, text: str | re.Pattern[str]) -> None:
         """Wait until the page says something."""

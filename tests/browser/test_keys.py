@@ -25,7 +25,7 @@ async def focus_on(person: Person, name: str) -> None:
 
 async def test_a_session_from_its_start_to_its_fork(person: Person, server: Server):
     keyboard = person.page.keyboard
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()
     await keyboard.press("s")
     form = person.page.get_by_role("form", name="Start a session")
     await expect(form).to_be_visible()
@@ -72,7 +72,7 @@ async def test_tab_leads_to_every_action_of_a_session(person: Person, server: Se
 
 
 async def test_the_keys_are_listed_and_lead_everywhere(person: Person):
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()
     await person.page.keyboard.press("?")
     dialog = person.page.get_by_role("dialog")
     await expect(dialog).to_contain_text("Start a session")

@@ -29,7 +29,7 @@ async def notifying(person: Person) -> None:
     await person.context.grant_permissions(["notifications"], origin=person.address)
     await person.context.add_init_script(NOTED)
     await person.visit("sessions")
-    await expect(person.heading("Sessions")).to_be_visible()
+    await expect(person.heading("Sessions", exact=True)).to_be_visible()
     assert await person.page.evaluate("Notification.permission") == "granted"
 
 

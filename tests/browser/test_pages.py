@@ -15,7 +15,7 @@ async def test_a_page_that_cannot_be_loaded_offers_to_reload(person: Person):
     await expect(person.heading("Reload to continue")).to_be_visible()
     # The rest still works, and another page gets its chance.
     await person.page.get_by_role("link", name="Inbox").click()
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()
     await person.page.get_by_role("link", name="Board", exact=True).click()
     await expect(person.heading("Reload to continue")).to_be_visible()
     await person.context.unroute_all()
@@ -26,7 +26,7 @@ async def test_a_page_that_cannot_be_loaded_offers_to_reload(person: Person):
 
 async def test_pages_are_there_before_anyone_goes_to_them(person: Person):
     await person.visit("inbox")
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()
     loaded = (
         "() => performance.getEntriesByType('resource').some((r) => r.name.includes('BoardPage-'))"
     )

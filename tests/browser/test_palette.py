@@ -53,7 +53,7 @@ async def test_it_does_what_the_page_can_do(person: Person, server: Server):
 
 
 async def test_arrows_choose_and_escape_closes(person: Person):
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()
     await opened(person)
     first = await (await chosen(person)).inner_text()
     await person.page.keyboard.press("ArrowDown")
@@ -65,4 +65,4 @@ async def test_arrows_choose_and_escape_closes(person: Person):
     await person.page.keyboard.press("Enter")
     await person.page.keyboard.press("Escape")
     await expect(person.page.get_by_role("dialog")).to_have_count(0)
-    await expect(person.heading("Inbox")).to_be_visible()
+    await expect(person.heading("Inbox", exact=True)).to_be_visible()

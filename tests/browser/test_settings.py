@@ -31,7 +31,7 @@ async def become_admin(person: Person, server: Server) -> None:
     async with server.client() as client:
         link = (await client.post("/login", json={"scope": "admin"})).json()
     await person.page.goto(f"{person.address}/login?code={link['code']}")
-    await expect(person.heading("Settings")).to_be_visible()
+    await expect(person.heading("Settings", exact=True)).to_be_visible()
 
 
 async def test_settings_by_keyboard_alone(browser: Browser, tmp_path: Path):
@@ -47,7 +47,7 @@ async def test_settings_by_keyboard_alone(browser: Browser, tmp_path: Path):
         await expect(person.page.get_by_role("link", name="Settings")).to_be_visible()
         await keyboard.press("g")
         await keyboard.press(",")
-        await expect(person.heading("Settings")).to_be_visible()
+        await expect(person.heading("Settings", exact=True)).to_be_visible()
         await expect(person.page.get_by_text("Needs the Admin role.")).to_have_count(2)
         await expect(person.page.get_by_text(str(tmp_path / "x.db"))).to_be_visible()
         await look(person, "operator")
