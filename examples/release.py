@@ -1,6 +1,8 @@
 """A release that a person signs off and rolls out in steps. Rejected notes come back shorter.
 
-callboard run examples/release.py --input 2.4.0
+The input is the version.
+
+    callboard run examples/release.py --input 2.4.0
 """
 
 import asyncio

@@ -1,6 +1,8 @@
 """Research with sources: read them side by side, write a brief, and have a person review it.
 
-callboard run examples/research.py --input "Should we move our queue to PostgreSQL?"
+The input is the question to answer.
+
+    callboard run examples/research.py --input "Should we move our queue to PostgreSQL?"
 """
 
 import asyncio

@@ -16,16 +16,6 @@ def test_what_people_read_has_none_of_them():
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.parametrize("folder", avoided_words.TO_DO)
-def test_what_is_still_to_be_reworded_has_some(folder: str):
-    names = {path: path.relative_to(ROOT).as_posix() for path in avoided_words.checked()}
-    assert any(
-        avoided_words.findings(name, path.read_text(encoding="utf-8"))
-        for path, name in names.items()
-        if name.startswith(folder)
-    ), f"{folder} is clean: strike it from TO_DO"
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -50,8 +50,6 @@ SKIPPED = (
     "tests/",
     "tools/avoided_words.py",
 )
-# Still to be reworded. Entries are only ever removed.
-TO_DO: tuple[str, ...] = ()
 
 
 class Finding(NamedTuple):
@@ -113,16 +111,13 @@ def checked() -> list[Path]:
 
 
 def main() -> int:
-    """Print what was found; 1 if there is any outside of what is still to be done."""
+    """Print what was found; 1 if there is anything."""
     parser = argparse.ArgumentParser(description="Find words that we avoid.")
     parser.add_argument("paths", nargs="*", type=Path, help="only these files")
-    parser.add_argument("--all", action="store_true", help="also what is still to be reworded")
     options = parser.parse_args()
     count = 0
     for path in [one.resolve() for one in options.paths] or checked():
         name = path.relative_to(ROOT).as_posix()
-        if name.startswith(TO_DO) and not (options.all or options.paths):
-            continue
         for finding in findings(name, path.read_text(encoding="utf-8")):
             print(finding)
             count += 1

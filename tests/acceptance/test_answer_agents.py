@@ -127,7 +127,7 @@ def test_a_program_cannot_answer(db: Path):
     command = [sys.executable, "-m", "callboard", "answer", f"--db={db}", id, "yes"]
     done = run(command, capture_output=True, text=True, check=False, input="")
     assert done.returncode == 2
-    assert "no terminal" in done.stderr
+    assert "not a terminal" in done.stderr
     assert response(db, id) is None
 
 
@@ -207,13 +207,13 @@ def test_a_no_needs_no_reading(db: Path, arguments: list[str]):
     ("tool", "arguments", "complaint"),
     [
         ("Bash", ["perhaps"], "is not yes or no"),
-        ("Bash", ["no", "--always"], "only with a yes"),
+        ("Bash", ["no", "--always"], "needs a yes"),
         ("Bash", ["yes", "--always"], "did not propose a rule"),
         ("Bash", ["yes", "--message", "quick"], "message needs a no"),
         ("ExitPlanMode", ["yes", "--message", "but"], "feedback needs a no"),
         ("AskUserQuestion", ["SQLite", "--message", "x"], "message needs a no"),
         ("AskUserQuestion", ["SQLite", "--always"], "--always needs a yes"),
-        ("AskUserQuestion", ['{"Which?": '], "no JSON"),
+        ("AskUserQuestion", ['{"Which?": '], "not valid JSON"),
         ("AskUserQuestion", ['{"When?": "now"}'], "no answer to"),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_port_that_is_taken_is_told_before_anything_is_written(callboard, unit
         taken.listen()
         port = str(taken.getsockname()[1])
         done = callboard.here("service", "install", "--port", port, code=2)
-    assert f"Port {port} is taken" in done.err
+    assert f"Port {port} is in use" in done.err
     assert not units.exists()
 
 

@@ -73,4 +73,4 @@ async def test_the_browser_tells_of_an_agent_that_asks(person: Person, server: S
     async with Agent(server, "permission", "engine").asking():
         await told(person)
         title = await person.page.evaluate("noted[0].title")
-    assert title == "Claude Code in engine asks you"
+    assert title == "Claude Code in engine needs you"

@@ -68,6 +68,7 @@ async def test_a_component_awaits_a_verdict(meeting: Meeting):
     await page.goto(address(origin, "Awaited", server))
     await page.get_by_role("button", name="Review the changes").click()
     await expect(person.heading("Please review the proposed database schema")).to_be_visible()
+    await expect(person.button("Approve")).to_be_enabled()
     await person.page.keyboard.press("y")
     await expect(page.get_by_text("The migration is done.")).to_be_visible()
 

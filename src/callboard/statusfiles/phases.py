@@ -59,11 +59,7 @@ def _details(phase: Phase, status: str) -> Phase:
         return {"started_at": moment, "completed_at": None, "attempts": attempts}
     try:
         took = now - datetime.fromisoformat(phase["started_at"])
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-    ):  # It never started, or someone wrote what is not a time.
+    except (KeyError, TypeError, ValueError):  # Never started, or the file has no valid time.
         return {"completed_at": moment}
     return {"completed_at": moment, "duration_ms": round(took.total_seconds() * 1000)}
 

@@ -81,11 +81,7 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
     """The workflow of now, if it is the one that is meant."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
-        now = (
-            "There is no current one."
-            if workflow is None
-            else f"The current one is {workflow['id']}."
-        )
+        now = "There is none now." if workflow is None else f"Now it is {workflow['id']}."
         raise NotFound(f"There is no workflow {workflow_id!r} here. {now}", workflow_id=workflow_id)
     return workflow
 
@@ -102,9 +98,7 @@ def write(place: StatusFolder, workflow: Workflow) -> None:
         said = files.data_of(place.report) if found(place.report) else None
         if said != report.encode("utf-8", "replace"):
             files.write(place.report, report, lasting=False)
-    except (
-        StoreError
-    ) as error:  # What it would tell is written, and anyone who comes next tries it.
+    except StoreError as error:  # The truth is written; the next writer tries the report again.
         files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
 
 

@@ -66,7 +66,7 @@ async def test_each_decides_once_and_what_fits():
     async with Callboard.open() as board:
         id = await ask(board, outcomeSchema={"type": "selection", "options": ["x", "y"]})
         await board.people.complete(id, "completed", response="x", by="alice")
-        with pytest.raises(AlreadyAnswered, match=r"alice has decided .* waits for bob"):
+        with pytest.raises(AlreadyAnswered, match=r"alice has already decided .* waiting for bob"):
             await board.people.complete(id, "completed", response="y", by="alice")
         with pytest.raises(ValidationError, match="does not fit"):
             await board.people.complete(id, "completed", response="z", by="bob")

@@ -13,8 +13,9 @@ export function useAnswerBar(isSticky: boolean, isForm: boolean): RefCallback<HT
       const around = bar?.parentElement
       if (!bar || !around) return
       const measure = () => {
-        bar.dataset.tall = `${isForm && bar.scrollHeight > MOST * window.innerHeight}`
-        around.style.setProperty('--answers', `${bar.offsetHeight}px`)
+        const isTall = isForm && bar.scrollHeight > MOST * window.innerHeight
+        bar.dataset.tall = `${isTall}`
+        around.style.setProperty('--answers', isTall ? '0px' : `${bar.offsetHeight}px`)
       }
       const observer = new ResizeObserver(measure)
       measure()

@@ -1,5 +1,12 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
-import { covered, isInView, ReadingContext, useNewReading, useReading } from './reading'
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
+import {
+  answersBeside,
+  covered,
+  isInView,
+  ReadingContext,
+  useNewReading,
+  useReading,
+} from './reading'
 
 /** What is asked, and the ways to answer: nothing in it is allowed before its end was in view. */
 export function ReadFirst({ children }: { readonly children: ReactNode }) {
@@ -28,27 +35,45 @@ export function End() {
   const { report } = useReading()
   const ref = useRef<HTMLSpanElement>(null)
   const id = useId()
+  const isSeen = useRef(false)
   useLayoutEffect(() => {
     const marker = ref.current
     if (!marker) return
     // A short text is not waited for: a key that is pressed at once finds it read.
-    let isSeen = isInView(marker)
-    report(id, { where: isSeen ? 'seen' : 'unknown', marker })
-    const look = (entries: ReadonlyArray<IntersectionObserverEntry>) => {
-      if (isSeen) return
-      isSeen = entries.some((entry) => entry.isIntersecting)
-      report(id, { where: isSeen ? 'seen' : 'below', marker })
-    }
-    const observer = new IntersectionObserver(look, {
-      rootMargin: `0px 0px -${covered(marker)}px 0px`,
+    isSeen.current ||= isInView(marker)
+    report(id, { where: isSeen.current ? 'seen' : 'unknown', marker })
+    return () => report(id, null)
+  }, [id, report])
+  useEffect(() => {
+    const marker = ref.current
+    if (!marker || isSeen.current) return
+    return watchEnd(marker, (isInSight) => {
+      isSeen.current ||= isInSight
+      report(id, { where: isSeen.current ? 'seen' : 'below', marker })
     })
-    observer.observe(marker)
-    return () => {
-      observer.disconnect()
-      report(id, null)
-    }
   }, [id, report])
   return <span className="readbox__end" ref={ref} aria-hidden="true" />
+}
+
+/** Tells whether an end is in sight, also when the answers that lie over it change their size. */
+function watchEnd(marker: HTMLElement, tell: (isInSight: boolean) => void): () => void {
+  let observer: IntersectionObserver | null = null
+  const watch = () => {
+    observer?.disconnect()
+    observer = new IntersectionObserver(
+      (entries) => tell(entries.some((entry) => entry.isIntersecting)),
+      { rootMargin: `0px 0px -${covered(marker)}px 0px` },
+    )
+    observer.observe(marker)
+  }
+  const answers = answersBeside(marker)
+  const resizing = new ResizeObserver(watch)
+  watch()
+  if (answers) resizing.observe(answers)
+  return () => {
+    resizing.disconnect()
+    observer?.disconnect()
+  }
 }
 
 interface UnopenedProps {

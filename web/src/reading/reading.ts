@@ -63,10 +63,17 @@ function worst(unseen: ReadonlyArray<End>): Where {
   return unseen.some((end) => end.where === 'below') ? 'below' : 'unknown'
 }
 
+/** The answers that stay in view beside a text, and so may lie over its end. */
+export function answersBeside(marker: HTMLElement): HTMLElement | null {
+  return marker.closest('.question, .ask')?.querySelector<HTMLElement>('.answers--sticky') ?? null
+}
+
 /** How much of the window's lower edge the navigation of a phone and the answers lie over. */
 export function covered(marker: HTMLElement): number {
-  const answers = marker.closest('.question, .ask')?.querySelector('.answers--sticky')
-  return tabs() + Math.ceil(answers?.getBoundingClientRect().height ?? 0)
+  const answers = answersBeside(marker)
+  // Answers that take too much room stay in their place and cover nothing.
+  const isOver = answers !== null && answers.dataset.tall !== 'true'
+  return tabs() + (isOver ? Math.ceil(answers.getBoundingClientRect().height) : 0)
 }
 
 function tabs(): number {

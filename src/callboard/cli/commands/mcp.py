@@ -58,7 +58,6 @@ def client_key(folder: Path) -> bytes:
             if len(found) == _BYTES:
                 return found
             path.unlink()
-        with suppress(
-            FileExistsError
-        ):  # The process that is first makes it; the others take that one.
+        # The first process makes it; the others take that one.
+        with suppress(FileExistsError):
             add(path, secrets.token_bytes(_BYTES))
