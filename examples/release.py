@@ -1,7 +1,6 @@
 """A release that a person signs off and rolls out in steps. Rejected notes come back shorter.
 
-The input is the version.
-
+Run it:
     callboard run examples/release.py --input 2.4.0
 """
 
@@ -18,8 +17,8 @@ CHANGES = {
     "#1427": "Search is 3 times as fast for accounts with many projects",
 }
 AUDIENCE = Choice(lambda s: f"Who gets {s.version} first?", list(ROLLOUTS))
-DIFF = "```diff\n-while not charge(card):\n+for _ in range(MAX_ATTEMPTS):\n```"
-NOTES = Approval(lambda s: f"Publish {s.version} with these notes?\n\n{s.notes}\n\n{DIFF}")
+DIFF = "\n\n```diff\n-while not charge(card):\n+for _ in range(MAX_ATTEMPTS):\n```"
+NOTES = Approval(lambda s: f"Publish {s.version} with these notes?\n\n{s.notes}{DIFF}")
 
 
 class Release(State):

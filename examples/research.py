@@ -1,7 +1,6 @@
 """Research with sources: read them side by side, write a brief, and have a person review it.
 
-The input is the question to answer.
-
+Run it:
     callboard run examples/research.py --input "Should we move our queue to PostgreSQL?"
 """
 
@@ -17,7 +16,6 @@ SOURCES = {
     "When vacuum falls behind": "bloat at 40 million jobs a day",
 }
 ADVICE = "**Yes, below 10 million jobs a day.** Move finished jobs to a table of their own."
-DOUBT = " The sources disagree about vacuum, so measure with your own load first."
 
 
 class Research(State):
@@ -45,7 +43,7 @@ def keep_finding(state: Research, found: tuple[str, str]) -> None:
 
 @agent
 async def writer(state: Research, ctx: Context) -> str:
-    advice = ADVICE if ctx.visit == 1 else ADVICE + DOUBT
+    advice = ADVICE if ctx.visit == 1 else f"{ADVICE} Sources disagree, so measure first."
     await ctx.emit(Text(f"{advice}\n"))
     rows = [f"| {title} | {finding} |" for title, finding in state.findings.items()]
     return "\n".join([advice, "", "| Source | Finding |", "|---|---|", *rows])

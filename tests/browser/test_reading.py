@@ -173,6 +173,7 @@ TOOLS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 async def test_every_tool_is_shown_with_all_it_is_given(person: Person, server: Server):
+    await person.page.set_viewport_size({"width": 1280, "height": 1200})
     for tool, given, sees in TOOLS:
         agent = Agent(server, "permission")
         async with agent.asking(tool_name=tool, tool_input=given):
