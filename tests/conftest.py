@@ -4,6 +4,7 @@ A suite that can use more has a test of its own for that, marked `long`. And whe
 belongs to the user: not in the home of who runs them.
 """
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,13 @@ from hypothesis import settings
 
 settings.register_profile("ci", max_examples=50, deadline=None, print_blob=True)
 settings.load_profile("ci")
+
+
+def pytest_configure() -> None:
+    # Shells let what they start in the background ignore Ctrl-C, and CI's lanes are such. What
+    # tests start would inherit that and behave as nowhere else.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -147,9 +147,8 @@ class ChildProgram:
     @classmethod
     def start(cls, words: tuple[str, ...]) -> Self:
         """Start it; an OSError when that cannot be done."""
-        signal.signal(
-            signal.SIGCHLD, signal.SIG_DFL
-        )  # The process that started us may have ignored it.
+        # The process that started us may have ignored it.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         is_handled = callable(signal.getsignal(signal.SIGINT))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
         try:
