@@ -81,7 +81,7 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
     """The workflow of now, if it is the one that is meant."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
-        now = "There is none now." if workflow is None else f"Now it is {workflow['id']}."
+        now = f"The current one is {workflow['id']}." if workflow else "There is none now."
         raise NotFound(f"There is no workflow {workflow_id!r} here. {now}", workflow_id=workflow_id)
     return workflow
 
