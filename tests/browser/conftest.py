@@ -3,6 +3,7 @@
 Debian's own: nothing is downloaded.
 """
 
+import os
 import shutil
 from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
+from tests.browser.looks import KEPT
 from tests.browser.people import Person, at_a_browser
 from tests.servers import Server, serving
 
@@ -18,6 +20,9 @@ FLOWS = (HERE / "flows.py", HERE.parent / "server_flows.py")
 PATIENCE_MS = 15_000
 
 expect.set_options(timeout=PATIENCE_MS)
+
+# It makes pictures and asserts little: only `make screenshots` wants it.
+collect_ignore = [] if KEPT in os.environ else ["test_pictures.py"]
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:

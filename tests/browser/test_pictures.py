@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import pytest
 from playwright.async_api import Browser, expect
+from tests.browser.looks import KEPT
 from tests.browser.people import at_a_browser
 from tests.browser.story import answer, wait_until
 from tests.servers import Server, serving
@@ -19,8 +19,6 @@ from tests.servers import Server, serving
 from callboard.board.demo.playing import DemoHook, scripts
 
 ROOT = Path(__file__).parents[2]
-KEPT = "CALLBOARD_SCREENSHOTS"
-"""The folder in which the pictures are kept: `make screenshots`."""
 WORKFLOWS = [ROOT / "examples" / f"{name}.py" for name in ("release", "refund", "research")]
 
 
@@ -95,7 +93,6 @@ async def _fork(server: Server) -> None:
     await wait_until(server, "queue-study-short", "completed")
 
 
-@pytest.mark.skipif(KEPT not in os.environ, reason="only for `make screenshots`")
 async def test_every_picture(browser: Browser, tmp_path: Path):
     folder = Path(os.environ[KEPT])
     folder.mkdir(parents=True, exist_ok=True)
