@@ -19,7 +19,7 @@ from callboard.cli.targets import Database, Target
 from callboard.clock import Clock
 from callboard.errors import StoreError
 from callboard.events.moments import from_ms
-from callboard.server.presence import is_served
+from callboard.log.presence import is_served
 
 _PATIENCE: Final = 0.5
 

@@ -1,6 +1,6 @@
 """The server of a database: its address, and which token may be sent there.
 
-An address is trusted when a server holds a lock that says so (`server.presence`). That something
+An address is trusted when a server holds a lock that says so (`log.presence`). That something
 listens at a port proves nothing.
 """
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from callboard.board.hook_folders import connection_file, hooks_folder
 from callboard.client.access import DEFAULT_URL, checked, find_token
 from callboard.errors import ValidationError
-from callboard.server.presence import listed_servers, servers_of
+from callboard.log.presence import listed_servers, servers_of
 
 _WAKES_WITHIN: Final = 10.0
 

@@ -26,7 +26,7 @@ from callboard.engine.sessions import SessionInfo
 from callboard.engine.workflow import Workflow
 from callboard.errors import NotFound, ServerUnreachable, ValidationError, WorkflowNotFound
 from callboard.log.location import database_path, default_path
-from callboard.server.presence import is_driven, listed_servers, servers_of
+from callboard.log.presence import is_driven, listed_servers, servers_of
 
 if TYPE_CHECKING:
     from callboard.client.client import Client

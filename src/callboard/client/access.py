@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from callboard.errors import ValidationError
 from callboard.log.location import database_path
+from callboard.log.presence import servers_of
 
 DEFAULT_URL = "http://127.0.0.1:2255"
 
@@ -32,6 +33,21 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+def find_server() -> tuple[str, str | None]:
+    """A server nobody named, and the token for it: CALLBOARD_SERVER, else the server that runs on
+    the database of CALLBOARD_DB or the default one.
+
+    With neither it is the default address, and no token: anyone may listen at a port.
+    """
+    if named := os.environ.get("CALLBOARD_SERVER"):
+        return checked(named), find_token(named)
+    database = _database()
+    for one in servers_of(database):
+        if one.url is not None:
+            return one.url, find_token(one.url, database)
+    return DEFAULT_URL, None
+
+
 def find_token(url: str, database: Path | None = None) -> str | None:
     """CALLBOARD_TOKEN; else, on this machine, the token that lies beside the database.
 
@@ -43,11 +59,14 @@ def find_token(url: str, database: Path | None = None) -> str | None:
         return given
     if not is_loopback(url):
         return None
-    beside = database or database_path(os.environ.get("CALLBOARD_DB") or None)
     try:
-        return token_file(beside).read_text(encoding="utf-8").strip() or None
+        return token_file(database or _database()).read_text(encoding="utf-8").strip() or None
     except OSError:
         return None
+
+
+def _database() -> Path:
+    return database_path(os.environ.get("CALLBOARD_DB") or None)
 
 
 def token_file(database: Path) -> Path:

@@ -14,7 +14,6 @@ from callboard.board.replies import (
     Started,
     StateAt,
 )
-from callboard.client.access import DEFAULT_URL
 from callboard.client.following import Following
 from callboard.client.people import RemoteInbox, given
 from callboard.client.plates import RemotePlates
@@ -52,7 +51,9 @@ class Client:
     """A Callboard server, and what can be done there.
 
     Args:
-        url: Where it is.
+        url: Its address. Without one: CALLBOARD_SERVER, else the server that is running on
+            CALLBOARD_DB or the default database, else port 2255 of this machine, which gets only
+            the token given here.
         token: What opens it. Without one: CALLBOARD_TOKEN, else on this machine the file that
             the server made beside its database.
         via: Through what answers come, as the log records it.
@@ -62,7 +63,7 @@ class Client:
 
     def __init__(
         self,
-        url: str = DEFAULT_URL,
+        url: str | None = None,
         token: str | None = None,
         *,
         via: str = "python",

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from callboard import errors
-from callboard.client.access import checked, find_token, is_loopback
+from callboard.client.access import checked, find_server, find_token, is_loopback
 from callboard.errors import CallboardError, MissingExtra, ServerUnreachable, Unauthenticated
 from callboard.events.codec import dump_json
 from callboard.events.json_values import as_object
@@ -73,10 +73,10 @@ _NO_CONTENT: Final = 204
 class Transport:
     """One server, with a token for it."""
 
-    def __init__(self, url: str, token: str | None, *, via: str, timeout: float) -> None:
+    def __init__(self, url: str | None, token: str | None, *, via: str, timeout: float) -> None:
         httpx = _httpx()
-        self.url = checked(url)
-        self._token = token or find_token(self.url)
+        self.url, found = find_server() if url is None else (checked(url), find_token(url))
+        self._token = token or found
         headers = {"Callboard-Via": via, "Content-Type": "application/json"}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"

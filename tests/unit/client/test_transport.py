@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from callboard import Client, errors
-from callboard.client.access import find_token, is_loopback
+from callboard import Callboard, Client, errors
+from callboard.client.access import DEFAULT_URL, find_server, find_token, is_loopback
 from callboard.client.transport import error_of, from_payload
+from callboard.log.presence import present
 
 
 def free_port() -> int:
@@ -122,6 +123,29 @@ def test_the_token_beside_the_database_is_for_this_machine_only(
     assert find_token("http://localhost:1", tmp_path / "none.db") is None
     monkeypatch.setenv("CALLBOARD_TOKEN", "cb_env")
     assert find_token("http://10.0.0.1:1") == "cb_env"
+
+
+async def test_no_token_is_sent_to_a_port_that_anyone_may_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("CALLBOARD_SERVER", "CALLBOARD_DB"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CALLBOARD_TOKEN", "cb_env")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    database = tmp_path / "callboard" / "callboard.db"
+    database.parent.mkdir()
+    (tmp_path / "callboard" / "callboard.db.token").write_text("cb_default\n")
+    assert find_server() == (DEFAULT_URL, None)
+    monkeypatch.delenv("CALLBOARD_TOKEN")
+    assert find_server() == (DEFAULT_URL, None)
+
+    async with Callboard.open(database):
+        with present(database, [], "http://127.0.0.1:2301"):
+            assert find_server() == ("http://127.0.0.1:2301", "cb_default")
+    assert find_server() == (DEFAULT_URL, None)
+
+    monkeypatch.setenv("CALLBOARD_SERVER", "http://127.0.0.1:2302/")
+    assert find_server() == ("http://127.0.0.1:2302", "cb_default")
 
 
 def test_an_error_comes_back_as_the_class_that_was_raised():

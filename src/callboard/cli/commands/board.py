@@ -20,7 +20,7 @@ from callboard.client.client import Client
 from callboard.clock import SystemClock
 from callboard.disk.private import make_private_folder, open_private
 from callboard.errors import CallboardError, MissingExtra, ServerUnreachable, ValidationError
-from callboard.server.presence import servers_of
+from callboard.log.presence import servers_of
 
 _READY_WITHIN: Final = 20.0
 _LOOK_EVERY: Final = 0.1

@@ -105,7 +105,7 @@ async def _play(player: Player, clock: Clock, speed: float, screen: Screen, once
 @asynccontextmanager
 async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_Served]:
     """A server for the board, at a free port."""
-    from callboard.server.presence import present
+    from callboard.log.presence import present
     from callboard.server.running import bind, here, serve
     from callboard.server.settings import ServerSettings
     from callboard.server.wiring import prepare

@@ -19,7 +19,7 @@ from callboard.cli.screen import Screen
 from callboard.cli.targets import Database
 from callboard.client.access import DEFAULT_URL
 from callboard.clock import SystemClock
-from callboard.server.presence import servers_of
+from callboard.log.presence import servers_of
 
 _STYLES = {"ok": "done", "warn": "here", "fail": "failed"}
 

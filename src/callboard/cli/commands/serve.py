@@ -217,9 +217,9 @@ async def _serve(
     as_json: bool,
     opens: bool,
 ) -> None:
+    from callboard.log.presence import present
     from callboard.server.hook_access import keep_hooks_in
     from callboard.server.notifications import telling
-    from callboard.server.presence import present
     from callboard.server.running import bind, here, serve, spare_collector
     from callboard.server.tracing import traced
     from callboard.server.wiring import prepare

@@ -8,7 +8,7 @@ import pytest
 
 from callboard import Callboard
 from callboard.disk.locks import hold
-from callboard.server.presence import (
+from callboard.log.presence import (
     RunningServer,
     is_driven,
     is_served,
