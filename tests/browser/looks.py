@@ -56,6 +56,9 @@ class Shown(NamedTuple):
 
 
 PAGES = {
+    "home": Shown("", "Failed recently"),
+    "workflows": Shown("workflows", "Runs per day"),
+    "workflow": Shown("workflows/release", "Time to answer"),
     "inbox": Shown("inbox", "Full state"),
     "sessions": Shown("sessions", "crossroads"),
     "session": Shown("sessions/spring", "Cost and time"),

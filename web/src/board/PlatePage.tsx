@@ -10,6 +10,7 @@ import { Link } from '../router/Link'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { Plate } from '../server/types'
+import { usePageName } from '../shell/useTitle'
 import { answersOf } from './answers'
 import { agentName, titleOf } from './names'
 import { PlateActions } from './PlateActions'
@@ -25,6 +26,7 @@ export function PlatePage({ id }: { readonly id: string }) {
   const plate = plates.find((one) => one.plateId === id)
   const problem = problemOf(error, plate !== undefined)
   useSeen(plate)
+  usePageName(plate && titleOf(plate))
   return (
     <div className="page">
       <p>

@@ -24,6 +24,7 @@ import { useParameter } from '../router/navigation'
 import { to } from '../router/route'
 import { problemOf } from '../server/queries'
 import type { Interaction, SerializedEvent, Session } from '../server/types'
+import { usePageName } from '../shell/useTitle'
 import { ENDED } from './Controls'
 import { Failure } from './Failure'
 import { ForkDialog } from './ForkDialog'
@@ -42,6 +43,7 @@ const LOOKS_EVERY = 2_000
 export function SessionPage({ id }: { readonly id: string }) {
   const { session, error: refused, refetch } = useSession(id)
   const { events, error } = useWorkflowData(id)
+  usePageName(session?.title ?? undefined)
   const gone = [refused, error].find((one) => one instanceof SessionNotFound)
   const ended = session !== undefined && ENDED.has(session.status)
   useEffect(() => {

@@ -1,10 +1,33 @@
-import { useEffect } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
+import { onOneLine } from '../parts/visible'
 import type { Route } from '../router/route'
 import { text } from './text'
 
+let named: string | undefined
+const listeners = new Set<() => void>()
+
+function name(given: string | undefined): void {
+  named = given
+  for (const tell of listeners) tell()
+}
+
+function listen(tell: () => void): () => void {
+  listeners.add(tell)
+  return () => listeners.delete(tell)
+}
+
+/** Name the tab after what the page shows, once that is known; a route knows only its id. */
+export function usePageName(given: string | undefined): void {
+  useEffect(() => {
+    name(given && onOneLine(given))
+    return () => name(undefined)
+  }, [given])
+}
+
 /** The title says how many wait, so that a tab in the background calls too. */
 export function useTitle(route: Route, waiting: number): void {
-  const title = text.titles.page(waiting, nameOf(route))
+  const given = useSyncExternalStore(listen, () => named)
+  const title = text.titles.page(waiting, given ?? nameOf(route))
   useEffect(() => {
     document.title = title
   }, [title])

@@ -53,6 +53,9 @@ async def create_token(
 
 
 @router.delete("/tokens/{token_id}", responses=gives(Token) | failures(404))
-async def revoke_token(serving: Serving, _: Administers, token_id: TokenPath) -> Response:
+async def revoke_token(
+    serving: Serving, request: Request, _: Administers, token_id: TokenPath
+) -> Response:
     """Revoke a token: from now on it opens nothing."""
+    await check_person(serving, request, "revoke tokens")
     return reply(await serving.tokens.issued.revoke(token_id))
