@@ -466,20 +466,28 @@ def test_the_guide_names_every_method_of_an_observer():
     assert methods <= set(re.findall(r"`(on_\w+)`", guide))
 
 
+# In a sentence, after a prompt, or on a line of its own in a block without one.
+NAMED = re.compile(r"`callboard ([^`\n]+)`|^(?:\$ )?(?:\w+=\S+ )?callboard (.+)$", re.MULTILINE)
+
+
 @pytest.mark.parametrize("path", EVERY_PAGE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_and_options_that_are_named_exist(path: Path):
     context = click.Context(group)
     text = path.read_text(encoding="utf-8")
-    for line in re.findall(r"`callboard ([^`\n]+)`|^\$ callboard (.+)$", text, re.MULTILINE):
-        words = re.sub(r"'[^']*'", "", line[0] or line[1]).split()
+    for line in NAMED.findall(text):
+        words = re.sub(r"""'[^']*'|"[^"]*"|\s#.*""", "", line[0] or line[1]).split()
+        words = words[: words.index("--")] if "--" in words else words
         name = next((word for word in words if word in group.list_commands(context)), None)
         if name is None:
             assert words[0] in ("COMMAND", "--help"), line
             continue
         command = group.get_command(context, name)
         assert command is not None
-        inner = command.commands.values() if isinstance(command, click.Group) else ()
-        meant = [command, group, *inner]
+        inner = command.commands if isinstance(command, click.Group) else {}
+        after = next(iter(words[words.index(name) + 1 :]), "")
+        if inner and after.isalpha() and after.islower():
+            assert after in inner, line
+        meant = [command, group, *inner.values()]
         known = {flag for one in meant for o in one.get_params(context) for flag in o.opts}
         assert {word for word in words if word.startswith("--")} <= known, line
 
