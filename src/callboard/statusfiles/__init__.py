@@ -1,7 +1,7 @@
-"""Status files: what delegated work is being done, why, and how far, for people and agents to read.
+"""Status files: what delegated work is in progress, why, and how far along it is.
 
-`.claude/state/workflow.json` is the truth, `.claude/workflow_state_system.md` the same to look at.
-Agents use them with no server running, so all of this needs nothing but the standard library.
+`.claude/state/workflow.json` is the source of truth; `.claude/workflow_state_system.md` is the same
+for people. Agents use them without a server, so this needs only the standard library.
 """
 
 from callboard.statusfiles.markdown import generate_markdown

@@ -1,4 +1,4 @@
-"""Which phase an agent works on: the one its prompt names, its agent's, or the current one."""
+"""Find the phase an agent works on: the one its prompt names, its agent's, or the current one."""
 
 import re
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from callboard.statusfiles.phases import ACTIVE, FAILED, PENDING, Phase, Workflo
 from callboard.statusfiles.turns import phases_of, ready
 
 ORCHESTRATOR: Final = "delegation-orchestrator"
-"""The agent that makes the plan. Its end is not the end of a phase, unless one names it."""
+"""The agent that makes the plan. Its end isn't the end of a phase, unless a phase names it."""
 
 _NAMED = re.compile(r"\bPhase ID:\s*(phase_\d+)\b", re.IGNORECASE)
 
@@ -17,13 +17,13 @@ _NAMED = re.compile(r"\bPhase ID:\s*(phase_\d+)\b", re.IGNORECASE)
 def phase_for(
     workflow: Workflow, call: Object, taken: Collection[str], *, nested: bool = False
 ) -> str | None:
-    """The id of the phase that a call of the agent tool is about; None when it is about none.
+    """The id of the phase that an agent tool call works on, if any.
 
     Args:
-        workflow: As it stands.
+        workflow: The workflow's current state.
         call: The tool's input.
-        taken: Phases on which another agent works already: only their id leads to them.
-        nested: An agent of an agent. It works on a phase only when it is told to.
+        taken: Phases that another agent is working on. They match only by their id.
+        nested: Whether a subagent made the call. Then the prompt has to name the phase.
     """
     prompt = str(call.get("prompt") or "")
     for named in _NAMED.findall(prompt):
@@ -37,7 +37,7 @@ def phase_for(
 
 
 def _by_agent(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
-    """The one whose turn it is comes before one that has to wait."""
+    """The agent's own phase: an active one first, then ready, failed and pending ones."""
     own = [phase for phase in free if agent and phase.get("agent") == agent]
     turn = [phase["id"] for phase in ready(workflow)]
     ranked = [
@@ -50,12 +50,12 @@ def _by_agent(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
 
 
 def _current(workflow: Workflow, free: list[Phase], agent: str) -> str | None:
-    """The lowest active phase; one that has ended is over, although it may still be the current."""
+    """The first active phase; not the current one if that has already ended."""
     active = [phase["id"] for phase in free if phase["status"] == ACTIVE]
     return active[0] if active and agent != ORCHESTRATOR else None
 
 
 def status_of(workflow: Workflow, phase_id: str | None) -> str | None:
-    """How a phase stands; None when there is none."""
+    """A phase's status; None if there is no such phase."""
     found = (phase["status"] for phase in phases_of(workflow) if phase["id"] == phase_id)
     return next(found, None)

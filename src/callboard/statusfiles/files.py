@@ -1,4 +1,4 @@
-"""Files that are never half written: under a lock, replaced at once, broken ones set aside."""
+"""Files that are never half written: locked, replaced atomically, and set aside if broken."""
 
 import contextlib
 import json
@@ -14,18 +14,18 @@ from callboard.statusfiles.phases import Phase, Workflow
 
 File = str | os.PathLike[str]
 
-LOCK_WITHIN = 30.0  # Seconds after which we say that someone does not let go.
-SAFE = ".safe"  # What the copy of a file is called that a power failure cannot harm.
+LOCK_WITHIN = 30.0  # Seconds to wait for the lock before reporting that it is taken.
+SAFE = ".safe"  # Suffix of the copy that survives a power failure.
 _LISTS = dict.fromkeys(("deliverables", "depends_on"), list | None)
 _OF_PHASE = {"id": str, "title": str, "status": str, "attempts": int | None, **_LISTS}
 _LOOK_AGAIN = 0.001
-_LONGEST_PAUSE = 0.016  # Seconds. Fifty processes that look every millisecond stop all work.
+_LONGEST_PAUSE = 0.016  # Seconds. Fifty processes polling every millisecond would stall everything.
 _BURST = 0.5
 
 
 @contextlib.contextmanager
 def locked(file: File) -> Generator[None]:
-    """Be the only one who changes a file, among all who ask."""
+    """Hold the lock for changing a file."""
     lock = f"{os.fspath(file)}.lock"
     try:
         with project_files.folder_of(lock, make=True) as (folder, name):
@@ -52,7 +52,7 @@ def _take(opened: int, lock: str) -> None:
 
 
 def read(file: File) -> Workflow | None:
-    """What stands in the file; None when there is none. StoreCorrupt when it is not a workflow."""
+    """The workflow in the file, or None without a file. StoreCorrupt if it isn't a workflow."""
     data = data_of(file)
     try:
         return None if data is None else _checked(json.loads(data))
@@ -61,7 +61,7 @@ def read(file: File) -> Workflow | None:
 
 
 def data_of(file: File) -> bytes | None:
-    """The bytes of a file; None when there is none."""
+    """A file's bytes; None if it doesn't exist."""
     try:
         return project_files.read(file)
     except OSError as error:
@@ -84,7 +84,7 @@ def _check(name: str, told: Phase | None, kinds: Phase) -> None:
 
 
 def broken(file: File, why: str) -> StoreCorrupt:
-    """The error for a file that cannot be understood; it is left as it is."""
+    """The error for a file that cannot be parsed. The file is left as it is."""
     safe = f"{os.fspath(file)}{SAFE}"
     why += ". Repair it, or move it away and start over. Nothing was changed."
     why += f" An earlier state is in {safe}." if project_files.found(safe) else ""
@@ -92,7 +92,7 @@ def broken(file: File, why: str) -> StoreCorrupt:
 
 
 def set_aside(file: str) -> None:
-    """Give a broken file another name, and its copy with it, and say so."""
+    """Rename a broken file and its copy, and warn about it."""
     number = 1
     while project_files.is_there(f"{file}.broken-{number}"):
         number += 1
@@ -104,17 +104,17 @@ def set_aside(file: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Warn the caller about something that did not stop us."""
-    import warnings  # Hardly ever needed, and it takes its time.
+    """Warn the caller about a problem that didn't stop us."""
+    import warnings  # Rarely needed, and slow to import.
 
     warnings.warn(text, stacklevel=5)
 
 
 def write(file: File, text: str, *, lasting: bool = True) -> None:
-    """Put the text in the file's place at once, whatever happens meanwhile.
+    """Replace the file's content atomically.
 
-    lasting: nor is it empty after a power failure. What can be made again need not wait for that,
-    and takes the place of a link, which a repository may have brought, and which leads anywhere.
+    lasting: it also survives a power failure. A file that can be regenerated doesn't have to wait
+    for the disk, and replaces a symlink: a repository may contain one that points anywhere.
     """
     try:
         project_files.write(file, text.encode("utf-8", "replace"), lasting=lasting)
@@ -123,15 +123,16 @@ def write(file: File, text: str, *, lasting: bool = True) -> None:
 
 
 def write_often(file: str, text: str) -> None:
-    """The same for a file that may change a thousand times a second.
+    """Like `write`, for a file that may change a thousand times a second.
 
-    What follows within half a second does not wait for the disk. Some file systems could lose it
-    when the power fails, and the file with it: so a copy of what did wait stands beside it.
+    Writes within half a second of the last synced one don't wait for the disk. Some file systems
+    could lose such a file in a power failure, so a copy of the last synced version is kept next to
+    it.
     """
     copy, now = project_files.found(file + SAFE), project_files.found(file)
     waited = copy or now
     is_new = waited is not None and 0 <= time.time() - waited.st_mtime < _BURST
-    # Behind a link, and where a file can have only one name, every write waits.
+    # With a symlink, or where hard links aren't supported, every write waits for the disk.
     is_new = is_new and now is not None and bool(copy or project_files.keep_copy(file, SAFE))
     write(file, text, lasting=not is_new)
     if copy and not is_new:
@@ -139,17 +140,17 @@ def write_often(file: str, text: str) -> None:
 
 
 def dumped(workflow: Workflow) -> str:
-    """The workflow as it stands in the file: a line for each field, of each phase too."""
+    """The workflow as written to the file, with a line for each field, also within phases."""
     text = _laid_out(workflow, json.JSONEncoder(ensure_ascii=False).encode)
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError:  # Half a character, which only JSON's own way of writing can keep.
+    except UnicodeEncodeError:  # A lone surrogate, which only JSON's own escapes can represent.
         text = _laid_out(workflow, json.dumps)
     return text + "\n"
 
 
 def _laid_out(told: Workflow, encode: Callable[[object], str], margin: str = "") -> str:
-    # By hand, because the library's own indentation takes several times as long.
+    # By hand, because json's own indentation is several times slower.
     lines: list[str] = []
     for name, value in told.items():
         shown = encode(value)

@@ -1,4 +1,4 @@
-"""A hook of Claude Code that moves the phase it is about, with no server running."""
+"""A Claude Code hook that moves the phase it reports on, without a server."""
 
 from typing import Final
 
@@ -20,20 +20,20 @@ from callboard.statusfiles.turns import advance
 from callboard.statusfiles.workflows import update_phase_status
 
 AGENT_TOOLS: Final = ("Agent", "Task", "SubagentTask", "AgentTask")
-"""The names that the tool has and had."""
+"""The tool's current name and earlier ones."""
 
 SPEAKING: Final = ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart")
-"""Where context can be given to the model. Elsewhere it would make an agent continue."""
+"""Events whose hooks can add context. On others, context would make an agent continue."""
 
 _STILL_TOLD: Final = {COMPLETED: (COMPLETED,), FAILED: (ACTIVE,)}
-"""What can be reported a phase that is over: what it made besides, and that it is tried again."""
+"""What can still be reported for a finished phase: more deliverables, or that it is retried."""
 
 
 def heard(payload: Object, place: StatusFolder) -> dict[str, object] | None:
-    """Move what the payload reports; gives what the hook has to print, if anything."""
+    """Apply the payload to the phases; returns what the hook should print, if anything."""
     workflow = files.read(place.state)
     if workflow is None or "session_id" in workflow:
-        return None  # What a session publishes is moved by its log, and by no one else.
+        return None  # A session's published files follow only its log.
     with remembering(place, workflow["id"]) as memory:
         HookUpdate(place, workflow, memory, payload).hear()
         now = files.read(place.state)
@@ -41,7 +41,7 @@ def heard(payload: Object, place: StatusFolder) -> dict[str, object] | None:
 
 
 class HookUpdate:
-    """One payload and what becomes of it."""
+    """Applies one payload."""
 
     def __init__(
         self, place: StatusFolder, workflow: Workflow, memory: HookMemory, payload: Object
@@ -54,12 +54,12 @@ class HookUpdate:
         self._session = str(payload.get("session_id") or "")
 
     def hear(self) -> None:
-        """Do what the event asks for."""
+        """Handle the event."""
         event, tool = self._payload.get("hook_event_name"), self._payload.get("tool_name")
         if event == "UserPromptSubmit":
             self._memory.forget(self._session, agents=False)
         elif event == "SessionStart":
-            # A session that is compacted or cleared continues, and so do its agents.
+            # A compacted or cleared session continues, and so do its agents.
             if self._payload.get("source") not in ("compact", "clear"):
                 self._memory.forget(self._session, agents=True)
         elif event == "SubagentStop":
@@ -95,7 +95,9 @@ class HookUpdate:
         self._ended(phase, words_of(response), failure_of(response))
 
     def _launched(self, phase: str, agent: str) -> None:
-        """It works in the background, or has ended before we were told that it started."""
+        """Handle an agent that works in the background, or that ended before its start was
+        reported.
+        """
         self._move(phase, ACTIVE)
         if agent in self._memory.stopped:
             words, why = self._memory.stopped.pop(agent)
@@ -119,7 +121,7 @@ class HookUpdate:
         known = self._memory.session(self._session)["todos"]
         done = False
         for phase, status in todos.hear(known, self._workflow, self._payload).items():
-            # Anyone who works on a phase says when it is over.
+            # An agent working on a phase reports itself when it is done.
             if phase not in self._memory.taken:
                 moved = self._move(phase, status)
                 done = done or (moved and status == COMPLETED)
@@ -127,7 +129,7 @@ class HookUpdate:
             advance(self._workflow["id"], path=self._place.root)
 
     def _phase(self) -> str | None:
-        """The phase of this call: as it started, or else as it looks now."""
+        """The phase of this call: as recorded at its start, otherwise as it looks now."""
         known = self._memory.calls.pop(self._call, None)
         if known is not None:
             return known[0]
@@ -158,7 +160,7 @@ class HookUpdate:
         context: str | None = None,
         error: str | None = None,
     ) -> bool:
-        """Tell the phase's status; what its agent has told itself is left as it is."""
+        """Set the phase's status, unless its agent has already reported a later one."""
         now = status_of(files.read(self._place.state) or self._workflow, phase)
         if now is None or status not in _STILL_TOLD.get(now, (status,)):
             return False
@@ -169,7 +171,7 @@ class HookUpdate:
 
 
 def _context(payload: Object, memory: HookMemory, workflow: Workflow) -> dict[str, object] | None:
-    """The list that the session should have, when its own differs and it was not told so yet."""
+    """The todo list for the session, if its own differs and it hasn't been told yet."""
     event = payload.get("hook_event_name")
     if event not in SPEAKING or payload.get("agent_id"):
         return None

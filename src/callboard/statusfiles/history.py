@@ -1,4 +1,4 @@
-"""What a workflow with details tells beside its phases: a log of changes, and how far it is."""
+"""Details of a workflow beyond its phases: a log of changes, and the progress."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -8,13 +8,13 @@ from callboard.statusfiles.phases import COMPLETED, PENDING, Phase, Told, Workfl
 HISTORY: Final = "history"
 PERCENT: Final = "progress_percent"
 LONGEST: Final = 1000
-"""How many changes are kept."""
+"""The number of changes to keep."""
 
 
 def keep_up(workflow: Workflow) -> None:
-    """Log how the phases differ from what the log says of them, and count again.
+    """Log how the phases differ from the log so far, and recalculate the progress.
 
-    So whatever was changed is in the log, also by those who write the file by hand.
+    This way the log also has changes that were made to the file by hand.
     """
     history: list[Told] = workflow[HISTORY] or []
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -27,7 +27,7 @@ def keep_up(workflow: Workflow) -> None:
 
 
 def _changes(phase: Phase, known: list[Told]) -> Told:
-    """How a phase differs from the changes that are known."""
+    """How a phase differs from its logged changes."""
     changed: Told = {}
     before = next((one["to"] for one in reversed(known) if "to" in one), PENDING)
     if phase["status"] != before:
@@ -45,12 +45,12 @@ def _changes(phase: Phase, known: list[Told]) -> Told:
 
 
 def progress(workflow: Workflow) -> tuple[int, int]:
-    """How many phases are completed, and of how many."""
+    """The number of completed phases, and of all phases."""
     done = sum(phase["status"] == COMPLETED for phase in workflow["phases"])
     return done, len(workflow["phases"])
 
 
 def percent(workflow: Workflow) -> int:
-    """How many percent of the phases are completed."""
+    """The percentage of completed phases."""
     done, total = progress(workflow)
     return round(100 * done / total) if total else 0

@@ -1,7 +1,7 @@
-"""The hook that keeps status files up: `python -I -S hook.py`, a payload on standard input.
+"""The hook that keeps status files up to date: `python -I -S hook.py`, with a payload on stdin.
 
-It prints nothing but context for the model, and its exit code is 0: what goes wrong here is nothing
-that the agent's session should show. It is noted in `.claude/state/workflow_hooks_error.txt`.
+It prints only context for the model, and always exits with 0, because its errors should not disturb
+the agent's session. They are written to `.claude/state/workflow_hooks_error.txt`.
 """
 
 import posix
@@ -12,7 +12,7 @@ _STATE = ".claude/state/workflow.json"
 
 
 def _alone() -> None:
-    """Let `callboard` be a package of which nothing is loaded: its `__init__` takes its time."""
+    """Make `callboard` an empty package, because its `__init__` is slow to import."""
     package = type(sys)("callboard")
     package.__path__ = [_PACKAGE or "."]
     sys.modules["callboard"] = package
@@ -27,14 +27,14 @@ def _is_there(root: str) -> bool:
 
 
 class _Note:
-    """Where warnings are written to, in place of standard error."""
+    """Replaces standard error to record warnings."""
 
     def __init__(self, root: str, event: object) -> None:
         self._file = f"{root}/.claude/state/workflow_hooks_error.txt"
         self._event = event
 
     def write(self, text: str) -> None:
-        """Keep what went wrong, in words that can be printed; the last is what counts."""
+        """Record a problem in printable form, replacing the one before."""
         from callboard.disk import project_files
         from callboard.statusfiles.markdown import one_line
 
@@ -45,7 +45,7 @@ class _Note:
 def _run(text: bytes) -> None:
     root = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
     if root and not _is_there(root):
-        return  # The usual case, and the quick one.
+        return  # The usual case, and a fast one.
     import json
 
     _alone()
@@ -64,7 +64,7 @@ def _run(text: bytes) -> None:
         from callboard.statusfiles.hearing import heard
 
         printed = heard(payload, place)
-    except Exception as error:  # Whatever it is, the session must not see it.
+    except Exception as error:  # Whatever it is, keep it out of the session.
         note.write(str(error))
         return
     if printed:
@@ -75,5 +75,5 @@ if __name__ == "__main__":
     try:
         _run(sys.stdin.buffer.read())
     finally:
-        # Nothing is left to clean up, and no traceback may be printed.
-        posix._exit(0)  # pyright: ignore[reportPrivateUsage] - it has no other name here
+        # There is nothing to clean up, and no traceback may be printed.
+        posix._exit(0)  # pyright: ignore[reportPrivateUsage] - the only name it has here

@@ -1,10 +1,10 @@
-"""Where status files are: in the project that someone works in."""
+"""Where status files are: in the project being worked on."""
 
 import os
 
 
 class StatusFolder:
-    """The status files of one project: the truth, the same for people, and what is over."""
+    """The paths of a project's status files: the state, the report, and the archive."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = os.fspath(root)
@@ -14,13 +14,13 @@ class StatusFolder:
 
 
 def find_place(path: str | os.PathLike[str] | None = None) -> StatusFolder:
-    """The project that is meant: the one given, Claude's own, the nearest above, or right here."""
+    """The given project, Claude's project, the nearest one above, or the current folder."""
     path = path or os.environ.get("CLAUDE_PROJECT_DIR")
     return StatusFolder(path) if path else nearest()
 
 
 def nearest(start: str | None = None) -> StatusFolder:
-    """The nearest project from a folder upward; the folder itself when there is none."""
+    """The nearest project from a folder upward; the folder itself if there is no project."""
     here = folder = os.path.abspath(start or "")
     while not (os.path.isdir(f"{folder}/.claude") or os.path.exists(f"{folder}/.git")):
         above = os.path.dirname(folder)

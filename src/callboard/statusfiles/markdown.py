@@ -1,10 +1,10 @@
-"""A workflow as people read it."""
+"""A workflow as a report for people."""
 
 from callboard.statusfiles.phases import COMPLETED, FAILED, Phase, Workflow
 
 
 def generate_markdown(workflow: Workflow) -> str:
-    """The report: what the task is, how it stands, and phase by phase how far."""
+    """The report: the task, its status, and the progress of each phase."""
     phases: list[Phase] = workflow["phases"]
     now = None if workflow["status"] == "completed" else workflow.get("current_phase")
     current = [one["title"] for one in phases if one["id"] == now]
@@ -23,12 +23,12 @@ def _phase(number: int, phase: Phase) -> str:
 
 
 def one_line(text: object) -> str:
-    """One line, whatever someone wrote, in which nothing is left that a terminal would obey."""
+    """The text as a single line, free of terminal control characters."""
     line = " ".join(str(text).split())
     return line if line.isprintable() else "".join(map(_shown, line))
 
 
 def _shown(character: str) -> str:
-    # What joins emoji is harmless, and half a character is handled where it is written.
+    # Zero-width joiners are harmless, and lone surrogates are handled when writing.
     harmless = character.isprintable() or character == "\u200d" or "\ud7ff" < character < "\ue000"
     return character if harmless else character.encode("unicode_escape").decode()

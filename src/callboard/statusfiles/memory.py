@@ -1,4 +1,4 @@
-"""What hooks have to remember from one call to the next, beside the workflow."""
+"""What hooks remember between calls, apart from the workflow."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ _STOPPED = 20
 
 
 class SessionList(TypedDict):
-    """One session's list of things to do, and what it was last told to put there."""
+    """A session's todo list, and the list that it was last told to use."""
 
     todos: dict[str, Todo]
     told: list[Todo] | None
@@ -30,11 +30,11 @@ class _Kept(TypedDict):
 
 
 class HookMemory:
-    """Who works on which phase, and what each session's list of things to do says.
+    """Who works on which phase, and each session's todo list.
 
-    calls, agents: a call of the agent tool, an agent at work → its phase and its session. stopped:
-    an agent that ended before we knew its phase → its last words, and why it failed if it did.
-    sessions: a session → its list.
+    calls, agents: a call of the agent tool, or a running agent → its phase and its session.
+    stopped: an agent that ended before its phase was known → its last message, and why it failed,
+    if it did. sessions: a session → its list.
     """
 
     def __init__(self, kept: _Kept) -> None:
@@ -43,30 +43,32 @@ class HookMemory:
 
     @property
     def taken(self) -> set[str]:
-        """Phases on which someone works."""
+        """Phases that an agent is working on."""
         return {one[0] for one in (*self.calls.values(), *self.agents.values())}
 
     def forget(self, session: str, *, agents: bool) -> None:
-        """A turn started: none of the session's calls is under way, nor an agent if it is new."""
+        """Forget a session's calls when a turn starts, and its agents when the session is new."""
         tables = (self.calls, self.agents) if agents else (self.calls,)
         for table in tables:
             for id in [id for id, one in table.items() if one[1] == session]:
                 del table[id]
 
     def note_stopped(self, agent: str, words: str, why: str | None) -> None:
-        """An agent ended of which we may hear only now that it started; the oldest give way."""
+        """Record the end of an agent whose start hasn't been reported yet. Only the newest are
+        kept.
+        """
         self.stopped[agent] = [words[:_WORDS], why]
         for old in list(self.stopped)[:-_STOPPED]:
             del self.stopped[old]
 
     def session(self, id: str) -> SessionList:
-        """What is known of one session's list."""
+        """A session's todo list."""
         return self.sessions.setdefault(id, {"todos": {}, "told": None})
 
 
 @contextlib.contextmanager
 def remembering(place: StatusFolder, workflow_id: str) -> Generator[HookMemory]:
-    """What is remembered of this workflow; kept when the block ends, for no one but us."""
+    """Load what is remembered about this workflow, and save it when the block ends."""
     file = f"{place.root}/.claude/state/workflow_hooks.json"
     with files.locked(file):
         kept = _read(file, workflow_id)
@@ -78,7 +80,7 @@ def remembering(place: StatusFolder, workflow_id: str) -> Generator[HookMemory]:
 
 
 def _read(file: str, workflow_id: str) -> _Kept:
-    """What is broken, or of another workflow, is forgotten."""
+    """Read the file; nothing if it is broken or belongs to another workflow."""
     try:
         kept = json.loads(files.data_of(file) or b"null")
     except (StoreError, ValueError, RecursionError):
@@ -86,4 +88,4 @@ def _read(file: str, workflow_id: str) -> _Kept:
     found = as_object(kept)
     ours = found.get("workflow_id") == workflow_id
     tables = {name: as_object(found.get(name) if ours else None) for name in _Kept.__annotations__}
-    return cast("_Kept", tables)  # No one but us writes the file.
+    return cast("_Kept", tables)  # Only this module writes the file.

@@ -1,13 +1,13 @@
-"""Phases and their statuses: what may follow what, and what that makes of the workflow."""
+"""Phases and their statuses: which may follow which, and the workflow's status that results."""
 
 from callboard.errors import ConflictError, NotFound, ValidationError
 
-TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
+TYPE_CHECKING = False  # Importing `typing` takes longer than all of this.
 if TYPE_CHECKING:
     from typing import Any
 
 Told = dict[str, "Any"]
-"""What stands in the file, or a part of it."""
+"""The content of the file, or a part of it."""
 Workflow = Told
 Phase = Told
 
@@ -22,10 +22,11 @@ NEXT = {
     COMPLETED: (),
     FAILED: (ACTIVE,),
 }
-"""What a status may become; the same again is always allowed."""
+"""What a status may change to; repeating it is always allowed."""
 
 DETAILS = ("started_at", "completed_at", "duration_ms", "error", "attempts")
-"""Fields that a phase may have; they are kept up where they stand, and not added elsewhere."""
+"""Optional fields of a phase. They are kept up to date where they exist, and not added elsewhere.
+"""
 
 
 def find_phase(workflow: Workflow, phase_id: str) -> Phase:
@@ -38,7 +39,7 @@ def find_phase(workflow: Workflow, phase_id: str) -> Phase:
 
 
 def move(phase: Phase, status: str, error: str | None = None) -> None:
-    """Give a phase a status that can follow, and keep up the fields beyond the schema."""
+    """Change a phase's status, if that is allowed, and update its optional fields."""
     before = phase["status"]
     _check_step(phase["id"], before, status)
     if error is not None or (status != FAILED and phase.get("error") is not None):
@@ -50,7 +51,7 @@ def move(phase: Phase, status: str, error: str | None = None) -> None:
 
 
 def _details(phase: Phase, status: str) -> Phase:
-    from datetime import UTC, datetime  # Only here, because it takes its time.
+    from datetime import UTC, datetime  # Only here, because it is slow to import.
 
     now = datetime.now(UTC)
     moment = now.isoformat(timespec="milliseconds")
@@ -65,7 +66,7 @@ def _details(phase: Phase, status: str) -> Phase:
 
 
 def _check_step(phase_id: str, now: str, status: str) -> None:
-    """Refuse a status that there is not, or that cannot follow."""
+    """Refuse an unknown status, or one that cannot follow."""
     if status not in NEXT:
         raise ValidationError(f"{status!r} is not a status. Use {', '.join(NEXT)}.", field="status")
     allowed = NEXT.get(now, ())
@@ -77,8 +78,8 @@ def _check_step(phase_id: str, now: str, status: str) -> None:
 
 
 def settle(workflow: Workflow, ended: str | None = None, *, advanced: bool = False) -> None:
-    """Let status and current phase follow from the phases. `ended`: the one that just did. It stays
-    the current one until someone advances, also when all are completed."""
+    """Derive the workflow's status and current phase from its phases. `ended`: the phase that just
+    ended. It stays current until the workflow advances, even when all phases are completed."""
     statuses = {phase["status"] for phase in workflow["phases"]}
     over = [phase["id"] for phase in workflow["phases"] if phase["status"] in (COMPLETED, FAILED)]
     last = [one for one in (ended, workflow.get("current_phase"), *over[::-1]) if one in over]

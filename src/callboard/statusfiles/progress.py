@@ -1,4 +1,4 @@
-"""How far sessions are, as their status files tell."""
+"""Progress of sessions, read from their status files."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -29,16 +29,16 @@ def _with_progress(info: SessionInfo, known: Mapping[Path, Mapping[str, str]]) -
 
 
 def _progress_in(root: Path) -> dict[str, str]:
-    """How far each session is that has its files in a project; those are read once for all."""
+    """The progress of each session with files in a project, read in one pass."""
     found: dict[str, tuple[int, str]] = {}
     try:
         written = [shelved.workflow for shelved in all_workflows(find_place(root))]
     except OSError:
-        return {}  # The process that writes there says what is wrong.
+        return {}  # The process that writes there reports the problem.
     for workflow in filter(None, written):
         position, session = workflow.get(POSITION), workflow.get("session_id")
         if not (isinstance(session, str) and isinstance(position, int)):
-            continue  # No session's, or written by hand.
+            continue  # Doesn't belong to a session, or was written by hand.
         if position >= found.get(session, (0, ""))[0]:
             done, total = progress(workflow)
             found[session] = (position, f"{done}/{total}")

@@ -1,7 +1,7 @@
-"""A session's status files, kept up to date with its log, and never in its way.
+"""Keep a session's status files up to date with its log, without slowing it down.
 
-The log is the truth: the process that resumes a session updates its files from the log. In what
-folder they are is said when the session starts, and is part of its first event.
+The log is the source of truth: the process that resumes a session updates its files from the log.
+Their folder is set when the session starts, and recorded in its first event.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from callboard.statusfiles.publishing_place import PublishingPlace
 from callboard.statusfiles.story import POSITION, Story
 
 SOURCE: Final = "statusFiles"
-"""What the folder is called in a session's `source`."""
+"""The name of the folder in a session's `source`."""
 
 _log = logging.getLogger(__name__)
 
 
 def published_in(source: Mapping[str, Json] | None) -> Path | None:
-    """The folder in which a session's status files are, if it has any."""
+    """The folder with a session's status files, if it has any."""
     found = as_text((source or {}).get(SOURCE))
     return Path(found) if found else None
 
@@ -45,7 +45,7 @@ def root_of(row: Row) -> Path | None:
 def with_status_files(
     source: Mapping[str, str] | None, path: str | os.PathLike[str] | None
 ) -> Mapping[str, str] | None:
-    """The source of a session whose status files are to be in that folder."""
+    """The source for a session with its status files in that folder."""
     if path is None:
         return source
     root = Path(path).absolute()
@@ -59,7 +59,7 @@ def with_status_files(
 class Publication:
     """Writes a session's status files while it is driven.
 
-    It reads the log, so it can be started at any time. What cannot be written is said once, and
+    It reads the log, so it can start at any time. A write error is reported once, and the write is
     tried again with the next event.
     """
 
@@ -73,7 +73,7 @@ class Publication:
         self._writing: asyncio.Task[None] | None = None
 
     def tell(self, events: list[Event]) -> None:
-        """Something has happened; it is written soon, and everything before it."""
+        """Schedule a write of everything up to these events."""
         if all(event.name in names.NARRATION for event in events):
             return
         self._behind = True
@@ -81,9 +81,9 @@ class Publication:
             self._writing = asyncio.create_task(self._write_all())
 
     async def finish(self, *, takes_place: bool = True) -> None:
-        """Wait until the files are as the log is.
+        """Wait until the files match the log.
 
-        takes_place: whether they are to be those that people look at, in the place of others.
+        takes_place: whether to become the project's current workflow if another one is.
         """
         self._behind = True
         if self._writing is None:
@@ -107,7 +107,7 @@ class Publication:
             if self._is_news(told):
                 await asyncio.to_thread(self._place.put, told, takes_place=takes_place)
                 self._told, self._said = told, False
-        except Exception as error:  # Whatever it is, it is not the session's trouble.
+        except Exception as error:  # No error here may disturb the session.
             if not self._said:
                 _say(view.session_id, error)
             self._said = True
@@ -117,9 +117,9 @@ class Publication:
 
 
 class _NotingLog:
-    """A log whose appends bring the status files of their session up to date.
+    """A log that updates a session's status files on every append.
 
-    Everything else is the log's own.
+    Everything else is forwarded.
     """
 
     def __init__(self, log: EventLog) -> None:
@@ -131,7 +131,7 @@ class _NotingLog:
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
     ) -> Appended:
-        """Append, then update the files: when this returns, they say what the log says."""
+        """Append, then update the files: when this returns, they match the log."""
         appended = await self._log.append(stream, events, writing)
         if any(event.name not in names.NARRATION for event in events):
             await _note(self._log, stream)
@@ -139,15 +139,15 @@ class _NotingLog:
 
 
 def noting(log: EventLog) -> EventLog:
-    """The log for everyone who writes to sessions without driving them.
+    """Wrap the log for code that writes to sessions without driving them.
 
-    A driver has the workflow's code, and writes more: see `Publication`.
+    A driver has the workflow's code and writes more: see `Publication`.
     """
     return cast("EventLog", _NotingLog(log))
 
 
 async def _note(log: EventLog, session_id: str) -> None:
-    """Write how a session stands to its status files, if it has any."""
+    """Write a session's status to its status files, if it has any."""
     try:
         rows = await log.rows(Query("sessions", {"id": session_id}))
         root = root_of(rows[0]) if rows else None

@@ -1,4 +1,4 @@
-"""Where one session's workflow stands among a project's: in the place of now, or archived."""
+"""Where a session's workflow is in a project: the current one, or archived."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ from callboard.statusfiles.workflows import new_id, new_phase, put_away
 
 
 class PublishingPlace:
-    """The files of one session. A project has one place; the last session has it."""
+    """A session's status files. A project has one current workflow: that of the last session."""
 
     def __init__(self, root: Path, session_id: str) -> None:
         self._place = find_place(root)
@@ -25,16 +25,16 @@ class PublishingPlace:
         self._begun = False
 
     def put(self, told: Told, *, takes_place: bool) -> None:
-        """Write what is told, and keep what others have written beside it.
+        """Write the workflow, and keep fields that others have added.
 
-        takes_place: whether to be what people look at, when another workflow is that now.
+        takes_place: whether to become the project's current workflow if another one is.
         """
 
         with files.locked(self._place.state):
             stays = self._begun or not takes_place
             try:
                 is_told = self._change(lambda before: _merged(before, told), archived=stays)
-            except StoreCorrupt:  # It is set aside when ours takes its place.
+            except StoreCorrupt:  # It is set aside when ours becomes current.
                 if not takes_place and self._archived():
                     raise
                 is_told = False
@@ -43,12 +43,12 @@ class PublishingPlace:
             self._begun = True
 
     def note(self, view: SessionView) -> None:
-        """Write how the session stands; its phases only where that follows from it."""
+        """Write the session's status; its phases only where they follow from it."""
         with files.locked(self._place.state):
             self._change(lambda before: _noted(before, view))
 
     def _change(self, change: Callable[[Told], Told], *, archived: bool = True) -> bool:
-        """Change what is there, perhaps in the archive; whether anything is."""
+        """Change the workflow, current or archived; returns whether it exists."""
         now = files.read(self._place.state)
         if now is not None and self._is_ours(now):
             self._write(change(now))
@@ -60,7 +60,7 @@ class PublishingPlace:
         return bool(found)
 
     def _take_place(self, told: Told) -> None:
-        """Start, or continue with what an earlier process wrote of this session."""
+        """Become the current workflow, and keep what an earlier process wrote for this session."""
         archived = self._archived()
         made = [new_phase(number, one, True) for number, one in enumerate(told["phases"])]
         put_away(self._place)
@@ -73,7 +73,7 @@ class PublishingPlace:
         return workflow.get("session_id") == self._session
 
     def _archived(self) -> list[Shelved]:
-        """What was archived of this session, the newest first; mostly one, or none."""
+        """This session's archived workflows, newest first; usually at most one."""
         ours = [
             shelved
             for shelved in all_workflows(self._place)
@@ -91,7 +91,7 @@ class PublishingPlace:
 
 
 def _merged(before: Told, told: Told) -> Told:
-    """What is told, over what stands there: fields that others added stay."""
+    """The new content over the old; fields that others added are kept."""
     if before.get(POSITION, 0) > told[POSITION]:
         return before  # Another process has seen more.
     known: dict[str, Told] = {phase["id"]: phase for phase in before["phases"]}
@@ -111,7 +111,7 @@ def _noted(before: Told, view: SessionView) -> Told:
 
 
 def _session_part(workflow: Told) -> str:
-    """What a session has to tell beyond its phases: how far it is, and whom it waits for."""
+    """The report's part on the session: its progress and open questions."""
     done, total = progress(workflow)
     lines = [
         "",

@@ -1,4 +1,4 @@
-"""What an agent brought back, from whatever the tool's result looks like."""
+"""Read an agent's result, whatever format the tool returns."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from callboard.disk.files import read_end
 from callboard.events.json_values import as_object, is_list
 
 LONGEST: Final = 4_000
-"""Characters of an agent's words that are kept for the next one."""
+"""Characters of an agent's last message that are kept for the next agent."""
 
 _NOTES = "<tools-used-before-summary>"
 _LABELS = re.compile(
@@ -29,7 +29,7 @@ class AgentResult(NamedTuple):
 
 
 def result_of(words: str) -> AgentResult:
-    """What an agent's last words tell: its labelled lines, or else all of it as context."""
+    """The result in an agent's last message: its labelled lines, otherwise all of it as context."""
     made = [one.strip() for one in _DONE.findall(words)]
     context = ""
     for label, rest in _LABELS.findall(words):
@@ -44,7 +44,7 @@ def result_of(words: str) -> AgentResult:
 
 
 def words_of(response: object) -> str:
-    """The text in a tool's result: a text, blocks of it, or an object with such a thing inside."""
+    """The text in a tool's result: a string, content blocks, or an object with one of these."""
     if isinstance(response, str):
         return response
     if is_list(response):
@@ -55,7 +55,7 @@ def words_of(response: object) -> str:
 
 
 def failure_of(response: object) -> str | None:
-    """Why an agent failed, when its result says that it did."""
+    """Why an agent failed, if its result says so."""
     found = as_object(response)
     told = found.get("status") in ("failed", "error", "killed", "cancelled")
     if told or found.get("is_error") is True or found.get("isError") is True:
@@ -64,7 +64,7 @@ def failure_of(response: object) -> str | None:
 
 
 def failure_in(transcript: str) -> str | None:
-    """Why an agent broke off, when the last line of its transcript is an error of the model."""
+    """Why an agent stopped, if the last line of its transcript is a model error."""
     try:
         last = as_object(json.loads(read_end(transcript, _TAIL).rstrip().rpartition(b"\n")[2]))
     except (OSError, ValueError, RecursionError):
@@ -80,7 +80,7 @@ def agent_of(response: object) -> str:
 
 
 def is_launch(response: object) -> bool:
-    """Whether an agent was only started, and works in the background."""
+    """Whether an agent was only started and works in the background."""
     status = str(as_object(response).get("status"))
     return status.startswith(("async_launched", "remote_launched"))
 

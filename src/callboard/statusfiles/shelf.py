@@ -1,4 +1,4 @@
-"""All workflows of a project: the current one, and those that were archived."""
+"""All workflows of a project: the current one and the archived ones."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from callboard.statusfiles.workflows import Where, load, put_away
 
 
 class Shelved:
-    """One workflow; None when its file cannot be understood."""
+    """One workflow; None if its file cannot be parsed."""
 
     def __init__(self, name: str, is_current: bool, workflow: Workflow | None) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class Shelved:
 
 
 def archive(workflow_id: str | None = None, *, path: Where = None) -> str:
-    """Put the workflow away, so that the next one can start; returns its id."""
+    """Archive the workflow so that the next one can start; returns its id."""
     place = find_place(path)
     with files.locked(place.state):
         workflow = load(place, workflow_id)

@@ -1,4 +1,4 @@
-"""What status files report a session, folded from its events: pure, and the same everywhere."""
+"""What status files report about a session, folded from its events. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,10 +32,10 @@ from callboard.statusfiles.phases import ACTIVE, COMPLETED, FAILED, PENDING, Tol
 
 PERSON: Final = "person"
 NOBODY: Final = "workflow"
-"""Who works in a phase that has no agent: the one who is asked, or no one at all."""
+"""The agent of a phase without one: a person if there is a question, otherwise the workflow."""
 
 POSITION: Final = "session_position"
-"""The field that says up to where the log is told: what is older never takes its place."""
+"""The field with the log position that the file reflects. Older content never replaces newer."""
 
 _ENDED: Final = {"failed": "The session failed.", "cancelled": "The session was cancelled."}
 _LONGEST: Final = 4_000
@@ -44,7 +44,7 @@ _STATUSES: Final = {"pending": PENDING, "completed": COMPLETED, "failed": FAILED
 
 @dataclass(slots=True)
 class Progress:
-    """How far a phase has come, or one run of an agent in it."""
+    """The progress of a phase, or of one run in it."""
 
     status: str = PENDING
     attempts: int = 0
@@ -52,29 +52,29 @@ class Progress:
     completed_at: int | None = None
     error: str | None = None
     failed: bool = False
-    """Whether its last attempt failed: only then the next start is another."""
+    """Whether its last attempt failed. Only then does the next start count as another attempt."""
     skipped: bool = False
-    """Whether it is over without having been worked on."""
+    """Whether it ended without any work."""
     output: Json = None
-    """What a run gave."""
+    """The run's output."""
     deliverables: list[str] = field(default_factory=list[str])
     context_for_next: str = ""
     items: Told | None = None
-    """How many items of the last `for_each` were done."""
+    """The number of items done in the last `for_each`."""
 
     def begin(self, at_ms: int) -> None:
-        """It starts, perhaps again."""
+        """Start, possibly again."""
         self.status, self.attempts, self.skipped = ACTIVE, self.attempts + 1, False
         self.started_at, self.completed_at, self.error = at_ms, None, None
 
     def end(self, status: str, at_ms: int, error: str | None = None) -> None:
-        """It is over."""
+        """End."""
         self.status, self.completed_at, self.error = status, at_ms, error
         if self.started_at is None:
             self.started_at = at_ms
 
     def as_fields(self) -> Told:
-        """The fields that a phase in the file has of this."""
+        """The fields of a phase in the file."""
         took = None
         if self.started_at is not None and self.completed_at is not None:
             took = self.completed_at - self.started_at
@@ -92,11 +92,10 @@ class Progress:
 
 
 class Story:
-    """A session as its status files tell it.
+    """A session as its status files show it.
 
-    view: all that is known of the session. phases: how far each has come, by its name. runs: the
-    same of each agent's work, by its key, such as `plan#1`, or `review#2/0` with `for_each`.
-    input: what the session was started with.
+    view: the session's view. phases: each phase's progress, by name. runs: each run's progress, by
+    key, such as `plan#1`, or `review#2/0` in a `for_each`. input: the session's input.
     """
 
     def __init__(self, workflow: Workflow, session_id: str) -> None:
@@ -107,14 +106,14 @@ class Story:
         self.input: Json = None
 
     def hear(self, event: Event) -> None:
-        """Take in one event; they come in order, and narration may be left out."""
+        """Apply one event. Events come in order; narration may be left out."""
         handler = _HANDLERS.get(event.name)
         if handler is not None:
             handler(event.payload, self, event)
         apply(self.view, event)
 
     def told(self) -> Told:
-        """The workflow as it is to stand in the file; it does not tell its id."""
+        """The workflow as written to the file, without its id."""
         phases = self.own_phases()
         if self.workflow.status_phases is not None:
             phases = [_completed(one) for one in self.workflow.status_phases(self)]
@@ -130,14 +129,14 @@ class Story:
 
     @property
     def task(self) -> str:
-        """What someone asked for: the input where it is words, else the workflow's name."""
+        """What was asked for: the input if it is text, otherwise the workflow's name."""
         given = self.input
         if is_mapping(given):
             given = given.get("task")
         return given if isinstance(given, str) and given.strip() else self.workflow.name
 
     def own_phases(self) -> list[Told]:
-        """The workflow's phases, each with how far it has come."""
+        """The workflow's phases, each with its progress."""
         return [
             {"id": "", "title": step.name, "agent": _agent(step)}
             | self.phases[step.name].as_fields()
@@ -152,16 +151,16 @@ class Story:
         return self.phases[phase].items
 
     def progress_of(self, phase: str) -> Progress:
-        """A phase's progress; a workflow that has changed may no longer have it."""
+        """A phase's progress; also for a phase that the workflow no longer has."""
         return self.phases.setdefault(phase, Progress())
 
     def every(self) -> list[Progress]:
-        """How far each phase and each run has come."""
+        """The progress of every phase and every run."""
         return [*self.phases.values(), *self.runs.values()]
 
 
 def current_of(phases: list[Told], *, is_over: bool) -> Told:
-    """The phases that are worked on; between two, the one that ended last."""
+    """The active phases; between two phases, the one that ended last."""
     active = [phase["id"] for phase in phases if phase["status"] == ACTIVE]
     ended = [phase for phase in phases if phase["completed_at"] is not None and not is_over]
     last = max(ended, key=lambda phase: phase["completed_at"], default=None)
@@ -170,7 +169,7 @@ def current_of(phases: list[Told], *, is_over: bool) -> Told:
 
 
 def standing(view: SessionView) -> Told:
-    """How a session stands, whatever its phases are."""
+    """A session's status, apart from its phases."""
     over = view.ended is not None
     return {
         "status": _STATUSES.get(view.status, FAILED if over else ACTIVE),
@@ -189,7 +188,7 @@ def _begun(payload: WorkflowStartedPayload, story: Story, event: Event) -> None:
 
 
 def _forked(payload: SessionForkedPayload, story: Story, event: Event) -> None:
-    """Start over from here: what had failed has not, in this session."""
+    """Reset failed phases: a fork tries them again."""
     for progress in story.every():
         if progress.status == FAILED:
             progress.status, progress.completed_at, progress.error = PENDING, None, None
@@ -198,7 +197,7 @@ def _forked(payload: SessionForkedPayload, story: Story, event: Event) -> None:
 def _stopped(
     payload: WorkflowFailedPayload | WorkflowCancelledPayload, story: Story, event: Event
 ) -> None:
-    """The session has failed or was cancelled: so has the phase that it was in."""
+    """The session failed or was cancelled, so its current phase failed."""
     ended = "failed" if event.name == names.FAILED else "cancelled"
     why = why_stopped(ended, payload.get("error"))
     for progress in story.every():
@@ -207,7 +206,7 @@ def _stopped(
 
 
 def why_stopped(ended: str, error: Mapping[str, object] | None) -> str:
-    """The error that a session ended with, or that it failed or was cancelled."""
+    """The error that ended a session, or else that it failed or was cancelled."""
     told = (error or {}).get("message")
     return str(told) if told else _ENDED[ended]
 
@@ -217,7 +216,7 @@ def _entered(payload: PhaseEnteredPayload, story: Story, event: Event) -> None:
 
 
 def items_of(visit: Visit) -> Told | None:
-    """How many items of a `for_each` are done; None when there are none."""
+    """The number of items done in a `for_each`; None outside of one."""
     if visit.items is None:
         return None
     statuses = [run.status for run in visit.runs.values()]
@@ -232,7 +231,7 @@ def _exited(payload: PhaseExitedPayload, story: Story, event: Event) -> None:
         progress.end(FAILED, event.at_ms, progress.error)
         return
     progress.skipped = payload["reason"] == "skipped"
-    # If its agent failed and a person had the phase skipped, the reason stays.
+    # If the agent failed and a person skipped the phase, keep the reason.
     progress.end(COMPLETED, event.at_ms, progress.error if progress.skipped else None)
     runs = visit.runs if visit else {}
     in_order = sorted(runs, key=lambda run: run_item(run) or 0)
@@ -298,7 +297,7 @@ _HANDLERS: Final = dict(
 
 
 def _given(output: Json) -> tuple[list[str], str]:
-    """What an output says of itself: what was made, and what the next one has to know."""
+    """An output's own deliverables, and its context for the next phase."""
     if isinstance(output, str):
         return [], output[:_LONGEST]
     told = as_object(output)
@@ -313,7 +312,7 @@ def _agent(step: Step) -> str:
 
 
 def _completed(phase: Mapping[str, Json]) -> Told:
-    """A phase with all fields that one has."""
+    """A phase with all of its fields."""
     return {"id": "", "agent": NOBODY, **Progress().as_fields(), **phase}
 
 

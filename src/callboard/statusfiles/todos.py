@@ -1,6 +1,6 @@
-"""A session's list of things to do: read from its tools, and asked for when it differs.
+"""A session's todo list: read from its tool calls, and corrected when it differs.
 
-A hook cannot call a tool. So what the list should say is given to the model, who can.
+A hook cannot call a tool, so it gives the model the list to write.
 """
 
 import json
@@ -22,7 +22,7 @@ Todo = dict[str, str | None]
 
 
 def todos_of(workflow: Workflow) -> list[Todo]:
-    """The list that the workflow's phases make."""
+    """The todo list for the workflow's phases."""
     return [
         {
             "content": phase["title"],
@@ -34,17 +34,17 @@ def todos_of(workflow: Workflow) -> list[Todo]:
 
 
 def hear(known: dict[str, Todo], workflow: Workflow, payload: Object) -> dict[str, str]:
-    """Take in what a tool did to the list; gives the phases that it reports, and their statuses.
+    """Apply a tool call to the list; returns the phases it changes, with their statuses.
 
-    known: the list so far, each item with `phase`, `content` and `status`; it is changed.
+    known: the list so far, each item with `phase`, `content` and `status`. It is changed in place.
     """
-    # Only a task keeps its id; an item of the older list is where it is, and may move.
+    # Only tasks have stable ids. Items of the older list are identified by position, and may move.
     moves = payload.get("tool_name") == "TodoWrite"
     before = _said(known, moves)
     _take_in(known, payload)
     phases = [phase["id"] for phase in phases_of(workflow)]
     for todo in known.values():
-        if todo.get("phase") not in phases:  # None yet, or what someone else calls a phase.
+        if todo.get("phase") not in phases:  # None yet, or not one of our phases.
             todo["phase"] = _phase_of(workflow, str(todo.get("content") or ""))
     return {
         phase: _STATUSES[status]
@@ -54,7 +54,7 @@ def hear(known: dict[str, Todo], workflow: Workflow, payload: Object) -> dict[st
 
 
 def _said(known: Mapping[str, Todo], moves: bool) -> list[tuple[str, str | None, str]]:
-    """What the list says: an item's id if it keeps one, its phase and its status."""
+    """The list's items: the id if it is stable, the phase and the status."""
     return [
         ("" if moves else id, todo.get("phase"), str(todo.get("status")))
         for id, todo in known.items()
@@ -105,7 +105,7 @@ def _note(
 
 
 def _phase_of(workflow: Workflow, content: str) -> str | None:
-    """The phase whose title it is, or whose number it starts with."""
+    """The phase with this title, or with the number that the text starts with."""
     numbered = _NUMBERED.match(content)
     named = f"phase_{numbered[1]}" if numbered else None
     text = " ".join(content.split()).casefold()
@@ -116,19 +116,19 @@ def _phase_of(workflow: Workflow, content: str) -> str | None:
 
 
 def differs(known: Mapping[str, Todo], workflow: Workflow) -> bool:
-    """Whether the list says of the phases anything but what is so; more may be on it."""
+    """Whether the list's phases differ from the workflow's. Other items don't matter."""
     said = [(todo.get("phase"), todo.get("status")) for todo in known.values()]
     wanted = [
         (phase["id"], todo["status"])
         for phase, todo in zip(phases_of(workflow), todos_of(workflow), strict=True)
     ]
     about = [one for one in said if one[0]]
-    # Anyone who had no list of it needs none of what is over.
+    # A session without a list doesn't need one when the workflow is completed.
     return about != wanted and not (workflow["status"] == COMPLETED and not about)
 
 
 def request(workflow: Workflow) -> str:
-    """What the model is asked to put on its list, and whom to call next."""
+    """What to tell the model: the list to write, and which agents to call next."""
     listed = json.dumps(todos_of(workflow), ensure_ascii=False)
     lines = [
         f"Workflow {workflow['id']} is {workflow['status']}. Your list of things to do differs "

@@ -1,4 +1,4 @@
-"""Whose turn it is: the phases that wait for nothing any more, and how far it all is."""
+"""Whose turn it is: the phases that are ready to start, and the overall progress."""
 
 from callboard.statusfiles import files
 from callboard.statusfiles.location import find_place
@@ -15,12 +15,12 @@ from callboard.statusfiles.workflows import Where, load, write
 
 
 def phases_of(workflow: Workflow) -> list[Phase]:
-    """The phases, in their order."""
+    """The phases, in order."""
     return workflow["phases"]
 
 
 def advance(workflow_id: str, *, path: Where = None) -> list[Phase]:
-    """Start the phases whose turn it is; returns them. None while others work that they need."""
+    """Start the phases that are ready; returns them. Empty while they wait for others."""
     place = find_place(path)
     with files.locked(place.state):
         workflow = load(place, workflow_id)
@@ -33,9 +33,9 @@ def advance(workflow_id: str, *, path: Where = None) -> list[Phase]:
 
 
 def ready(workflow: Workflow) -> list[Phase]:
-    """The phases whose turn it is: those that wait for nothing that is not completed.
+    """The phases that are ready: everything they wait for is completed.
 
-    Without `depends_on` a phase waits for all before it, but not for those of its own wave.
+    Without `depends_on`, a phase waits for all phases before it except those of its own wave.
     """
     done = [phase["id"] for phase in phases_of(workflow) if phase["status"] == COMPLETED]
     return [

@@ -1,4 +1,4 @@
-"""Create a workflow's status files, update a phase, look at one, put away what is over."""
+"""Create a workflow's status files, update phases, read them, and archive them."""
 
 import os
 import time
@@ -19,13 +19,13 @@ _ID = "wf_%Y%m%d_%H%M%S"
 def create_workflow_state(
     task: str, phases: Sequence[GivenPhase], *, path: Where = None, details: bool = False
 ) -> str:
-    """Start a workflow; returns its id. What is there already is archived, or set aside if broken.
+    """Start a workflow; returns its id. The one before is archived, or set aside if broken.
 
     Args:
-        task: What someone asked for, word for word.
-        phases: (title, agent) each, or a mapping with those and perhaps `depends_on` and `wave`.
-        path: The project's folder; found when it is not given.
-        details: Keep times, attempts and errors too, the percentage done, and a log of changes.
+        task: The request, word for word.
+        phases: A (title, agent) pair each, or a mapping that may add `depends_on` and `wave`.
+        path: The project's folder. Found automatically by default.
+        details: Also record times, attempts, errors, the percentage done, and a log of changes.
     """
     if not task.strip():
         raise ValidationError("task: describe what to do.", field="task")
@@ -40,7 +40,7 @@ def create_workflow_state(
     return id
 
 
-def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest by keyword
+def update_phase_status(  # noqa: PLR0913 - the signature that agents know, the rest by keyword
     workflow_id: str,
     phase_id: str,
     status: str,
@@ -50,7 +50,7 @@ def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest 
     error: str | None = None,
     path: Where = None,
 ) -> None:
-    """Tell how a phase stands, and what it made. It does not start the next one: `advance` does."""
+    """Set a phase's status and what it made. This doesn't start the next phase: `advance` does."""
     if isinstance(deliverables, str):
         raise ValidationError("deliverables: give a list of texts.", field="deliverables")
     place = find_place(path)
@@ -69,7 +69,7 @@ def update_phase_status(  # noqa: PLR0913 - the face that agents know, the rest 
 
 
 def get_workflow_state(workflow_id: str | None = None, *, path: Where = None) -> Workflow | None:
-    """The workflow; the one of now, or one that was archived. None when there is none at all."""
+    """The current workflow, or an archived one by its id. None if there is no workflow at all."""
     place = find_place(path)
     workflow = files.read(place.state)
     if workflow_id is None or (workflow is not None and workflow["id"] == workflow_id):
@@ -78,7 +78,7 @@ def get_workflow_state(workflow_id: str | None = None, *, path: Where = None) ->
 
 
 def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
-    """The workflow of now, if it is the one that is meant."""
+    """The current workflow, if it has this id."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
         now = f"The current one is {workflow['id']}." if workflow else "There is none now."
@@ -87,8 +87,8 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
 
 
 def write(place: StatusFolder, workflow: Workflow) -> None:
-    """Write the truth, and the report if it changed; the caller holds the lock."""
-    if "history" in workflow:  # Loaded only where there is one.
+    """Write the state, and the report if it changed. The caller holds the lock."""
+    if "history" in workflow:  # Imported only when needed.
         import callboard.statusfiles.history
 
         callboard.statusfiles.history.keep_up(workflow)
@@ -98,12 +98,12 @@ def write(place: StatusFolder, workflow: Workflow) -> None:
         said = files.data_of(place.report) if found(place.report) else None
         if said != report.encode("utf-8", "replace"):
             files.write(place.report, report, lasting=False)
-    except StoreError as error:  # The truth is written; the next writer tries the report again.
+    except StoreError as error:  # The state is written; the next writer retries the report.
         files.warn(f"{place.report} is out of date: {getattr(error.__cause__, 'strerror', error)}")
 
 
 def put_away(place: StatusFolder) -> None:
-    """Archive what is there, over nothing else, or set it aside when no one understands it."""
+    """Archive the current workflow without overwriting another, or set it aside if it is broken."""
     try:
         workflow = files.read(place.state)
         archived = _archived(place, workflow["id"] if workflow else "none")
@@ -119,7 +119,7 @@ def put_away(place: StatusFolder) -> None:
 
 
 def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
-    """A phase that nothing was done for yet."""
+    """A phase on which no work has been done yet."""
     pair = zip(("title", "agent"), given, strict=False) if isinstance(given, tuple | list) else ()
     more: Phase = dict(given if isinstance(given, Mapping) else pair)
     where, title, agent = f"phases[{number}]", more.get("title"), more.get("agent")
@@ -139,7 +139,7 @@ def new_phase(number: int, given: GivenPhase, details: bool) -> Phase:
 
 
 def new_id(place: StatusFolder) -> str:
-    """The moment, or one after it: never an id that was archived."""
+    """An id from the current time, moved forward if an archived workflow already has it."""
     seconds = int(time.time())
     while is_there(_archived(place, id := time.strftime(_ID, time.localtime(seconds)))):
         seconds += 1
@@ -147,7 +147,7 @@ def new_id(place: StatusFolder) -> str:
 
 
 def _archived(place: StatusFolder, workflow_id: str) -> str:
-    """Where a workflow is archived, under an id that is a file's name and nothing else."""
+    """The path of an archived workflow. The id has to be a plain file name."""
     if not workflow_id or not workflow_id.replace("_", "").replace("-", "").isalnum():
         raise ValidationError(f"{workflow_id!r} is not the id of a workflow.", field="workflow_id")
     return f"{place.archive}/{workflow_id}.json"

@@ -1,12 +1,12 @@
-"""For users' own tests: stand-ins for the world, and the suites that Callboard holds itself to.
+"""Helpers for testing your own workflows and logs.
 
-| module | what it is for |
+| module | contents |
 |---|---|
 | `given`, `commands` | given a history, when something happens, then these events follow |
-| `scripted` | agents and people who do what a test tells them to |
-| `fake_clock` | a clock that a test moves |
-| `faults` | a log that fails, dawdles or dies when a test wants it to |
-| `log_suite` | the contract of a log, for a log of your own; the one module that needs pytest |
+| `scripted` | agents and people that follow a script |
+| `fake_clock` | a clock that the test controls |
+| `faults` | a log that fails, stalls or crashes on demand |
+| `log_suite` | the contract of a log, for testing your own; the only module that needs pytest |
 
 May import drivers and everything below.
 """

@@ -1,4 +1,4 @@
-"""What can happen to a session in a test: an agent's end, an answer, a pause, time, a crash."""
+"""Things that can happen to a session in a test: agent results, answers, pauses, time, crashes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -16,7 +16,7 @@ Command = Callable[[Stage], object]
 
 
 def output(value: object = None, *, item: int | None = None) -> Command:
-    """The running agent returns this; with several running, the one at work on `item`."""
+    """The running agent returns this. If several are running, `item` says which one."""
 
     def build(scene: Scene) -> None:
         run = _running(scene.batch.view, item)
@@ -33,7 +33,7 @@ def output(value: object = None, *, item: int | None = None) -> Command:
 
 
 def failure(error: Exception | str = "It failed.", *, item: int | None = None) -> Command:
-    """The running agent fails with this; with several running, the one at work on `item`."""
+    """The running agent fails with this error. If several are running, `item` says which one."""
     raised = RuntimeError(error) if isinstance(error, str) else error
 
     def build(scene: Scene) -> None:
@@ -49,7 +49,7 @@ def answer(
     prompt: str | None = None,
     by: str | None = None,
 ) -> Command:
-    """Someone answers the question; with several pending, the one with this prompt."""
+    """A person answers the question. If several are pending, `prompt` says which one."""
     return lambda stage: now(
         stage.operations.answer(_pending(stage, prompt).id, value, approved=approved, by=by)
     )
@@ -63,7 +63,7 @@ def complete(
     prompt: str | None = None,
     by: str | None = None,
 ) -> Command:
-    """Someone ends the interactive session; with several pending, the one with this prompt."""
+    """A person ends the interactive session. If several are pending, `prompt` says which one."""
 
     def do(stage: Stage) -> None:
         id = _pending(stage, prompt).id
@@ -73,7 +73,7 @@ def complete(
 
 
 def pause(*, interrupt: bool = False) -> Command:
-    """Someone pauses the session; with `interrupt`, running agents are taken off at once."""
+    """A person pauses the session. With `interrupt`, running agents are interrupted at once."""
 
     def do(stage: Stage) -> None:
         now(stage.operations.pause(SESSION, interrupt=interrupt))
@@ -85,22 +85,22 @@ def pause(*, interrupt: bool = False) -> Command:
 
 
 def resume() -> Command:
-    """Someone lets the session continue."""
+    """A person resumes the session."""
     return lambda stage: now(stage.operations.resume(SESSION))
 
 
 def cancel() -> Command:
-    """Someone ends the session."""
+    """A person cancels the session."""
     return lambda stage: now(stage.operations.cancel(SESSION))
 
 
 def time(seconds: float) -> Command:
-    """So much time passes: deadlines run out, retries fall due."""
+    """This much time passes: deadlines expire and retries become due."""
     return lambda stage: stage.clock.skip(seconds)
 
 
 def crash() -> Command:
-    """The process dies and another takes over: what ran is lost."""
+    """The process dies and another one takes over. Running agents are lost."""
     return lambda stage: stage.commit(_interrupt("crashed"))
 
 

@@ -1,4 +1,4 @@
-"""Whether the events that happened are the expected ones, and a readable answer when not."""
+"""Compare the events that happened with the expected ones, and report differences readably."""
 
 import difflib
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from callboard.interactions.fields import is_sequence
 
 Named = str | tuple[str, Object]
 Expected = Named | EllipsisType
-"""An event's name; or name and payload, of which only what is given counts; or `...` for any
-number of events, whatever they are. A value may be a function that says whether it fits."""
+"""An event name; a name with a payload, of which only the given keys are compared; or `...` for any
+number of arbitrary events. A value can be a function that returns whether it matches.
+"""
 
 
 def check(expected: Sequence[Expected], happened: Sequence[Event]) -> None:
-    """Raise AssertionError, with both sides lined up, unless the events are as expected."""
+    """Raise an AssertionError with a diff unless the events are as expected."""
     if not _fit(expected, happened):
         raise AssertionError(
             "\n".join(["Other events than expected:", *_lines(expected, happened)])
@@ -24,7 +25,7 @@ def check(expected: Sequence[Expected], happened: Sequence[Event]) -> None:
 
 
 def contains(value: object, wanted: object) -> bool:
-    """Whether a value has what is wanted of it: of a mapping the given keys, of a list all."""
+    """Whether a value matches: a mapping has at least the given keys, a list is the same."""
     if callable(wanted):
         return bool(wanted(value))
     if is_mapping(wanted):
@@ -53,12 +54,12 @@ def _is(event: Event, expected: Named) -> bool:
 
 
 def parts(expected: Named) -> tuple[str, Object]:
-    """An event as name and payload."""
+    """Split an expected event into name and payload."""
     return (expected, {}) if isinstance(expected, str) else expected
 
 
 def _lines(expected: Sequence[Expected], happened: Sequence[Event]) -> list[str]:
-    """A diff: `-` was expected and did not happen, `+` happened and was not expected."""
+    """A diff: `-` was expected and did not happen, `+` happened unexpectedly."""
     wanted = [one for one in expected if not isinstance(one, EllipsisType)]
     matcher = difflib.SequenceMatcher(
         None, [parts(one)[0] for one in wanted], [event.name for event in happened], autojunk=False

@@ -1,4 +1,4 @@
-"""A clock that a test moves: retries, deadlines and patience take no time.
+"""A clock that the test controls, so that retries, deadlines and waits take no time.
 
 >>> import asyncio
 >>> async def nap():
@@ -16,19 +16,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 _NANOS = 1_000_000_000
-# A task that polls in a busy loop never lets the loop fall idle; a test must end all the same.
+# A busy loop keeps the event loop from ever going idle; the test has to end anyway.
 _MOST_TURNS = 100_000
 _LOOK_AGAIN = 0.0005
 
 
 class FakeClock:
-    """A `Clock` that stands still until it is told to move.
+    """A `Clock` that stands still until the test moves it.
 
-    With `autojump`, it moves by itself: whenever nothing in the event loop is left to run,
-    it jumps to the moment at which the first sleeper wakes. Threads are not seen: work in one
-    is overtaken, unless it is done `with clock.held()` or `quiet` gives it real seconds.
+    With `autojump`, it moves by itself: when the event loop has nothing left to run, it jumps to
+    the time at which the next sleeper wakes. It doesn't see threads: it jumps past work in a thread
+    unless that work runs `with clock.held()` or `quiet` gives it real seconds.
 
-    One clock per event loop. Needs asyncio's own loop, not uvloop.
+    Use one clock per event loop. Needs asyncio's own loop, not uvloop.
     """
 
     def __init__(
@@ -45,23 +45,23 @@ class FakeClock:
         self._watching: asyncio.AbstractEventLoop | None = None
 
     def now_ms(self) -> int:
-        """Wall time in milliseconds: noon on 31 January 2026 unless told otherwise."""
+        """Wall time in milliseconds. Noon on 31 January 2026 by default."""
         self._looks += 1
         return self._start_ms + self._nanos // 1_000_000
 
     def monotonic(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the clock was created."""
         self._looks += 1
         return self._nanos / _NANOS
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the clock has moved so far."""
+        """Wait until the clock has moved this far."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
         loop = asyncio.get_running_loop()
         waking: asyncio.Future[None] = loop.create_future()
-        # At least a nanosecond: who sleeps for the rest of a rounding error must get on too.
+        # At least a nanosecond, so that a sleep rounded down to nothing still makes progress.
         at = self._nanos + max(1, round(seconds * _NANOS))
         heapq.heappush(self._sleepers, (at, next(self._order), waking))
         if self._autojump and self._watching is not loop:
@@ -70,7 +70,7 @@ class FakeClock:
         await waking
 
     async def advance(self, seconds: float) -> None:
-        """Move on; the one that is due wakes in order, and runs as far as it can."""
+        """Move the clock. Sleepers wake in order, and each runs as far as it can."""
         if self._autojump:
             await self.sleep(seconds)
             return
@@ -82,7 +82,9 @@ class FakeClock:
         self._nanos = until
 
     async def _fall_idle(self) -> None:
-        """Let everything run that can, and the process that holds the clock finish."""
+        """Let everything that can run do so, until the event loop is idle and nothing holds the
+        clock.
+        """
         loop = asyncio.get_running_loop()
         for _ in range(_MOST_TURNS):
             await asyncio.sleep(_LOOK_AGAIN if self._holds else 0)
@@ -91,7 +93,7 @@ class FakeClock:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Keep the clock from moving on, while something is being done that it cannot see."""
+        """Keep the clock from moving during work that it cannot see."""
         self._holds += 1
         try:
             yield
@@ -99,7 +101,7 @@ class FakeClock:
             self._holds -= 1
 
     def skip(self, seconds: float) -> None:
-        """Move on at once; the one that is due wakes when the event loop next turns."""
+        """Move the clock at once. Sleepers that are due wake in the event loop's next iteration."""
         until = self._nanos + round(seconds * _NANOS)
         while (at := self._next()) is not None and at <= until:
             self._wake(at)
@@ -107,11 +109,11 @@ class FakeClock:
 
     @property
     def sleepers(self) -> int:
-        """How many wait for this clock."""
+        """The number of tasks waiting for this clock."""
         return sum(not waking.done() for _, _, waking in self._sleepers)
 
     def _next(self) -> int | None:
-        """When the first sleeper wakes; those who were cancelled sleep no more."""
+        """When the next sleeper wakes, cancelled ones aside."""
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
         return self._sleepers[0][0] if self._sleepers else None
@@ -122,7 +124,7 @@ class FakeClock:
             heapq.heappop(self._sleepers)[2].set_result(None)
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Jump when nothing else is left to run. A callback, so that no task stays behind."""
+        """Jump when nothing else is left to run. A callback, so that no task is left behind."""
         if self._next() is None:
             self._watching = None
         elif _ready(loop):
@@ -148,7 +150,7 @@ class FakeClock:
 
 
 def _ready(loop: asyncio.AbstractEventLoop) -> bool:
-    # There is no public way to ask a loop whether it has anything left to run.
+    # asyncio has no public way to ask whether a loop has anything left to run.
     queue: object = getattr(loop, "_ready", None)
     if queue is None:
         raise NotImplementedError("FakeClock needs asyncio's own event loop.")

@@ -1,4 +1,4 @@
-"""A log that fails, dawdles or dies when a test wants it to.
+"""A log that fails, stalls or crashes on demand.
 
 memory = Memory()
 log = FaultyLog(MemoryLog(project, clock, memory)).crash(before=3)
@@ -21,14 +21,14 @@ from callboard.testing.fake_clock import FakeClock
 
 
 class Crashed(BaseException):
-    """The process would be dead by now. No `except Exception` of the code under test stops it."""
+    """The process is dead. A BaseException, so that `except Exception` doesn't catch it."""
 
 
 class Mortal(EventLog, Protocol):
-    """A log that can stop as `kill -9` would stop it, as those of memory and SQLite can."""
+    """A log that can stop as if killed with `kill -9`, such as the in-memory and the SQLite log."""
 
     def crash(self) -> None:
-        """Stop; leases are not given back, and their owner is dead."""
+        """Stop without releasing leases, as if their owner had died."""
         ...
 
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 def _unless_crashed(
     method: "Callable[Concatenate[EventLog, P], CoroutineType[Any, Any, T]]",
 ) -> "Callable[Concatenate[FaultyLog, P], CoroutineType[Any, Any, T]]":
-    """The method of the log behind a FaultyLog, for as long as that one lives."""
+    """Forward to the wrapped log's method, unless the FaultyLog has crashed."""
 
     @wraps(method)
     async def call(self: "FaultyLog", *given: P.args, **named: P.kwargs) -> T:
@@ -51,10 +51,10 @@ def _unless_crashed(
 
 
 class FaultyLog:
-    """One handle on a log, with faults at the appends that were named, counted from 1.
+    """A handle on a log that injects faults at the given appends, counted from 1.
 
-    Once it has crashed, every call on it raises Crashed, as from a process that is no more.
-    A `clock` that jumps by itself stands still while the log answers, which may take a thread.
+    After a crash, every call raises Crashed. An autojumping `clock` is held while the log works,
+    because the log may use a thread.
     """
 
     def __init__(self, log: Mortal, clock: FakeClock | None = None) -> None:
@@ -62,14 +62,14 @@ class FaultyLog:
         self.owner = log.owner
         self.path = log.path
         self.appends = 0
-        """How many appends have been asked for."""
+        """The number of appends so far."""
         self.crashed = False
         self._held = clock.held if clock else nullcontext
         self._before: dict[int, list[Fault]] = {}
         self._after: dict[int, list[Fault]] = {}
 
     def crash(self, *, before: int | None = None, after: int | None = None) -> Self:
-        """Die just before or just after that append, was it refused or not; without either, now."""
+        """Crash right before or right after that append, even if it is refused; by default, now."""
         if before is None and after is None:
             self._stop()
         return self._add(self._die, before, after)
@@ -77,7 +77,7 @@ class FaultyLog:
     def fail(
         self, error: Exception, *, before: int | None = None, after: int | None = None
     ) -> Self:
-        """Raise an error instead of that append, or after it has happened unheard."""
+        """Raise an error instead of that append, or after it was written."""
 
         async def fault() -> None:
             raise error
@@ -87,7 +87,7 @@ class FaultyLog:
     def delay(
         self, until: asyncio.Event, *, before: int | None = None, after: int | None = None
     ) -> Self:
-        """Keep that append from happening, or from being heard of, until the event is set."""
+        """Delay that append, or its return, until the event is set."""
         return self._add(until.wait, before, after)
 
     def _add(self, fault: Fault, before: int | None, after: int | None) -> Self:
@@ -107,12 +107,12 @@ class FaultyLog:
             self.log.crash()
 
     def check(self) -> None:
-        """Raise Crashed if it has."""
+        """Raise Crashed after a crash."""
         if self.crashed:
             raise Crashed
 
     async def lived(self, work: Awaitable[T]) -> T:
-        """What the work gives, unless the crash came while it was being done."""
+        """Return the result of the work, or raise Crashed if a crash came in between."""
         try:
             with self._held():
                 return await work
@@ -122,7 +122,7 @@ class FaultyLog:
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
     ) -> Appended:
-        """Append, with whatever fault was meant for this one."""
+        """Append, with the faults set for this append."""
         self.check()
         self.appends += 1
         number = self.appends
@@ -150,17 +150,17 @@ class FaultyLog:
 
     @property
     def tokens(self) -> TokenStore:
-        """Who may come in."""
+        """The access tokens."""
         self.check()
         return self.log.tokens
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then whatever comes."""
+        """Past events, then new ones as they come."""
         self.check()
         return self.log.tail(stream, after)
 
     def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
-        """All streams."""
+        """Events of all streams."""
         self.check()
         return self.log.tail_all(after)
 
@@ -170,6 +170,6 @@ class FaultyLog:
         return self.log.on_change(stream, notify)
 
     async def close(self) -> None:
-        """Let go of the log; the dead need not."""
+        """Close the log, unless it has crashed."""
         if not self.crashed:
             await self.log.close()

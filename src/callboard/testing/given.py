@@ -1,7 +1,7 @@
-"""Given a history, when something happens, then these events follow: tests of a workflow alone.
+"""Test a workflow on its own: given a history, when something happens, then these events follow.
 
-No agent runs, no one is asked, no time passes, no loop turns: what is tested is what the
-workflow does with outputs and answers: updates, guards, questions, routes.
+No agents run, no one is asked, no time passes, and no event loop is needed. These tests cover what
+the workflow does with outputs and answers: updates, guards, questions and routes.
 
 >>> from callboard import Approval, Phase, Workflow
 >>> from callboard.testing.commands import answer, output
@@ -21,7 +21,7 @@ workflow does with outputs and answers: updates, guards, questions, routes.
 >>> waiting.status, waiting.state["text"]
 ('waiting', 'Dear all')
 
-A history can be used again: what follows from it does not change it.
+Histories are immutable, so you can reuse them:
 
 >>> sent = waiting.when(answer("yes")).then(..., "workflow:completed")
 >>> again = waiting.when(answer("no")).then(
@@ -44,22 +44,22 @@ from callboard.testing.stage import Stage
 
 
 def given(workflow: Workflow, input: object = None) -> "Given":
-    """A session of the workflow that has just been started with this input."""
+    """A session of the workflow, just started with this input."""
     return Given(workflow, (lambda stage: stage.begin(input),))
 
 
 class Given:
-    """A session up to some point. Nothing changes it: each step gives a new one."""
+    """A session up to some point. Immutable: each step returns a new one."""
 
     def __init__(self, workflow: Workflow, steps: tuple[Command, ...]) -> None:
         self._workflow = workflow
         self._steps = steps
 
     def events(self, *history: Named) -> "Given":
-        """Add events to the history: a name, or name and payload.
+        """Add events to the history: a name, or a name and a payload.
 
-        What the events before them tell already may be left out: `("phase:entered", {"phase":
-        "review"})`, then `"input:requested"`. No one checks that it could have happened.
+        Leave out what follows from the events before: `("phase:entered", {"phase": "review"})`,
+        then `"input:requested"`. Whether the history is possible is not checked.
         """
 
         def do(stage: Stage) -> None:
@@ -88,10 +88,10 @@ class Given:
         return Given(self._workflow, (*self._steps, step))
 
     def when(self, *commands: Command) -> "Then":
-        """Let things happen, one after the other; the session continues after each.
+        """Let things happen one by one. The session continues after each.
 
-        Before the first, it has continued as far as its history allows; without any, that is
-        what happens.
+        It first continues as far as its history allows; with no arguments, that is all that
+        happens.
         """
         stage, steps = self._stage(), list(self._steps)
         refusal: CallboardError | None = None
@@ -117,22 +117,22 @@ class Given:
 
     @property
     def state(self) -> Any:
-        """The state, in the workflow's own type."""
+        """The state, as the workflow's own type."""
         return self._workflow.state_type.read(self._stage().view.state)
 
     @property
     def status(self) -> Status:
-        """How the session stands, in one of seven words."""
+        """The session's status."""
         return self._stage().view.status
 
     @property
     def phase(self) -> str | None:
-        """The phase it is in, or was in last."""
+        """The current phase, or the last one."""
         return self._stage().view.phase
 
 
 class Then(Given):
-    """What followed; `then` and the others say what it should have been."""
+    """What followed. `then` and the other methods check it."""
 
     def __init__(
         self,
@@ -147,10 +147,10 @@ class Then(Given):
         self._refusal = refusal
 
     def then(self, *expected: Expected) -> Self:
-        """Exactly these events followed, in this order.
+        """Check that exactly these events followed, in this order.
 
-        Each is a name, or a name and a payload of which only the keys given count; `...` stands
-        for any number of events.
+        Each is a name, or a name and a payload of which only the given keys are compared; `...`
+        matches any number of events.
         """
         if self._refusal is not None:
             raise AssertionError(f"It was refused: {self._refusal}") from self._refusal
@@ -158,7 +158,7 @@ class Then(Given):
         return self
 
     def then_refused(self, error: type[CallboardError], text: str = "") -> Self:
-        """It was refused with this error, which says this, and nothing happened."""
+        """Check that it was refused with this error and text, and that nothing happened."""
         refusal = self._refusal
         if refusal is None:
             happened = ", ".join(event.name for event in self.followed) or "nothing"
@@ -168,7 +168,7 @@ class Then(Given):
         return self
 
     def then_state(self, **wanted: object) -> Self:
-        """The state now has these values, by the names that its JSON has."""
+        """Check that the state has these values, by their names in JSON."""
         state = self._stage().view.state
         for name, want in wanted.items():
             if not contains(state, {name: want}):
@@ -176,7 +176,7 @@ class Then(Given):
         return self
 
     def then_status(self, status: Status) -> Self:
-        """The session now stands so."""
+        """Check the session's status."""
         if self.status != status:
             raise AssertionError(f"The session should be {status}; it is {self.status}.")
         return self

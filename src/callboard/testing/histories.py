@@ -1,4 +1,4 @@
-"""Events written in shorthand: what a history can tell by itself need not be said."""
+"""Complete events written in shorthand with what follows from the history."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,7 +15,7 @@ Payload = dict[str, Json]
 
 
 def complete(workflow: Workflow, view: SessionView, name: str, given: Object) -> Payload:
-    """The payload with everything that follows from the workflow and the events before it."""
+    """The payload, completed with everything that follows from the workflow and earlier events."""
     known = _KNOWN.get(name)
     filled = {**(known(workflow, view, given) if known else {}), **given}
     return _answered(view, filled) if name == names.RECEIVED else filled
@@ -64,7 +64,7 @@ def _closed(workflow: Workflow, view: SessionView, given: Object) -> Payload:
 
 
 def _answered(view: SessionView, filled: Payload) -> Payload:
-    """The answer in the form in which it is recorded."""
+    """The answer as it is recorded."""
     asked = view.questions[as_text(filled["id"])]
     answer = check(asked, filled.get("value"), as_verdict(filled.get("approved")))
     approved = {} if answer.approved is None else {"approved": answer.approved}

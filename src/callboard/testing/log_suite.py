@@ -1,4 +1,4 @@
-"""Every promise that a log makes, as tests: run them against a log of your own.
+"""The contract of a log as tests, to run against your own log.
 
     class TestMyLog(LogContract):
         @pytest.fixture
@@ -16,8 +16,8 @@
         def kill(self, log):
             log.stop_without_giving_leases_back()
 
-Each call of `open_log` gives one more handle on the same store, as another process would have.
-The tests are coroutines: run them with pytest-asyncio in its auto mode, or with anyio.
+Each call of `open_log` opens another handle on the same store, as another process would. The tests
+are coroutines: run them with pytest-asyncio in auto mode, or with anyio.
 """
 
 from callboard.testing.log_suite_counts import CountContract
@@ -42,4 +42,4 @@ class LogContract(
     OrphanContract,
     TokenContract,
 ):
-    """The whole contract. Subclass it, and give an `open_log` fixture and a `kill` method."""
+    """The whole contract. Subclass it and provide an `open_log` fixture and a `kill` method."""

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: some columns of rows, and rows counted by them."""
+"""The log's contract: selecting columns and counting rows."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from callboard.testing.log_suite_views import wakeup
 
 
 class CountContract(Contract):
-    """Statistics ask for few columns of many rows."""
+    """Statistics read few columns of many rows."""
 
     @pytest.mark.parametrize(
         ("query", "rows"),

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: deleting, and removing what no one can read any more."""
+"""The log's contract: deleting sessions, and trimming what can no longer be read."""
 
 import asyncio
 import itertools
@@ -34,7 +34,7 @@ from callboard.testing.log_suite_views import all_views
 
 
 def own_rows(event: Event) -> list[RowChange]:
-    """A projection as ours is: events make rows of their own session only."""
+    """A projection like Callboard's: events only change rows of their own session."""
     session, position = event.session_id, event.position
     if position == 1 or event.name == "forked":
         return [
@@ -63,7 +63,7 @@ _PLATE = {
 
 
 async def trimmed(log: EventLog, limit: int = 1000) -> int:
-    """Remove everything that can be removed; how many events that were."""
+    """Trim everything that can be trimmed; returns the number of events removed."""
     removed = 0
     while count := await log.trim(limit):
         assert count <= limit
@@ -72,16 +72,16 @@ async def trimmed(log: EventLog, limit: int = 1000) -> int:
 
 
 async def checkpoints(log: EventLog, session: str) -> list[int]:
-    """The positions at which a session has checkpoints."""
+    """The positions of a session's checkpoints."""
     return [row["position"] for row in await log.rows(Query("checkpoints", {"session": session}))]
 
 
 class DeleteContract(Contract):
-    """What is deleted is as if it had never been, and forks of it stay whole."""
+    """A deleted session leaves no trace, and its forks stay complete."""
 
     @pytest.fixture
     def rowed(self, open_log: OpenLog) -> EventLog:
-        """One handle, with rows that events make of their own session."""
+        """One handle with a projection of rows per session."""
         return open_log(own_rows)
 
     async def test_a_deleted_stream_reads_as_if_it_had_never_been(self, open_log: OpenLog) -> None:
@@ -229,7 +229,7 @@ class DeleteContract(Contract):
         assert places(await log.read("t")) == list(range(1, 22))
 
     async def test_one_who_trims_for_long_keeps_nobody_waiting(self, rowed: EventLog) -> None:
-        """Through one handle: each append is written before the next slice but one."""
+        """With one handle: each append is written at most a few slices later."""
         await rowed.append("s", several(100))
         await rowed.append("t", several(1))
         await rowed.delete("s")
@@ -250,11 +250,11 @@ class DeleteContract(Contract):
 
 
 class OrphanContract(Contract):
-    """A fork whose parent was deleted misses nothing."""
+    """A fork keeps everything when its parent is deleted."""
 
     @pytest.fixture
     async def family(self, open_log: OpenLog) -> EventLog:
-        """Four generations: a (1-6), b from a at 4, c from b at 6, d from b at 3, which is a's."""
+        """Four generations: a (1-6), b from a at 4, c from b at 6, d from b at 3 (so from a)."""
         log = open_log(own_rows)
         await log.append("a", [completed("out"), *several(5)])
         referring = intent(["out"], outputs={0: 1})
@@ -321,7 +321,7 @@ class OrphanContract(Contract):
         for stream in ("a", "b", "c", "d", "newest"):
             await family.delete(stream)
             removed.append(await trimmed(family))
-        # Beyond the forks of a and of b; then c's own, and what only c needed; then the rest.
+        # What a and b had beyond their forks; then c's own, and what only c needed; then the rest.
         assert removed == [0, 2, 2, 2 + 2 + 1, 1 + 3, 1]
         assert [event.session_id for _, event in await family.read_all(0)] == ["last"]
         assert await family.rebuild() == 1

@@ -32,13 +32,13 @@ Item = TypeVar("Item")
 
 
 async def take(items: AsyncIterator[Item], count: int) -> list[Item]:
-    """The next items of a tail; fails when they do not come."""
+    """The next items of a tail; fails if they don't come."""
     async with asyncio.timeout(PATIENCE):
         return [await anext(items) for _ in range(count)]
 
 
 class ForkContract(Contract):
-    """A fork shares its parent's start and goes its own way from there."""
+    """A fork shares its parent's start, then diverges."""
 
     async def test_a_fork_serves_the_prefix_as_its_own(self, log: EventLog) -> None:
         await log.append("parent", several(5))
@@ -109,7 +109,7 @@ class ForkContract(Contract):
         assert await log.lease("fork") is None
 
     async def test_a_long_chain_of_forks_reads_as_one_stream(self, open_log: OpenLog) -> None:
-        """A thousand generations, each with an event of its own: no depth is too deep."""
+        """A thousand generations, each with an event of its own: depth doesn't matter."""
         log, depth = open_log(described), 1000
         await log.append("s0", [happened("n0")])
         for first in range(1, depth + 1, 40):
@@ -129,7 +129,7 @@ class ForkContract(Contract):
         assert [event.name for event in await other.read("early")] == [*wanted[:3], "e"]
 
     async def test_a_long_chain_can_be_deleted(self, open_log: OpenLog) -> None:
-        """From the oldest to the youngest: nothing goes that a fork needs, then everything."""
+        """Oldest first: nothing that a fork needs is removed, then everything is."""
         log, depth = open_log(described), 100
         await log.append("s0", several(2))
         for number in range(1, depth + 1):
@@ -171,7 +171,7 @@ class ForkContract(Contract):
 
 
 class TailContract(Contract):
-    """A tail gives everything once, in order, from anyone who appends it."""
+    """A tail yields everything once, in order, no matter which handle appended it."""
 
     async def test_history_comes_first_then_what_happens(self, log: EventLog) -> None:
         await log.append("s", several(3))

@@ -19,7 +19,7 @@ from callboard.testing.log_suite_material import (
 
 
 class LeaseContract(Contract):
-    """One owner at a time, by an epoch that only grows."""
+    """One owner at a time, with an epoch that only grows."""
 
     async def test_each_handle_is_an_owner_of_its_own(self, open_log: OpenLog) -> None:
         assert open_log(described).owner != open_log(described).owner

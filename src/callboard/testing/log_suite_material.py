@@ -1,4 +1,4 @@
-"""What the log's contract is tried with: events, and a projection that events describe."""
+"""Material for the log's contract: events, and a projection that the events describe themselves."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,26 +15,26 @@ from callboard.ids import event_id
 from callboard.log.protocol import Base, EventLog, Writing
 
 AT = 1_769_860_800_123
-"""The moment at which events of the suite happen, unless they say otherwise."""
+"""When the suite's events happen, unless they say otherwise."""
 
 PATIENCE = 20.0
-"""Seconds after which something that should have happened is taken to never happen."""
+"""Seconds to wait before deciding that something will never happen."""
 
 
 class OpenLog(Protocol):
-    """Opens one more handle on the store under test."""
+    """Opens another handle on the store under test."""
 
     def __call__(self, project: Projection = ...) -> EventLog:
-        """Open it."""
+        """Open a handle."""
         ...
 
 
 class Contract:
-    """What every part of the suite needs; see `callboard.testing.log_suite`."""
+    """What every part of the suite needs. See `callboard.testing.log_suite`."""
 
     @pytest.fixture
     def open_log(self) -> Iterator[OpenLog]:
-        """Give a function that opens handles on one store; close them all at the end."""
+        """A function that opens handles on one store. Closes them all at the end."""
         raise NotImplementedError("Give an open_log fixture; see LogContract.")
 
     @pytest.fixture
@@ -43,7 +43,7 @@ class Contract:
         return open_log(described)
 
     def kill(self, log: EventLog) -> None:
-        """End a handle as `kill -9` would end its process: its leases are not given back."""
+        """Stop a handle as `kill -9` would stop its process: without releasing its leases."""
         raise NotImplementedError("Give a kill method; see LogContract.")
 
 
@@ -53,7 +53,7 @@ def happened(name: str = "happened", payload: Mapping[str, Json] | None = None) 
 
 
 def several(count: int) -> list[NewEvent]:
-    """That many events, which can be told apart."""
+    """This many distinguishable events."""
     return [happened("counted", {"number": number}) for number in range(1, count + 1)]
 
 
@@ -63,7 +63,7 @@ def completed(output: Json) -> NewEvent:
 
 
 def intent(values: Sequence[Json], outputs: Mapping[int, int] | None = None) -> NewEvent:
-    """A state change: each value is put at a path of its own; `outputs` are references."""
+    """A state change that puts each value at its own path; `outputs` are references."""
     patches = [
         {"op": "add", "path": f"/{index}", "value": value} for index, value in enumerate(values)
     ]
@@ -77,7 +77,7 @@ def changing(*changes: RowChange) -> NewEvent:
 
 
 def described(event: Event) -> list[RowChange]:
-    """A projection: events made by `changing` say themselves what they change."""
+    """A projection: events made by `changing` carry their own row changes."""
     changes = [dict(change) for change in objects(event.payload.get("changes"))]
     return [_KINDS[change.pop("kind")](**change) for change in changes]
 
@@ -93,7 +93,7 @@ def session_row(session: str, **more: Cell) -> Put:
 
 
 def attributes(error: pytest.ExceptionInfo[CallboardError]) -> Mapping[str, object]:
-    """What an error says in attributes."""
+    """The attributes of an error."""
     return error.value.context
 
 
@@ -103,12 +103,12 @@ def places(events: Sequence[Event]) -> list[int]:
 
 
 def fork(stream: str, position: int, *, expect: int | None = None) -> Writing:
-    """Start a stream as a fork of another, at a position of that."""
+    """Start a stream as a fork of another one, at one of its positions."""
     return Writing(expect=expect, base=Base(stream, position))
 
 
 async def soon(told: asyncio.Event) -> None:
-    """Wait for what has to happen, and forget that it did."""
+    """Wait for something that has to happen, and reset it."""
     async with asyncio.timeout(PATIENCE):
         await told.wait()
     told.clear()

@@ -35,7 +35,7 @@ from callboard.testing.log_suite_material import (
 
 
 class AppendContract(Contract):
-    """Appends are dense, whole, ordered, and refused with a reason."""
+    """Appends are gapless, atomic and ordered, and refusals have a reason."""
 
     async def test_positions_are_dense_from_one(self, log: EventLog) -> None:
         first = await log.append("s", several(3))
@@ -196,7 +196,7 @@ class AppendContract(Contract):
 
 
 class ReadContract(Contract):
-    """Ranges are read exactly, and references found wherever they lead."""
+    """Reads return exact ranges, and references are resolved wherever they lead."""
 
     async def test_an_unknown_stream_is_empty(self, log: EventLog) -> None:
         assert await log.read("s") == []

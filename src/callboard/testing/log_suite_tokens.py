@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: access tokens, beside the streams."""
+"""The log's contract: access tokens, which are not part of any stream."""
 
 from dataclasses import replace
 
@@ -12,12 +12,12 @@ from callboard.testing.log_suite_material import AT, Contract, OpenLog, happened
 
 
 def token(id: str, sha256: str, created_at: int = AT) -> Token:
-    """A token of a person in two groups."""
+    """A token for a person in two groups."""
     return Token(id, "ci", "ada", "operate", ("ops", "release"), None, created_at, None, sha256)
 
 
 class TokenContract(Contract):
-    """Tokens are found by their hash, and every handle sees what another changes."""
+    """Tokens are found by their hash, and every handle sees changes by another."""
 
     async def test_a_token_is_found_as_it_was_kept(self, log: EventLog) -> None:
         kept = replace(token("a", "ha"), host="build-1", expires_at=AT + 1)

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - the name of a test says what it shows
-"""The log's contract: views, written with the events and made again from them."""
+"""The log's contract: views, written along with the events and rebuilt from them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,17 +29,17 @@ def wakeup(session: str, at: int, key: str = "k") -> Put:
 
 
 async def all_views(log: EventLog) -> dict[str, list[Row]]:
-    """Everything in every view."""
+    """All rows of all views."""
     return {table: await log.rows(Query(table)) for table in KEYS}
 
 
 async def column(log: EventLog, query: Query, name: str) -> Sequence[object]:
-    """One column of an answer."""
+    """One column of a query's result."""
     return [row[name] for row in await log.rows(query)]
 
 
 class ViewContract(Contract):
-    """Rows follow the events, in the same commit and in the same order."""
+    """Rows follow the events: in the same commit, in the same order."""
 
     async def test_a_row_has_every_column(self, log: EventLog) -> None:
         await log.append("s", [changing(session_row("s"))])
@@ -75,7 +75,7 @@ class ViewContract(Contract):
         ]
 
     async def test_changes_keep_their_order(self, log: EventLog) -> None:
-        """Joining statements must not show."""
+        """Batching statements must not make a difference."""
         named = {"session": "a", "key": "k"}
         steps = [
             wakeup("a", 1),
@@ -178,7 +178,7 @@ _NEWEST = Query("sessions", order="created_at", descending=True)
 
 
 class QueryContract(Contract):
-    """Questions to a view."""
+    """Queries on a view."""
 
     @pytest.fixture
     async def filled(self, log: EventLog) -> EventLog:

@@ -1,4 +1,4 @@
-"""Agents and people who do what a test tells them to, and remember what they were asked.
+"""Agents and people that follow a script and record what they were asked.
 
 plan = ScriptedAgent("plan", OverflowError("overloaded"), "three days in Lisbon")
 people = ScriptedPeople({"Book it?": True, "Which hotel?": "the small one"})
@@ -31,7 +31,7 @@ class Call:
     """One attempt at a run, as a scripted agent saw it."""
 
     state: Any
-    """The state as it was, copied."""
+    """A copy of the state at that time."""
     key: str
     phase: str
     visit: int
@@ -40,15 +40,15 @@ class Call:
 
 
 class ScriptedAgent:
-    """An agent that takes one line of its script for each attempt.
+    """An agent that follows a script, with one line per attempt.
 
-    A line is what the agent returns, or
+    A line is the value that the agent returns, or one of these:
 
-    - an exception, which it raises;
-    - a list of Text, Thinking, ToolCall and ToolResult, which it says, with Output at the end;
-    - a function of `(state, ctx)`, async or not, or an async generator, which it calls.
+    - an exception to raise;
+    - a list of Text, Thinking, ToolCall and ToolResult items to stream, with Output at the end;
+    - a function of `(state, ctx)`, async or not, or an async generator to call.
 
-    Without a line left it fails, naming the attempt that no one expected.
+    After the last line, it fails and names the unexpected attempt.
     """
 
     def __init__(self, name: str, *script: object, output: object = UNDECLARED) -> None:
@@ -61,7 +61,7 @@ class ScriptedAgent:
 
     @property
     def output(self) -> OutputType:
-        """What it declares to return."""
+        """Its declared output type."""
         return self._output
 
     async def stream(self, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
@@ -98,18 +98,18 @@ def _is_said(line: object) -> TypeGuard[list[Item]]:
 
 
 class ScriptedPeople:
-    """People who give the answers of a script, in order or by the question's prompt.
+    """People who answer from a script, in order or by the question's prompt.
 
-    An answer is a bool, a text, an exception to raise, or a function of the request that gives
-    one of these. By prompt, an answer is given every time; a list of answers, one at a time.
-    Where the script has nothing, they leave the question pending.
+    An answer is a bool, a text, an exception to raise, or a function of the request that returns
+    one of these. By prompt, an answer is given every time; a list of answers, one at a time. A
+    question that the script doesn't cover stays pending.
 
-    With `held`, they think until `release()` lets them answer.
+    With `held`, answers wait until `release()`.
     """
 
     def __init__(self, *script: object, held: bool = False) -> None:
         self.requests: list[Request] = []
-        """What they were asked, in order."""
+        """The questions asked so far, in order."""
         self._by_prompt: dict[str, object] = {}
         if len(script) == 1 and is_mapping(script[0]):
             self._by_prompt = dict(script[0])
@@ -122,25 +122,25 @@ class ScriptedPeople:
 
     @property
     def prompts(self) -> list[str]:
-        """The questions that they were asked, in order."""
+        """The prompts of those questions, in order."""
         return [request.prompt for request in self.requests]
 
     def hold(self) -> None:
-        """Let them think from now on."""
+        """Hold back answers from now on."""
         self._free.clear()
 
     def release(self) -> None:
-        """Let them answer."""
+        """Give the answers that were held back."""
         self._free.set()
 
     async def asked(self, count: int = 1) -> Request:
-        """Wait until they have been asked so often; gives the last question."""
+        """Wait until this many questions have been asked; returns the last one."""
         async with self._asked:
             await self._asked.wait_for(lambda: len(self.requests) >= count)
         return self.requests[count - 1]
 
     async def answer(self, request: Request) -> object:
-        """Answer as the script says; NoAnswer when it says nothing."""
+        """Answer from the script; NoAnswer if it has no answer."""
         async with self._asked:
             self.requests.append(request)
             self._asked.notify_all()

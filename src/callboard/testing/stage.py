@@ -1,4 +1,4 @@
-"""One session in memory that is moved by hand: no agent runs, no one is asked, no loop turns."""
+"""A session in memory that is moved step by step, without agents, people or an event loop."""
 
 from collections.abc import Coroutine, Mapping
 from typing import TypeVar
@@ -24,7 +24,7 @@ SESSION = "session"
 
 
 class Stage:
-    """A session of a workflow, and the means to move it."""
+    """A session of a workflow, with methods to move it."""
 
     def __init__(self, workflow: Workflow) -> None:
         self.workflow = workflow
@@ -36,11 +36,11 @@ class Stage:
 
     @property
     def view(self) -> SessionView:
-        """What is known of the session now."""
+        """The session's current view."""
         return self.live.view
 
     def begin(self, given: object) -> None:
-        """Start the session, and do no more."""
+        """Start the session, without continuing it."""
         self.commit(begin(self.workflow, given))
 
     def record(self, name: str, payload: Mapping[str, object]) -> None:
@@ -53,16 +53,16 @@ class Stage:
         self.commit(build)
 
     def commit(self, build: Build) -> None:
-        """Append what the function builds."""
+        """Append the events that the function builds."""
         now(self.live.commit(build))
 
     def go_on(self) -> None:
-        """Do all that can be done without an agent's output, a person's answer or time."""
+        """Continue as far as possible without an agent's output, a person's answer or time."""
         now(self.live.catch_up())
         self.commit(_decide)
 
     def events(self, after: int) -> list[Event]:
-        """What has happened since a position."""
+        """The events after a position."""
         return now(self.log.read(SESSION, after))
 
 
@@ -77,7 +77,7 @@ def _decide(scene: Scene) -> None:
 
 
 def now(work: Coroutine[object, None, T]) -> T:
-    """Run a coroutine without an event loop: what works in memory alone never waits."""
+    """Run a coroutine without an event loop. Works because in-memory code never waits."""
     try:
         while True:
             if work.send(None) is not None:
