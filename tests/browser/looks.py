@@ -72,7 +72,7 @@ PAGES = {
     "question": Shown("inbox/{question}", "Which database?"),
     "plan": Shown("inbox/{plan}", "Approve this plan?"),
     "decision": Shown("inbox/{decision}", "Notes for the author", 1215),
-    "team": Shown("inbox/{team}", "1 of 2 have decided"),
+    "team": Shown("inbox/{team}", "1 of 2 people have decided"),
     "decided": Shown("inbox/{decided}", "Decided"),
     "settings": Shown("settings", "Schema version", 1400),
     "lost": Shown("no/such/page", "There is no page at"),

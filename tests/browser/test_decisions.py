@@ -194,7 +194,7 @@ async def test_each_of_several_people_decides(person: Person, browser: Browser, 
         await group(person, "You decide as").get_by_label("ada").check()
         await person.page.get_by_role("button", name=re.compile("^Approve")).click()
         for both in (person, other):
-            await both.sees("1 of 2 have decided")
+            await both.sees("1 of 2 people have decided")
         assert (await shown(server, question))["status"] == "pending"
         await group(other, "You decide as").get_by_label("grace").check()
         await other.page.get_by_role("button", name=re.compile("^Reject")).click()

@@ -50,7 +50,8 @@ export const text = {
   headlines: {
     permission: (tool: string) => `Allow ${tool || 'this'}?`,
     plan: 'Approve this plan?',
-    questions: (count: number) => (count > 1 ? plural(count, 'question') : 'A question'),
+    questions: (count: number) =>
+      count > 1 ? `Answer ${plural(count, 'question')}` : 'Answer a question',
   },
   rules: {
     where: {

@@ -1,7 +1,7 @@
 import type { DayOfRuns } from '@callboard/react'
+import { Bar, OUTCOMES, total } from './Bar'
 import { text } from './text'
 
-const OUTCOMES = ['completed', 'active', 'cancelled', 'failed'] as const
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** Runs per day, stacked by how they stand. The table behind it says the same. */
@@ -38,33 +38,6 @@ export function RunsChart({ days }: { readonly days: ReadonlyArray<DayOfRuns> })
       {runs > 0 && <AsTable days={days} />}
     </div>
   )
-}
-
-interface BarProps {
-  readonly day: DayOfRuns
-  readonly most: number
-  readonly x: number
-  readonly width: number
-}
-
-function Bar({ day, most, x, width }: BarProps) {
-  let top = 100
-  return OUTCOMES.map((outcome) => {
-    const height = (day[outcome] / most) * 100
-    top -= height
-    if (height === 0) return null
-    return (
-      <rect
-        key={outcome}
-        className={`chart__bar chart__bar--${outcome}`}
-        x={`${x}%`}
-        width={`${width}%`}
-        y={`${top}%`}
-        height={`${height}%`}
-        rx="1.5"
-      />
-    )
-  })
 }
 
 function Legend({ days }: { readonly days: ReadonlyArray<DayOfRuns> }) {
@@ -111,10 +84,6 @@ function AsTable({ days }: { readonly days: ReadonlyArray<DayOfRuns> }) {
       </table>
     </details>
   )
-}
-
-function total({ completed, failed, cancelled, active }: DayOfRuns): number {
-  return completed + failed + cancelled + active
 }
 
 function label({ day }: DayOfRuns): string {

@@ -1,4 +1,5 @@
 import { agentName, titleOf } from '../board/names'
+import { askerOf } from '../inbox/asker'
 import { byUrgency } from '../inbox/urgency'
 import { Ago } from '../parts/Ago'
 import { StatusShape } from '../parts/Status'
@@ -36,7 +37,7 @@ export function NeedsYou({ questions, plates }: Props) {
             <Link className="glance__text" to={to.inbox(one.id)}>
               <strong>{firstLine(one.prompt)}</strong>
               <span className="quiet">
-                <Ago moment={one.createdAt} />
+                {askerOf(one)} · <Ago moment={one.createdAt} />
               </span>
             </Link>
             <Link className="button" to={to.inbox(one.id)} aria-label={labelled(one)}>

@@ -77,7 +77,7 @@ export function Assignment({ question }: { readonly question: Interaction }) {
             {text.assignment.remove}
           </button>
         )}
-        <AnsweringAs />
+        <AnsweringAs me={me} />
       </p>
       <Restriction question={question} me={me} />
       <OpenElsewhere question={question} />
@@ -111,13 +111,14 @@ function OpenElsewhere({ question }: { readonly question: Interaction }) {
 }
 
 /** The name that is recorded with what is done here, beside the token's. */
-function AnsweringAs() {
+function AnsweringAs({ me }: { readonly me: Me }) {
   return (
     <label className="row">
       <span className="quiet">{text.assignment.answeringAs}</span>
       <input
         className="input claim__name"
-        defaultValue={myName()}
+        defaultValue={givenName() ?? ''}
+        placeholder={me.person ?? undefined}
         onChange={(event) => setMyName(event.target.value)}
       />
     </label>

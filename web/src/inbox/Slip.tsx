@@ -1,12 +1,11 @@
-import { askOf } from '../asks/ask'
-import { agentName, lastPart } from '../board/names'
 import { Ago } from '../parts/Ago'
 import { useNow } from '../parts/useNow'
-import { firstLine, visible } from '../parts/visible'
+import { firstLine } from '../parts/visible'
 import { titleOf } from '../prompts/folding'
 import { Link } from '../router/Link'
 import type { Interaction } from '../server/types'
 import { assignmentOf } from './Assignment'
+import { askerOf } from './asker'
 import { text } from './text'
 import { isPressing } from './urgency'
 import { inboxAddress } from './useFilters'
@@ -60,19 +59,4 @@ export function Slip({ question, me, isChosen, isPicked, isSending, onPick }: Pr
       </Link>
     </div>
   )
-}
-
-/** What asks: the workflow and its session, or the agent and where it works. */
-function askerOf(question: Interaction): string {
-  const ask = askOf(question)
-  if (ask) {
-    const agent = agentName(ask.agent)
-    return ask.cwd ? text.row.where(agent, lastPart(ask.cwd)) : agent
-  }
-  const { workflow, sessionTitle, phase } = question
-  if (!workflow) return text.row.standalone
-  return [workflow, sessionTitle ?? phase]
-    .flatMap((part) => part ?? [])
-    .map(visible)
-    .join(' · ')
 }

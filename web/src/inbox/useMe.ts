@@ -4,6 +4,8 @@ import { useMemo } from 'react'
 import { givenName } from '../server/useClaim'
 
 export interface Me {
+  /** The person that the token of this browser stands for, once it is known. */
+  readonly person: string | null
   /** The names under which questions are assigned to this person, groups included. */
   readonly names: ReadonlyArray<string>
   /** Whether this person may answer in place of the assignees. */
@@ -22,7 +24,11 @@ export function useMe(): Me {
   return useMemo(() => {
     const groups = data?.groups.map((group) => `group:${group}`) ?? []
     const names = [given, data?.person].filter((name) => typeof name === 'string')
-    return { names: [...new Set(names), ...groups], isAdmin: data?.scope === 'admin' }
+    return {
+      person: data?.person ?? null,
+      names: [...new Set(names), ...groups],
+      isAdmin: data?.scope === 'admin',
+    }
   }, [data, given])
 }
 

@@ -26,7 +26,8 @@ export const text = {
   confirm: 'Dismiss',
   decision: 'The decision',
   took: (time: string) => `It took ${time}.`,
-  decided: (count: number, all: number) => `${count} of ${all} have decided. All of them have to.`,
+  decided: (count: number, all: number) =>
+    `${count} of ${all} people have decided. Everyone has to.`,
   decideAs: 'You decide as',
   chooseName: 'Say who you are, then decide.',
   notUsed: (why: string) => `Your decision was not used. ${why}`,

@@ -3,16 +3,20 @@ import { text } from './text'
 /** How long ago, or until when, in few words. */
 export function ago(then: number, now: number): string {
   const past = now - then
-  if (past < -1000) return text.times.in(length(-past))
+  if (past < -1000) return text.times.in(roughly(-past))
   if (past < 5000) return text.times.now
-  return text.times.ago(length(past))
+  return text.times.ago(roughly(past))
+}
+
+function roughly(ms: number): string {
+  return ms < 59_500 ? `${Math.round(ms / 1000)} s` : length(ms)
 }
 
 /** A length of time in its largest unit or two: `340 ms`, `12 s`, `4 min`, `2 h 5 min`, `3 d`. */
 export function length(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
-  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`
   if (seconds < 60) return `${Math.round(seconds)} s`
   const minutes = Math.floor(seconds / 60)
   if (minutes < 60) return `${minutes} min`

@@ -9,7 +9,7 @@ export const text = {
     allWorkflows: 'All workflows',
     status: 'Status',
     all: 'All',
-    waiting: 'Waiting',
+    waiting: 'Needs you',
   },
   keys: {
     group: 'Sessions',

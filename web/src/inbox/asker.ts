@@ -1,0 +1,20 @@
+import { askOf } from '../asks/ask'
+import { agentName, lastPart } from '../board/names'
+import { visible } from '../parts/visible'
+import type { Interaction } from '../server/types'
+import { text } from './text'
+
+/** What asks: the workflow and its session, or the agent and where it works. */
+export function askerOf(question: Interaction): string {
+  const ask = askOf(question)
+  if (ask) {
+    const agent = agentName(ask.agent)
+    return ask.cwd ? text.row.where(agent, lastPart(ask.cwd)) : agent
+  }
+  const { workflow, sessionTitle, phase } = question
+  if (!workflow) return text.row.standalone
+  return [workflow, sessionTitle ?? phase]
+    .flatMap((part) => part ?? [])
+    .map(visible)
+    .join(' · ')
+}
