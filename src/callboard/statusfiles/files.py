@@ -47,7 +47,7 @@ def _take(opened: int, lock: str) -> None:
             return
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-    why = f"{lock} has been locked for {LOCK_WITHIN:g} sby a process that does not release it."
+    why = f"{lock} has been locked for {LOCK_WITHIN:g} s by a process that does not release it."
     raise StoreBusy(why, path=lock)
 
 
