@@ -24,7 +24,6 @@ ALONE: dict[str, str] = {
     "client.statistics": "a client has one module for each part of a board",
     "server.routes.statistics": "routes have one module for each resource",
     "client.tokens": "each part of the board has its client",
-    "server.routes.tokens": "routes have one module for each resource",
     "server.routes.status": "routes have one module for each resource",
     "vendors.gemini.transcript": "what a client writes is read in its own package",
 }

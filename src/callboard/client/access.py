@@ -34,7 +34,7 @@ def is_loopback(url: str) -> bool:
 
 
 def find_server() -> tuple[str, str | None]:
-    """A server nobody named, and the token for it: CALLBOARD_SERVER, else the server that runs on
+    """The server to use when none is given, and its token: CALLBOARD_SERVER, else the server on
     the database of CALLBOARD_DB or the default one.
 
     With neither it is the default address, and no token: anyone may listen at a port.

@@ -8,12 +8,12 @@ const listeners = new Set<() => void>()
 
 function name(given: string | undefined): void {
   named = given
-  for (const tell of listeners) tell()
+  for (const listener of listeners) listener()
 }
 
-function listen(tell: () => void): () => void {
-  listeners.add(tell)
-  return () => listeners.delete(tell)
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
 /** Name the tab after what the page shows, once that is known; a route knows only its id. */
@@ -26,7 +26,7 @@ export function usePageName(given: string | undefined): void {
 
 /** The title says how many wait, so that a tab in the background calls too. */
 export function useTitle(route: Route, waiting: number): void {
-  const given = useSyncExternalStore(listen, () => named)
+  const given = useSyncExternalStore(subscribe, () => named)
   const title = text.titles.page(waiting, given ?? nameOf(route))
   useEffect(() => {
     document.title = title
