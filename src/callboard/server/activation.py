@@ -1,7 +1,7 @@
-"""A listening socket that someone else owns: systemd, launchd, or a supervisor like them.
+"""A listening socket owned by systemd, launchd or a similar supervisor.
 
-While the server is away, the owner keeps the socket: who connects waits instead of being refused,
-and is answered by the next server.
+While the server is down, the supervisor keeps the socket open, so clients wait for the next server
+instead of being refused.
 """
 
 import ctypes
@@ -17,14 +17,14 @@ NAME: Final = "Listeners"
 """The name of the socket in our launchd agent."""
 
 _FIRST = 3
-"""The first descriptor that is handed over; sd_listen_fds(3) says so."""
+"""The first descriptor that is passed; see sd_listen_fds(3)."""
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def inherited(environment: MutableMapping[str, str] = os.environ) -> socket.socket | None:
-    """The socket that we were started with; None when we have to make one ourselves.
+    """The socket that the process was started with; None if it has to open one itself.
 
-    What says so is taken out of the environment: it is not meant for our children.
+    Removes the variables from the environment, because they aren't meant for child processes.
     """
     handed = _from_systemd(environment)
     if not handed and sys.platform == "darwin":
@@ -51,7 +51,7 @@ def _from_systemd(environment: MutableMapping[str, str]) -> Sequence[int]:
 
 
 def _launch_activate_socket(name: str) -> Sequence[int]:
-    """What launchd gives us under a name; nothing when it did not start us."""
+    """The descriptors that launchd passes under a name; none if it didn't start this process."""
     try:
         activate = ctypes.CDLL(None).launch_activate_socket
     except AttributeError:
@@ -66,7 +66,7 @@ def _launch_activate_socket(name: str) -> Sequence[int]:
 
 
 def _socket(number: int) -> socket.socket | None:
-    """The descriptor as a socket, if it is one that listens for connections over IP."""
+    """The descriptor as a socket, if it is one that listens on IP."""
     try:
         found = socket.socket(fileno=number)
     except OSError:

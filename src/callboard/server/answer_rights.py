@@ -1,4 +1,4 @@
-"""Who may answer: not a coding agent, and rules only callers who may operate."""
+"""Who may answer: no coding agents; and only operators may set rules."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ _FORWARDED: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", 
 async def check_answerer(
     serving: Service, request: Request, caller: Identity, interaction_id: str, value: Json
 ) -> None:
-    """Refuse an answer that its sender may not give."""
+    """Refuse an answer that its sender isn't allowed to give."""
     await check_page(serving, caller, interaction_id)
     if (
         as_object(value).get("always")
@@ -48,7 +48,7 @@ async def check_answerer(
 
 
 async def check_page(serving: Service, caller: Identity, interaction_id: str) -> None:
-    """Refuse a page without a token where a coding agent asks: it would run what it is allowed."""
+    """Refuse a page without a token for a coding agent's question: a yes would run commands."""
     if caller.is_page and is_from_board((await serving.board.interaction(interaction_id)).type):
         raise Forbidden(
             "A coding agent asks this, which pages without a token may neither read nor answer. "
@@ -58,7 +58,7 @@ async def check_page(serving: Service, caller: Identity, interaction_id: str) ->
 
 
 async def check_person(serving: Service, request: Request, what: str) -> None:
-    """Refuse what only a person may do: `what` completes the sentence "Coding agents can't …"."""
+    """Refuse coding agents: `what` completes the sentence "Coding agents can't …"."""
     if not await _is_person(serving, request):
         raise Forbidden(
             f"Coding agents can't {what}, and this request comes from one, or from a process that "
@@ -67,7 +67,7 @@ async def check_person(serving: Service, request: Request, what: str) -> None:
 
 
 async def check_local(serving: Service, request: Request, what: str) -> None:
-    """Refuse everyone but the person at this machine: no proxy, no other user, no agent."""
+    """Refuse everyone except the person at this machine: no proxies, other users or agents."""
     peer: Peer | None = request.scope.get(KEY)
     head = Head(request.scope)
     is_direct = names_this_machine(head) and not any(head.all(name) for name in _FORWARDED)
@@ -91,8 +91,8 @@ async def _is_person(serving: Service, request: Request) -> bool:
 async def _looked_at(serving: Service, sender: Sender) -> tuple[bool, bool]:
     """Whether the sender is a coding agent, and whether it was found at all."""
     agents = await _agents_above(serving, sender)
-    # In a thread, because reading about processes takes a while; in this order, because a process
-    # that ends while it is looked at bears no mark.
+    # In a thread, because looking up processes is slow. In this order, because a process that ends
+    # meanwhile no longer shows that it is an agent's.
     return await asyncio.to_thread(lambda: (is_agents(sender.lineages, agents), sender.is_found))
 
 
@@ -113,7 +113,7 @@ async def _check_sender(serving: Service, request: Request, interaction_id: str)
 
 
 async def _agents_above(serving: Service, sender: Sender) -> list[AgentProcess]:
-    """The agents on the board that have the number of the sender, or of one of its ancestors."""
+    """The agents on the board whose process id is the sender's or one of its ancestors'."""
     pids = {process.pid for line in sender.lineages for process in line}
     plates = await serving.plates.of_processes(pids) if pids else []
     known = [agent_process(plate.pid, plate.proc_start, plate.status) for plate in plates]
@@ -121,10 +121,10 @@ async def _agents_above(serving: Service, sender: Sender) -> list[AgentProcess]:
 
 
 async def _may_be_agent(serving: Service, sender: Sender) -> bool:
-    """Whether a sender that was not found may run as the same user as an agent."""
+    """Whether an unidentified sender may run as the same user as an agent."""
     if sender.user in (None, os.geteuid()):
         return True
-    # Agents run as our user. A server of root also sees agents of others.
+    # Agents run as our user. A server run by root also sees agents of other users.
     pids = [plate.pid for plate in await serving.plates.living() if plate.pid is not None]
     users = await asyncio.to_thread(lambda: {system.user_of(pid) for pid in pids})
     return sender.user in users

@@ -52,17 +52,17 @@ ROUTERS = (
 
 
 class HookShortcut:
-    """Answers hooks before a route is looked for; everything else takes its usual route.
+    """Handles hooks before routing; passes everything else on.
 
-    To find the route and to read its parameters takes FastAPI as long as the log takes to write.
-    The route stands there all the same: for the OpenAPI document, and for what is not a POST.
+    Routing and parameter parsing in FastAPI take as long as the write to the log. The route exists
+    anyway: for the OpenAPI document, and for methods other than POST.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a hook, or continue."""
+        """Handle a hook, or pass the request on."""
         agent = _agent(scope)
         if agent is None:
             await self._app(scope, receive, send)
@@ -77,7 +77,7 @@ class HookShortcut:
 
 
 def _agent(scope: Scope) -> str | None:
-    """Whose hook it is; None for any other request."""
+    """The agent of a hook; None for any other request."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
     path: str = scope["path"]
@@ -86,7 +86,7 @@ def _agent(scope: Scope) -> str | None:
 
 
 def build(service: Service) -> FastAPI:
-    """Put the application together. The guard is put around it by `callboard.server.wiring`."""
+    """Build the application. `callboard.server.wiring` adds the guard."""
     app = FastAPI(
         title="Callboard",
         version=version("callboard"),
@@ -96,7 +96,7 @@ def build(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         separate_input_output_schemas=False,
-        # Ours is in `tracing`; FastAPI's would look for a provider at every request.
+        # Ours is in `tracing`; FastAPI's would look for a provider on every request.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.service = service

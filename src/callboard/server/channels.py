@@ -1,4 +1,4 @@
-"""One stream of events and everyone who reads it: read once, encoded once, told together."""
+"""One stream of events and all of its readers: read once, encoded once, delivered together."""
 
 import asyncio
 from bisect import bisect_right, insort
@@ -14,16 +14,15 @@ from callboard.server.frames import LARGEST_PAGE, Chunk, Page, Pages
 from callboard.server.settings import ServerSettings
 
 _KEPT: Final[dict[str, tuple[str, ...]]] = {names.TITLED: ("sessionId",)}
-"""What an outline keeps of an event that is about another stream than its own."""
+"""What an outline keeps of an event about another stream than its own."""
 OUTLINE: Final = "\0outline"
-"""The key of the channel that reports everything in outline. No session has it."""
+"""The key of the channel with everything in outline. No session has it."""
 
 
 class ChannelSource:
-    """Where a channel's events come from: a session, or everything by the global sequence.
+    """Where a channel's events come from: one session, or all by global sequence.
 
-    In outline, that something happened is told, and of what it says only which question
-    or which session it means.
+    An outline has only which events happened, and which question or session they are about.
     """
 
     def __init__(self, log: EventLog, key: str | None) -> None:
@@ -31,11 +30,11 @@ class ChannelSource:
         self._outlines = key == OUTLINE
         self.session_id = session_id = None if self._outlines else key
         self.ends = session_id is not None
-        """Whether the stream is over after a terminal event."""
+        """Whether the stream ends after a terminal event."""
         self._log = log
 
     async def read(self, after: int, upto: int, limit: Limit) -> list[tuple[int, Event]]:
-        """The events after one place and up to another, as many as told."""
+        """The events after one position up to another, at most as many as the limit allows."""
         if self.session_id is None:
             found = await self._log.read_all(after, upto, limit)
             return [(at, _outlined(one)) for at, one in found] if self._outlines else found
@@ -45,13 +44,13 @@ class ChannelSource:
         return [(event.position, event) for event in events]
 
     async def head(self) -> int:
-        """The last place there is."""
+        """The last position."""
         if self.session_id is None:
             return await self._log.last_sequence()
         return await self._log.head(self.session_id)
 
     def listen(self, notify: Callable[[int | None], None]) -> Callable[[], None]:
-        """Get notified when there is more; returns an undo."""
+        """Call `notify` when there is more; returns a function that stops it."""
         return self._log.on_change(self.session_id, notify)
 
 
@@ -64,16 +63,16 @@ def _outlined(event: Event) -> Event:
 class Channel:
     """Wakes its readers together, at most every `write_every` seconds.
 
-    Reading waits for no one: a reader has a place of its own, and takes what there is behind it.
+    Readers don't wait for each other: each has its own position and reads on from there.
     """
 
     def __init__(self, source: ChannelSource, pages: Pages, settings: ServerSettings) -> None:
         self.readers = 0
         self.closed = False
         self.left = asyncio.Event()
-        """Set when the last reader has gone."""
+        """Set when the last reader has left."""
         self.news = asyncio.Event()
-        """Set when there may be more, or when it has been quiet for long; taken before reading."""
+        """Set when there may be more, or after a long silence. Get it before reading."""
         self._key = source.key
         self._source = source
         self._pages = pages
@@ -82,7 +81,7 @@ class Channel:
         self._version = 0
         self._live: Page | None = None
         self._ends: list[int] = []
-        """Places where a page ended early because it was large enough."""
+        """Positions where a page ended early because it was large enough."""
         self._is_there = False
         self._reading = asyncio.Lock()
         self._told_at = 0.0
@@ -108,7 +107,7 @@ class Channel:
         self._arm(self._told_at + self._settings.heartbeat)
 
     async def after(self, place: int) -> Chunk:
-        """What there is after a place, up to the end of its page."""
+        """The frames after a position, up to the end of its page."""
         while True:
             page = await self._page(place)
             chunk = page.chunk(place)
@@ -117,18 +116,18 @@ class Channel:
             place = page.upto
 
     async def _page(self, place: int) -> Page:
-        """The page in which a place lies, or with which it starts."""
+        """The page that contains a position, or starts with it."""
         while True:
             after, upto = self._stretch(place)
             page = self._known(after) or await self._read(after, upto)
             if place < page.upto or not page.full:
                 return page
-            # Large events lie between: what comes after the place starts a page of its own.
+            # Large events come in between: what follows the position starts its own page.
             self._end(page.upto)
             self._end(place)
 
     def _stretch(self, place: int) -> tuple[int, int]:
-        """Where the page starts and ends: every so many places, or where one ended early."""
+        """The page's start and end: at fixed intervals, or where a page ended early."""
         size = self._settings.page
         first = place // size * size
         next = bisect_right(self._ends, place)
@@ -162,16 +161,16 @@ class Channel:
 
     async def _fill(self, page: Page) -> None:
         version = self._version
-        # Asked before reading: what is written in between may belong to this page.
+        # Read first: events written in between may belong to this page.
         head = await self._source.head()
         was_there, self._is_there = self._is_there, head > 0
         if self._source.ends and was_there and not head:
-            # Another process has deleted the session: its readers have nothing to wait for.
+            # Another process deleted the session; its readers have nothing to wait for.
             self.close()
             return
         room = Portion(self._settings.page, max(1, LARGEST_PAGE - page.size))
         for place, event in await self._source.read(page.last, page.upto, room):
-            # In a fork there may be an end of its parent's, with more behind it.
+            # A fork may contain its parent's end, followed by more events.
             page.add(place, event, ends=self._source.ends and place >= head)
         if page.size >= LARGEST_PAGE:
             page.cut()
@@ -179,12 +178,12 @@ class Channel:
         page.passed, page.seen = head > page.upto, version
 
     def forget(self) -> None:
-        """Read again what was read: something of it was deleted."""
+        """Drop cached pages after a deletion."""
         self._pages.forget(self._key)
         self._live = None
 
     def close(self) -> None:
-        """Let go of the log; readers that wait are woken and find the channel closed."""
+        """Stop following the log. Waiting readers are woken and find the channel closed."""
         self.closed = True
         self._undo()
         self._timer.cancel()

@@ -1,4 +1,4 @@
-"""One client's connection: it must say what it wants in time, and can be dropped at once."""
+"""A client's connection, with timeouts for requests and a way to drop it at once."""
 
 import asyncio
 from http import HTTPStatus
@@ -14,44 +14,44 @@ from callboard.server.memory import HOLDING, MemoryBudget
 from callboard.server.pacing import ABORT, BUFFERED
 
 _HEAD_WITHIN = 10.0
-"""Seconds that a client has to send the head of a request."""
+"""Seconds for the client to send the head of a request."""
 _BODY_WITHIN = 60.0
-"""Seconds that it then has for the rest."""
+"""Seconds for the rest of the request."""
 _LINGER = 5.0
-"""Seconds that a client that was cut off may continue sending."""
+"""Seconds that a client may keep sending after it was cut off."""
 _LARGEST_HEAD = 65_536
-"""Bytes that a request's line and headers may have: no one has shown a token before their end."""
+"""Maximum bytes of request line and headers, because no token is checked before their end."""
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's connection, with what it leaves out.
+    """uvicorn's connection, with some additions.
 
     A client that connects and sends nothing, or half a request, is dropped. A handler can drop a
-    client that does not read: closing would wait until it does. A client on this machine is
-    identified before it can disappear. What a connection holds is counted, and the one that holds
-    most is cut off when memory runs out. Trailers are not headers. And a request that is being
-    answered learns that its client left, even if more was sent behind it.
+    client that doesn't read, where closing would wait until it does. A client on this machine is
+    identified before it can disappear. Memory is counted per connection, and the connection that
+    holds the most is cut off when memory runs out. Trailers don't count as headers. And a request
+    in progress learns that its client disconnected, even if the client sent more after it.
     """
 
     _peer: Peer | None = None
 
     _waiting: asyncio.TimerHandle | None = None
     _head: int | None = 0
-    """Bytes of a head that has not come to its end; None when none is under way."""
+    """Bytes of an incomplete head; None outside of a head."""
     _beside: int = 0
-    """Bytes behind the head that were no body: sizes of chunks, their extensions, trailers."""
+    """Bytes after the head that aren't body: chunk sizes, chunk extensions, trailers."""
     _answering: RequestResponseCycle | None = None
     _left = False
-    """Whether it was answered before its end, and the rest is not looked at."""
+    """Whether the response came before the request's end, and the rest is ignored."""
     _unsent = 0
-    """Bytes that were counted because the client does not read them."""
+    """Bytes counted because the client hasn't read them."""
 
     def __init__(self, *given: Any, memory: MemoryBudget, **more: Any) -> None:
         super().__init__(*given, **more)
         self._memory = memory
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Identify the client, and start to wait for a request."""
+        """Identify the client, and start waiting for a request."""
         super().connection_made(transport)
         self._peer = Peer(transport)
         self._address = self.client[0] if self.client else ""
@@ -59,11 +59,11 @@ class Connection(HttpToolsProtocol):
         self._wait(_HEAD_WITHIN)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._wait(None)
         self._holding.release()
         super().connection_lost(exc)
-        # uvicorn says so only to the request that was sent last.
+        # uvicorn notifies only the request that was sent last.
         if self._answering is not None:
             self._answering.disconnected = True
             self._answering.message_event.set()
@@ -73,7 +73,7 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as we write: what waits for it counts."""
+        """The client reads more slowly than we write; count the unsent bytes."""
         super().pause_writing()
         try:
             self._holding.take(self.transport.get_write_buffer_size())
@@ -83,13 +83,13 @@ class Connection(HttpToolsProtocol):
             self._unsent = self.transport.get_write_buffer_size()
 
     def resume_writing(self) -> None:
-        """It has read most of it."""
+        """The client has read most of it."""
         super().resume_writing()
         self._holding.give(self._unsent)
         self._unsent = 0
 
     def _cut(self) -> None:
-        """Let go of what this connection holds: others need the memory."""
+        """Free what this connection holds, because memory is short."""
         if not self.cycle or self.cycle.response_started:
             self.transport.abort()
         elif not self.transport.is_closing():
@@ -98,7 +98,7 @@ class Connection(HttpToolsProtocol):
             self._leave()
 
     def _leave(self) -> None:
-        """Take what else the client sends, so that it gets to read the answer; but not for long."""
+        """Keep reading for a while so that the client gets to read the response."""
         self._left = True
         self.cycle.disconnected = True
         self.cycle.body = bytearray()
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
         self._wait(_LINGER)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends, but not a head without end, nor trailers."""
+        """Receive data, but no endless head, and no trailers."""
         if self._left:
             return
         self._beside += len(data)
@@ -123,7 +123,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, "TOO_LARGE", "What the request sends beside its body is too large.")
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP in the envelope of all errors."""
+        """Respond to invalid HTTP in the common error format."""
         self._refuse(400, "VALIDATION_ERROR", msg)
 
     def _refuse(self, status: int, code: str, message: str) -> None:
@@ -139,7 +139,7 @@ class Connection(HttpToolsProtocol):
         self.transport.write((head + more).encode() + body)
 
     def on_message_begin(self) -> None:
-        """Start a request, with the way to drop its sender and to see what it holds."""
+        """Start a request, with a way to drop its sender and to count its memory."""
         super().on_message_begin()
         self._head = 0
         scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]
@@ -147,35 +147,35 @@ class Connection(HttpToolsProtocol):
         scope[ABORT] = self.transport.abort
         scope[BUFFERED] = self.transport.get_write_buffer_size
         scope[HOLDING] = self._holding
-        # Until a token is seen, all that is known of a caller is the address.
+        # Until a token is checked, only the caller's address is known.
         self._holding.belongs_to(self._address)
         self._wait(_HEAD_WITHIN)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; a trailer comes after the body, when all is decided, and is dropped."""
+        """Receive a header. Trailers come after the body, too late to matter, and are dropped."""
         if self._head is not None:
             super().on_header(name, value)
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Receive a part of the body."""
         self._beside = 0
         super().on_body(body)
 
     def on_headers_complete(self) -> None:
-        """The head has come in time."""
+        """The head has arrived in time."""
         self._head = None
         self._beside = 0
         self._wait(_BODY_WITHIN)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """All of the request has come."""
+        """The whole request has arrived."""
         self._beside = 0
         self._wait(None)
         super().on_message_complete()
 
     def _wait(self, seconds: float | None) -> None:
-        """Drop the client after so many seconds, unless something comes before."""
+        """Drop the client after this many seconds without data."""
         if self._waiting is not None:
             self._waiting.cancel()
         abort = self.transport.abort

@@ -1,20 +1,20 @@
-"""The built dashboard: a folder of files, as Vite leaves it."""
+"""The built dashboard: the folder of files that Vite writes."""
 
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
 BUILT: Final = Path(__file__).parent / "ui"
-"""Where the build puts it; git knows nothing of it, the wheel carries it."""
+"""Where the build puts it. Not in git, but part of the wheel."""
 
 _ASSETS: Final = "assets"
-"""The folder whose files have a hash of their content in their name."""
+"""The folder whose file names contain a content hash."""
 
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _ASK_AGAIN: Final = "no-cache"
 
-# Kept here, because the system's own table differs from machine to machine, and a browser
-# runs no script that is not called one.
+# Our own table, because the system's differs from machine to machine, and browsers don't run
+# scripts of the wrong type.
 _KINDS: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -34,7 +34,7 @@ _KINDS: Final = {
 
 
 class File(NamedTuple):
-    """One file, and what a browser has to know about it."""
+    """A file and its response headers."""
 
     content: bytes
     kind: str
@@ -42,24 +42,24 @@ class File(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """What changes with the content: a browser that has it needs nothing else."""
+        """An ETag for the content."""
         return f'"{sha256(self.content).hexdigest()[:32]}"'
 
 
 class Dashboard:
-    """Finds the files of one folder, and nothing outside of it."""
+    """Finds the files in one folder, and nothing outside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def file(self, path: str) -> File | None:
-        """The file at an address below the dashboard's; None when there is none."""
+        """The file at a path below the dashboard's; None if there is no such file."""
         parts = path.split("/")
         if any(_leads_astray(part) for part in parts):
             return None
         found = self._folder.joinpath(*parts)
         try:
-            # A link in the folder could lead out of it, as no name can.
+            # A name can't lead outside the folder, but a symlink can.
             if not found.resolve().is_relative_to(self._folder.resolve()):
                 return None
             content = found.read_bytes()
@@ -70,10 +70,10 @@ class Dashboard:
 
 
 def is_asset(path: str) -> bool:
-    """Whether an address can only be that of a file, never that of a page."""
+    """Whether a path can only be a file's, never a page's."""
     return path.partition("/")[0] == _ASSETS
 
 
 def _leads_astray(part: str) -> bool:
-    # Hidden files are not part of the build; an empty part would make the path absolute.
+    # Hidden files aren't part of the build; an empty part would make the path absolute.
     return part == "" or part.startswith(".") or not part.isprintable() or "\\" in part

@@ -1,4 +1,4 @@
-"""The answer that does not end: server-sent events, written as they come."""
+"""A response without an end: server-sent events, written as they happen."""
 
 import asyncio
 from contextlib import aclosing, suppress
@@ -20,20 +20,20 @@ _RETRY = b"retry: 1000\n\n"
 
 
 class EventStream(Response):
-    """Writes a reader's frames until the stream ends, the client leaves, or takes nothing.
+    """Writes a reader's frames until the stream ends, or the client disconnects or stops reading.
 
-    Writing waits while the client's buffers are full. Such a client holds nothing here but one
-    chunk, and is cut off when that lasts; it comes back with the id of its last event.
+    Writing waits while the client's buffers are full. Such a client holds only one chunk here, and
+    is cut off if it lasts too long. It can return with the id of its last event.
     """
 
     def __init__(self, reader: StreamReader) -> None:
         super().__init__(headers=HEADERS)
-        # Neither a length nor a second type: the body is not known beforehand.
+        # No length and no second content type: the body isn't known in advance.
         self.raw_headers = [(n, v) for n, v in self.raw_headers if n != b"content-length"]
         self._reader = reader
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Respond."""
         writing = asyncio.current_task()
         assert writing is not None
         left = False
@@ -60,7 +60,7 @@ class EventStream(Response):
                 await watching
 
     async def _write(self, send: Send, past_all: Send) -> None:
-        """Start and end as any answer; in between no one has to see what is written."""
+        """Write the start and end like any response; the rest bypasses the middleware."""
         reader = self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         greeting = reader.greeting + _RETRY
@@ -70,7 +70,7 @@ class EventStream(Response):
                 async for data in chunks:
                     await past_all({"type": "http.response.body", "body": data, "more_body": True})
         except Overloaded:
-            # It comes back with the id of its last event.
+            # The client can return with the id of its last event.
             reader.cut_off()
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,7 +1,7 @@
-"""Events as frames of a stream, encoded once and kept for further readers.
+"""Events as frames of a stream, encoded once and cached for other readers.
 
-A page holds the frames of a stretch of places: positions of a session, or sequence numbers of
-the whole log. A full page never changes, so that readers who come later share it.
+A page has the frames for a range of positions in a session, or of sequence numbers in the whole
+log. A full page never changes, so later readers share it.
 """
 
 from bisect import bisect_right
@@ -16,27 +16,26 @@ from callboard.events.names import TERMINAL
 from callboard.server.memory import MemoryBudget
 
 LARGEST_PAGE = 1_048_576
-"""Bytes after which a page ends early; one frame may have more."""
+"""Bytes after which a page ends early. A single frame may be larger."""
 
 _LARGEST_CHUNK = 131_072
-"""Bytes that are written at once; one frame may have more."""
+"""Bytes to write at once. A single frame may be larger."""
 _CHUNKS = 8
-"""How many chunks of one page are remembered."""
+"""The number of chunks to cache per page."""
 
 HEARTBEAT = b":\n\n"
-"""A comment, which no reader sees, to keep what lies between from closing the connection."""
+"""A comment, invisible to readers, that keeps proxies from closing the connection."""
 
 
 def frame(place: int, event: Event) -> bytes:
-    """One event as `EventSource.onmessage` receives it: without a name of its own."""
+    """One event as `EventSource.onmessage` receives it: without an event name."""
     return b"id: %d\ndata: %b\n\n" % (place, orjson.dumps(event.to_wire()))
 
 
 class Chunk(NamedTuple):
-    """Frames that are written together: their bytes, the last place, and what comes then.
+    """Frames that are written together: their bytes and the last position.
 
-    ended: nothing, the stream is over.
-    more: perhaps something that is there already, so that there is nothing to wait for.
+    ended: the stream is over. more: there may already be more, so don't wait.
     """
 
     data: bytes
@@ -46,7 +45,7 @@ class Chunk(NamedTuple):
 
 
 class Page:
-    """The frames after one place and up to another, as far as they have happened."""
+    """The frames after one position up to another, as far as they exist."""
 
     __slots__ = (  # many are kept
         "_chunks", "_frames", "_places", "after", "ended", "passed", "seen", "size", "upto",
@@ -56,32 +55,32 @@ class Page:
         self.after = after
         self.upto = upto
         self.seen = -1
-        """Up to which version of its channel the page has been read."""
+        """The version of the channel up to which the page has been read."""
         self.size = 0
         self.ended = False
         self.passed = False
-        """Whether there is something after this page, though its own end was never written."""
+        """Whether there are events after this page, though its last position was never written."""
         self._places: list[int] = []
         self._frames: list[bytes] = []
-        # Readers mostly stand at the same place, and take the same.
+        # Most readers are at the same position and need the same chunk.
         self._chunks: dict[int, Chunk] = {}
 
     @property
     def last(self) -> int:
-        """The last place that is filled."""
+        """The last filled position."""
         return self._places[-1] if self._places else self.after
 
     @property
     def full(self) -> bool:
-        """Whether nothing can be added any more."""
+        """Whether nothing can be added."""
         return self.last >= self.upto or self.passed
 
     def cut(self) -> None:
-        """End the page with what it holds: it is large enough."""
+        """End the page here, because it is large enough."""
         self.upto = self.last
 
     def add(self, place: int, event: Event, *, ends: bool) -> None:
-        """Encode an event and put it behind the others."""
+        """Encode and append an event."""
         encoded = frame(place, event)
         self._chunks.clear()
         self._places.append(place)
@@ -90,9 +89,9 @@ class Page:
         self.ended = ends and event.name in TERMINAL
 
     def chunk(self, after: int) -> Chunk:
-        """What comes after a place."""
+        """The chunk after a position."""
         known = self._chunks.get(after)
-        # Whether more may come is known of the last chunk only at this moment.
+        # For the last chunk, whether more may follow can change.
         if known is None or (known.last == self.last and known.more is not self.full):
             if len(self._chunks) >= _CHUNKS:
                 self._chunks.clear()
@@ -100,7 +99,7 @@ class Page:
         return known
 
     def _joined(self, first: int) -> Chunk:
-        """Frames from one on, as many as a reader that is slow may hold here."""
+        """Frames from an index on, up to the size that a slow reader may hold."""
         size, end = 0, first
         while end < len(self._frames) and (size < _LARGEST_CHUNK or end == first):
             size += len(self._frames[end])
@@ -112,11 +111,11 @@ class Page:
 
 
 PageKey = tuple[str | None, int]
-"""A channel, by its session or None for everything, and the place after which a page starts."""
+"""A channel (a session, or None for everything) and the position before the page's start."""
 
 
 class Pages:
-    """Full pages, the least recently used of which are forgotten when they weigh too much."""
+    """A cache of full pages that drops the least recently used when it gets too large."""
 
     def __init__(self, most_bytes: int, memory: MemoryBudget) -> None:
         self._most = most_bytes
@@ -124,14 +123,14 @@ class Pages:
         self._pages: OrderedDict[PageKey, Page] = OrderedDict()
 
     def get(self, key: PageKey) -> Page | None:
-        """A page that is still here."""
+        """A cached page."""
         page = self._pages.get(key)
         if page is not None:
             self._pages.move_to_end(key)
         return page
 
     def keep(self, key: PageKey, page: Page) -> None:
-        """Keep a full page for as long as there is room."""
+        """Cache a full page while there is room."""
         if key in self._pages or not page.size:
             return
         while self._pages and self._holding.held + page.size > self._most:
@@ -144,11 +143,11 @@ class Pages:
         self._pages[key] = page
 
     def clear(self) -> None:
-        """Let go of everything: others need the memory."""
+        """Drop everything to free memory."""
         self._pages.clear()
         self._holding.release()
 
     def forget(self, channel: str | None) -> None:
-        """Let go of a channel's pages: what they hold was deleted."""
+        """Drop a channel's pages, because their events were deleted."""
         for key in [key for key in self._pages if key[0] == channel]:
             self._holding.give(self._pages.pop(key).size)

@@ -1,7 +1,7 @@
-"""How hooks find the server and are let in: a token that can only report, in a file of its own.
+"""How hooks find the server and sign in: with a report-only token in its own file.
 
-Several servers may serve one database, and the file names one. Whichever lives handles it that the
-one it names does.
+Several servers may serve one database, and the file names one of them. Any running server makes
+sure that it names one that is running.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from callboard.errors import StoreError
 _log = logging.getLogger(__name__)
 
 NAME: Final = "hooks"
-"""The name under which the token of hooks is listed."""
+"""The name of the hooks' token in the list of tokens."""
 EVERY: Final = 3.0
-"""Seconds between two looks at the file."""
+"""Seconds between checks of the file."""
 
 _CONNECT_WITHIN: Final = 0.5
 _HERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Who listens everywhere is reached here."""
+"""Where to reach a server that listens on all addresses."""
 
 
 class HookAccess:
-    """Keeps the file that hooks read about this server, or about another that lives.
+    """Maintains the file that tells hooks about this server or another running one.
 
-    When a server stops it leaves the file as it is: hooks that are held wait for the next one.
+    A server leaves the file in place when it stops: held hooks wait for the next server.
     """
 
     def __init__(self, tokens: AccessTokens, database: Path, host: str, port: int) -> None:
@@ -41,22 +41,22 @@ class HookAccess:
         self._next = 0.0
 
     async def write(self) -> None:
-        """Write down where this server is, with the token that was there, if it still is one."""
+        """Write this server's address, keeping the file's token if it is still valid."""
         known = (*_read(self._folder)[-1:], self._token)
         self._token = await self._valid(known) or (await self._tokens.create(NAME, "hook")).secret
         write_connection(self._folder, self._address, self._token)
 
     async def secret(self) -> str:
-        """The token that the file has, written first if there is none that opens."""
+        """The file's token. Writes the file first if it has no valid token."""
         found = await self._valid(_read(self._folder)[-1:])
         if found is None:
             await self.write()
         return found or self._token
 
     async def check(self, now: float) -> None:
-        """Write it again, if it is time and no one listens where the file says.
+        """Rewrite the file if a check is due and no server listens at its address.
 
-        now: seconds that never go back.
+        now: monotonic seconds.
         """
         if now < self._next:
             return
@@ -78,20 +78,20 @@ class HookAccess:
 
 
 async def keep_hooks_in(tokens: AccessTokens, database: Path, host: str, port: int) -> HookAccess:
-    """Let hooks in now; anyone who gets this checks every few seconds that they still are."""
+    """Give hooks access. The caller has to call `check` every few seconds."""
     access = HookAccess(tokens, database, host, port)
     await access.write()
     return access
 
 
 def _address(host: str, port: int) -> str:
-    """Where a program on this machine reaches a server, as it stands in addresses."""
+    """A server's address for programs on this machine, as used in URLs."""
     here = _HERE.get(host, host)
     return f"[{here}]:{port}" if ":" in here else f"{here}:{port}"
 
 
 async def _is_refused(address: str) -> bool:
-    """Whether no one listens there. Who only takes long may be busy, and lives."""
+    """Whether no server listens there. One that is slow may be busy, and counts as running."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         return True
@@ -109,7 +109,7 @@ async def _is_refused(address: str) -> bool:
 
 
 def _read(folder: Path) -> list[str]:
-    """The lines of the file; none when it cannot be read."""
+    """The lines of the file; none if it can't be read."""
     try:
         return connection_file(folder).read_text(encoding="ascii").split()
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""Hooks of coding agents, as the dashboard shows, installs, tests and removes them.
+"""Hooks of coding agents: show, install, test and remove them from the dashboard.
 
-Only the person's own settings files, and hooks that use the spool: these need no token, and work
-with no server running. `callboard hooks install` can do more.
+This covers only the user's own settings files, and hooks that use the spool: these need no token,
+and work without a server. `callboard hooks install` can do more.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _SECRET: Final = re.compile(r"cb_[A-Za-z0-9_-]{16,}")
 
 @dataclass(frozen=True, slots=True)
 class AgentHooks(Shape):
-    """The hooks of one coding agent, and what installing or removing them would change.
+    """A coding agent's hooks, and what installing or removing them would change.
 
     found: whether the agent is installed on this machine. An empty diff means no change.
     """
@@ -66,19 +66,19 @@ class HooksList(Shape):
 
 @dataclass(frozen=True, slots=True)
 class HookTest(Shape):
-    """Whether a test payload took the same way as an agent's, and arrived."""
+    """Whether a test payload arrived by the same path as an agent's."""
 
     arrived: bool
     duration_ms: int
 
 
 def all_hooks(database: Path) -> HooksList:
-    """How the hooks of every agent are. Reads files."""
+    """The state of every agent's hooks. Reads files."""
     return HooksList([agent_hooks(one, database) for one in INSTALLABLE.values()])
 
 
 def installable(agent: str) -> Installable:
-    """The agent of this name; NotFound when there is none."""
+    """The agent with this name; NotFound if there is no such agent."""
     found = INSTALLABLE.get(agent)
     if found is None:
         raise NotFound(f"No coding agent is called {agent!r}. Use {', '.join(INSTALLABLE)}.")
@@ -86,7 +86,7 @@ def installable(agent: str) -> Installable:
 
 
 def agent_hooks(one: Installable, database: Path) -> AgentHooks:
-    """How the hooks of an agent are. Reads files."""
+    """The state of an agent's hooks. Reads files."""
     path = _path(one)
     try:
         text = read(path).text
@@ -124,7 +124,7 @@ def agent_hooks(one: Installable, database: Path) -> AgentHooks:
 
 
 def install_hooks(one: Installable, database: Path, diff: str) -> AgentHooks:
-    """Install the hooks of an agent, if that still makes the change that was shown."""
+    """Install an agent's hooks, if the change is still the one that was shown."""
     shown = agent_hooks(one, database)
     _check_shown(shown.install_diff, diff)
     path = _path(one)
@@ -136,14 +136,14 @@ def install_hooks(one: Installable, database: Path, diff: str) -> AgentHooks:
 
 
 def remove_hooks(one: Installable, database: Path, diff: str) -> AgentHooks:
-    """Remove the hooks of an agent, if that still makes the change that was shown."""
+    """Remove an agent's hooks, if the change is still the one that was shown."""
     _check_shown(agent_hooks(one, database).remove_diff, diff)
     uninstall(one.settings, _path(one), hooks_folder(database))
     return agent_hooks(one, database)
 
 
 async def try_hooks(serving: Service, one: Installable, database: Path) -> HookTest:
-    """Send a test payload as a hook of the agent would, and see whether it arrives."""
+    """Send a test payload as the agent's hook would, and check that it arrives."""
     standing = await asyncio.to_thread(_standing, one)
     folder = hooks_folder(database)
     is_spooled = standing is None or standing.transport == "spool"
@@ -206,7 +206,7 @@ def _state(
 def _plan(
     one: Installable, database: Path, text: str | None, standing: InstallState | None
 ) -> InstallPlan:
-    """What to install: like what is there already, else through the spool."""
+    """What to install: the same kind as before, or by default through the spool."""
     folder = hooks_folder(database)
     is_ours = standing is not None and standing.folder in (None, folder)
     return InstallPlan(
@@ -228,7 +228,7 @@ def _problems(one: Installable, text: str | None) -> Iterator[str]:
 
 
 def _diff(path: Path, before: str | None, after: str | None) -> str:
-    """What changes in a file, as a unified diff, without secrets."""
+    """The changes to a file as a unified diff, without secrets."""
     old, new = (text.splitlines() if text else [] for text in (before, after))
     names = (
         str(path) if before is not None else "/dev/null",

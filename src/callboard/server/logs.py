@@ -1,8 +1,8 @@
-"""What the server says while it runs: JSON lines for programs, short lines for a terminal.
+"""The server's log output: JSON lines for programs, short lines for a terminal.
 
-Everything goes through the standard library's logging, so that a workflow's own messages come
-out the same way. No token and no code is ever written: a request's query and headers are not
-logged at all, and what looks like a secret in any other message is taken out of it.
+Everything uses standard library logging, so a workflow's own messages look the same. Tokens and
+codes are never logged: a request's query and headers are left out, and anything in a message that
+looks like a secret is removed.
 """
 
 import logging
@@ -24,8 +24,8 @@ Format = Literal["json", "text"]
 
 _requests = logging.getLogger("callboard.requests")
 
-# A last fence: nothing should come this far. Our tokens start with cb_; others are known by
-# what stands before them.
+# A last safeguard: no secret should get this far. Our tokens start with cb_; others are recognized
+# by the text before them.
 _SECRETS = re.compile(
     r"\bcb_[\w-]{8,}"
     r"|(?<=bearer )[^\s\"',]+"
@@ -41,7 +41,7 @@ _OFTEN = "/health"
 
 
 def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
-    """Write all that is logged to standard error, in place of whatever was set up before."""
+    """Send all logs to standard error, replacing any earlier setup."""
     out = stream or sys.stderr
     if wanted is None:
         wanted = "text" if out.isatty() else "json"
@@ -49,12 +49,12 @@ def install(wanted: Format | None = None, stream: TextIO | None = None) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for chatty in ("httpx", "httpcore", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # It has a file of its own, and every command is in the log of requests.
+    # The audit has its own file, and every command is in the request log.
     logging.getLogger("callboard.audit").setLevel(logging.WARNING)
 
 
 def served(request: ServedRequest) -> None:
-    """Write down a request that is over; one whether the server lives only when it does not."""
+    """Log a finished request. Health checks are logged only if they fail."""
     often = request.route == _OFTEN and request.status == HTTPStatus.OK
     level = logging.DEBUG if often else _level(request.status)
     if not _requests.isEnabledFor(level):
@@ -68,7 +68,7 @@ def served(request: ServedRequest) -> None:
     }
     status = "left" if request.status == NO_STATUS else str(request.status)
     who = f" {request.who}" if request.who else ""
-    # Not `log`, which would look for the line that calls it, hundreds of times a second.
+    # Not `log`, which would look up the calling line, hundreds of times a second.
     told = (request.method, request.path, status, fields["ms"], who)
     record = _requests.makeRecord(
         _requests.name, level, "", 0, "%s %s %s %s ms%s", told, None, extra={"fields": fields}
@@ -83,8 +83,8 @@ def _level(status: int) -> int:
 
 
 def without_secrets(text: str) -> str:
-    """The text with everything taken out that looks like a token or a code."""
-    # Nearly no line has one, and looking for a few words is quicker than for a pattern.
+    """The text without anything that looks like a token or a code."""
+    # Few lines contain one, and searching for a few words is faster than matching the pattern.
     lowered = text.lower()
     if not any(hint in lowered for hint in _HINTS):
         return text
@@ -92,7 +92,7 @@ def without_secrets(text: str) -> str:
 
 
 class JsonLogLines(logging.StreamHandler[TextIO]):
-    """One JSON object a line: time, level, logger, message, and the fields of a request."""
+    """One JSON object per line: time, level, logger, message, and the fields of a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
@@ -111,14 +111,14 @@ class JsonLogLines(logging.StreamHandler[TextIO]):
 
 
 class ShortLines(logging.StreamHandler[TextIO]):
-    """The hour, the level where it matters, and what happened, in colour where that is welcome."""
+    """The time, the level if it matters, and the message, in color if the terminal wants it."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print the record; what cannot be printed is not a reason to stop."""
+        """Print the record. Output that can't be printed is ignored."""
         try:
             self._console.print(self._line(record), soft_wrap=True)
         except Exception:

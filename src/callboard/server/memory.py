@@ -1,7 +1,7 @@
-"""One budget for what all connections hold: bodies that arrive, answers that are not read.
+"""A memory budget for all connections: incoming bodies and unread responses.
 
-No one may hold more than a share of it. When it runs out, the one that holds most is cut off, or
-refused if that is the one who asks for more; a small request gets through whatever large ones do.
+Each caller may hold only a share of it. When the budget runs out, the largest holder is cut off, or
+refused if it is the one asking. A small request gets through no matter what large ones do.
 """
 
 from collections.abc import Callable
@@ -10,35 +10,35 @@ from typing import Final
 from callboard.errors import Overloaded
 
 SHARES: Final = 4
-"""One caller may hold one of so many parts."""
+"""The budget divided by this is one caller's share."""
 HOLDING: Final = "callboard.holding"
-"""Where a request finds what its connection holds."""
+"""The key of a connection's memory in the scope of its requests."""
 STREAMS: Final = "streams"
-"""Who holds what streams share."""
+"""The holder of what streams share."""
 _RETRY_AFTER: Final = 2
 
 
 class MemoryBudget:
-    """How many bytes connections hold together, and who holds them."""
+    """How many bytes connections hold in total, and who holds them."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.used = 0
         self.refused = 0
-        """How often someone was refused or cut off for lack of memory."""
+        """How often a caller was refused or cut off for lack of memory."""
         self._held: dict[str, int] = {}
         self._holders: set[ConnectionMemory] = set()
 
     def holding(self, who: str, cut: Callable[[], None]) -> "ConnectionMemory":
-        """What someone holds from now on; `cut` makes them let go of it."""
+        """Start counting for a holder; `cut` makes it free its memory."""
         return ConnectionMemory(self, who, cut)
 
     def share(self, who: str) -> int:
-        """How much one caller may hold; what streams share is shared by many."""
+        """How much a caller may hold. What streams share belongs to many callers."""
         return self.most // (2 if who == STREAMS else SHARES)
 
     def add(self, holder: "ConnectionMemory", size: int) -> None:
-        """Count what someone holds now, more or less than before."""
+        """Change what a holder holds; `size` may be negative."""
         holder.held += size
         self.used += size
         left = self._held.get(holder.who, 0) + size
@@ -52,7 +52,7 @@ class MemoryBudget:
             self._holders.discard(holder)
 
     def make_room(self, holder: "ConnectionMemory", size: int) -> None:
-        """Cut off who holds most until there is room; Overloaded when that is who asks."""
+        """Cut off the largest holders to make room; Overloaded if that is the caller."""
         while (crowd := self._crowd(holder.who, size)) is not None:
             largest = max(crowd, key=lambda one: one.held, default=holder)
             self.refused += 1
@@ -66,7 +66,7 @@ class MemoryBudget:
             largest.cut()
 
     def _crowd(self, who: str, size: int) -> "list[ConnectionMemory] | None":
-        """Those who have to make room: the others of the same caller, or all; None for enough."""
+        """The candidates for freeing memory: the same caller's, or all; None if there is room."""
         if self._held.get(who, 0) + size > self.share(who):
             return [one for one in self._holders if one.who == who]
         if self.used + size > self.most:
@@ -84,16 +84,16 @@ class ConnectionMemory:
         self._memory = memory
 
     def take(self, size: int) -> None:
-        """Hold more; Overloaded when there is no room for it."""
+        """Hold more; Overloaded if there is no room."""
         self._memory.make_room(self, size)
         self._memory.add(self, size)
 
     def take_anyway(self, size: int) -> None:
-        """Hold more, whether there is room or not: what is done has to be answered."""
+        """Hold more, even without room: completed work has to be answered."""
         self._memory.add(self, size)
 
     def give(self, size: int) -> None:
-        """Hold less. Anyone who was cut off has given everything back already."""
+        """Hold less. A connection that was cut off holds nothing anymore."""
         self._memory.add(self, -max(0, min(size, self.held)))
 
     def release(self) -> None:
@@ -101,7 +101,7 @@ class ConnectionMemory:
         self.give(self.held)
 
     def belongs_to(self, who: str) -> None:
-        """Count it for someone else: the caller is known now."""
+        """Attribute it to someone else, now that the caller is known."""
         held = self.held
         self.release()
         self.who = who

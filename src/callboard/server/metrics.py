@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. Every label has few values, no matter who calls."""
+"""The server's metrics for Prometheus. Every label has few values, no matter who calls."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -27,10 +27,10 @@ _BUSY = (0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """The counters of one server, in a registry of its own.
+    """The counters of one server, in its own registry.
 
-    Requests are counted as they end. Everything else is looked up when someone asks, so that
-    it is right after a restart, and with several processes at one database.
+    Requests are counted when they end. Everything else is looked up on each scrape, so it is
+    correct after a restart and with several processes on one database.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
 
     def watch_hooks(self, counted: Callable[[], Object]) -> None:
-        """Show what became of hooks that could not be recorded when they came."""
+        """Report hooks that couldn't be recorded when they came."""
         about = "Hooks in memory: the disk is full, they are not lost."
         self._show("hooks_kept", about, lambda: as_whole(counted()["kept"]))
         about = "Hooks in the spool that were not read yet."
@@ -101,15 +101,15 @@ class Metrics:
         self._show("memory_refusals", about, lambda: memory.refused)
 
     def _show(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """A gauge whose value is looked up when someone asks."""
+        """A gauge whose value is looked up on each scrape."""
         self._gauge(name, about).set_function(value)
 
     def _gauge(self, name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"callboard_{name}", about, labels, registry=self._registry)
 
     def served(self, request: ServedRequest) -> None:
-        """Count a request. A method that no one defined counts with the others of its kind."""
-        # No one can make many of these: routes are templates, and methods are few.
+        """Count a request. Unknown methods share one label."""
+        # The number of combinations is bounded: routes are templates, and methods are few.
         method = request.method if request.method in _METHODS else "other"
         key = (request.route, method, request.status)
         counted = self._counted.get(key)
@@ -122,7 +122,7 @@ class Metrics:
         seconds.observe(request.began)
 
     async def text(self) -> bytes:
-        """Everything, as Prometheus reads it."""
+        """All metrics in Prometheus format."""
         for status in STATUSES:
             count = await self._count(Query("sessions", {"status": status}, count=True))
             self._sessions.labels(status).set(count)
@@ -132,7 +132,7 @@ class Metrics:
 
     async def _ask_for_questions(self) -> None:
         now, pending = self._clock.now_ms(), {"status": "pending"}
-        # With a bound, so that the index of open questions is used, and not one of them all.
+        # With a bound, so that the query uses the index of open questions.
         everything = ("created_at", 2**62)
         counting = Query("human_interactions", pending, at_most=everything, count=True)
         self._pending.set(await self._count(counting))
@@ -147,7 +147,7 @@ class Metrics:
 
 
 class _Events:
-    """A counter that the log keeps: as the library has none that can be set."""
+    """A counter kept by the log. The library has no counter that can be set."""
 
     def __init__(self) -> None:
         self.appended = 0

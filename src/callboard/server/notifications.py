@@ -1,6 +1,6 @@
-"""When a person starts to be needed, someone is told: once, shortly, and not at once.
+"""Notify people when they are needed: once, briefly, and after a delay.
 
-Anyone who sits at the terminal answers within seconds; a message about that would only disturb.
+People at the terminal answer within seconds, and a message would only disturb them.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from callboard.systems.sounds import most_pressing
 _log = logging.getLogger(__name__)
 
 PATIENCE: Final = 10.0
-"""Seconds that someone has to be needed before anyone is told."""
+"""Seconds that a person has to be needed before a notification is sent."""
 _TRY_AGAIN: Final = 5.0
 _REMEMBERED: Final = 10_000
 _LONGEST: Final = 200
 _MOST_LINES: Final = 8
 _TELLING: Final = frozenset({"status", "pending", "unseen", "dismissed"})
-"""What changes of a plate when it starts to need a person."""
+"""The fields of a plate that change when it starts to need a person."""
 _SECRET: Final = re.compile(
     r"(?i)\b(?:bearer|basic|password|passwd|pwd|secret|token|api[-_ ]?key)\b\s*[=: ]\s*\S+"
     r"|\b[\w-]*(?:sk|pk|ghp|gho|xox[abp]|cb|AKIA)[-_]?[A-Za-z0-9_-]{16,}"
@@ -50,9 +50,9 @@ _SECRET: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is to be told: who, and what about. `occasion`: once for each.
+    """A notification: who needs a person, and why. Sent once per `occasion`.
 
-    state: what it sounds like. channel: by which of the receivers; None for all.
+    state: selects the sound. channel: the receivers to use; None for all.
     """
 
     occasion: str
@@ -66,7 +66,7 @@ class Notice:
 async def telling(
     urls: Sequence[str], log: EventLog, plates: Plates, clock: Clock
 ) -> AsyncGenerator["Notifications"]:
-    """Tell the receivers at these addresses for as long as this lasts; no one if there are none."""
+    """Notify the receivers at these URLs within this context; does nothing without URLs."""
     notifier = AppriseNotifier(urls)
     notices = Notifications(log, plates, notifier, clock)
     try:
@@ -90,7 +90,7 @@ async def watching(notices: "Notifications") -> AsyncGenerator[None]:
 
 
 class Notifications:
-    """Watches a log, and tells. It writes nothing, and whatever fails in it stops no one else."""
+    """Watches a log and sends notifications. Writes nothing; its errors affect nothing else."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Notifications:
         patience: float = PATIENCE,
     ) -> None:
         self.link: str | None = None
-        """Where a person can answer, once that is known."""
+        """Where a person can answer, once known."""
         self.log = log
         self._plates = plates
         self._notifier = notifier
@@ -113,7 +113,7 @@ class Notifications:
         self._more = asyncio.Event()
 
     async def watch(self, after: int) -> None:
-        """Follow the log from a place on, until cancelled; a log that fails is tried again."""
+        """Follow the log from a position until cancelled. Log errors are retried."""
         self._place = after
         while True:
             try:
@@ -124,7 +124,7 @@ class Notifications:
                 _log.warning("notifications wait for the log: %s", errors.exceptions[0])
             await self._clock.sleep(_TRY_AGAIN)
 
-    # ------------------------------------------------------------------ what may be news
+    # ------------------------------------------------------------------ what may be new
 
     async def _read(self) -> None:
         async for place, event in self.log.tail_all(self._place):
@@ -153,7 +153,7 @@ class Notifications:
                 self._remember(notice.occasion)
                 found.append(notice)
         for channel in dict.fromkeys(notice.channel for notice in found):
-            # No one waits for it: the next may be due while a slow receiver takes this one.
+            # Not awaited: the next notification may be due while a slow receiver handles this one.
             together = [notice for notice in found if notice.channel == channel]
             sending = asyncio.create_task(self._send(together, channel))
             sending.add_done_callback(_log_failure)
@@ -174,10 +174,10 @@ class Notifications:
         state = most_pressing(one.state for one in found)
         await self._notifier.needs(title, body, self.link, channel, state)
 
-    # ------------------------------------------------------------------ whether it still is
+    # ------------------------------------------------------------------ whether it is still needed
 
     async def _still_needed(self, subject: str) -> Notice | None:
-        """What to tell now; None when it was answered, seen or ended meanwhile."""
+        """The notification to send now; None if it was answered, seen or ended in the meantime."""
         kind, _, id = subject.partition(" ")
         try:
             if kind == "plate":
@@ -204,7 +204,7 @@ class Notifications:
 
 
 def _subject(event: Event) -> str | None:
-    """What has to be looked at after an event; None for nearly all events."""
+    """What an event may make notifications about; None for most events."""
     if event.name in plate_events.ALL:
         changed = as_object(event.payload.get("plate"))
         return f"plate {event.session_id}" if _TELLING & changed.keys() else None
@@ -216,8 +216,9 @@ def _subject(event: Event) -> str | None:
 
 
 def _of_plate(plate: Plate) -> Notice | None:
-    """What a plate needs; None when it needs nothing. What would be run is not told: it may hold
-    secrets, and receivers are other people's machines."""
+    """What a plate needs; None if it needs nothing. The command to run is left out: it may contain
+    secrets, and receivers are other people's machines.
+    """
     if not plate.attention or plate.dismissed:
         return None
     project = PurePath(plate.project_path).name
@@ -232,7 +233,7 @@ def _of_plate(plate: Plate) -> Notice | None:
         why = shortened(f"failed: {plate.error or 'unknown'}")
         return Notice(occasion, shortened(who), why, plate.status)
     if plate.status == "idle" and plate.background:
-        return None  # It wakes by itself.
+        return None  # It resumes by itself.
     return Notice(occasion, shortened(who), _WORDS.get(plate.status, "is done"), plate.status)
 
 
@@ -250,7 +251,7 @@ def _asked(pending: Pending) -> str:
 
 
 def shortened(text: str) -> str:
-    """Text on one line, nothing hidden in it, nothing in it that looks like a secret."""
+    """Text on one line, without hidden characters or anything that looks like a secret."""
     return one_line(_SECRET.sub("[hidden]", one_line(text)), _LONGEST)
 
 

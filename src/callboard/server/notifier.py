@@ -1,6 +1,6 @@
-"""Messages to people who look at no board: Slack, ntfy, e-mail and the rest, through Apprise.
+"""Messages to people away from the board: Slack, ntfy, email and more, through Apprise.
 
-`sound://` needs no Apprise: it plays a tone on the server's own machine.
+`sound://` doesn't need Apprise: it plays a tone on the server's machine.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from callboard.systems.sounds import OFF, TONE_OF, TONES, is_sound, play
 _log = logging.getLogger(__name__)
 
 _MOST_WAITING: Final = 20
-"""Messages. Where they pile up, no one gets them in time anyway."""
+"""Messages. If more pile up, they would arrive too late anyway."""
 
 
 _SOUND: Final = "sound://"
 _CALLED: Final = {"email": "mailto", "mail": "mailto", "teams": "msteam"}
-"""What people call a channel, where its addresses start otherwise."""
+"""Common names of channels whose URLs start differently."""
 
 
 class Notifier(Protocol):
@@ -37,22 +37,22 @@ class Notifier(Protocol):
         channel: str | None = None,
         state: str | None = None,
     ) -> bool:
-        """Tell that someone is needed; whether everyone was reached. Raises nothing.
+        """Notify that a person is needed; returns whether all receivers got it. Never raises.
 
-        channel: only by this one, if there is such a one. state: what it sounds like.
+        channel: use only this one, if it exists. state: selects the sound.
         """
         ...
 
 
 Receiver = Callable[[str, str, str | None], bool]
-"""Takes a title, a text and a state; whether it arrived."""
+"""Takes a title, a text and a state; returns whether it arrived."""
 
 
 class AppriseNotifier:
-    """Sends by the addresses that Apprise knows: `slack://…`, `ntfy://…`, `mailto://…`, `json://…`.
+    """Sends to Apprise URLs: `slack://…`, `ntfy://…`, `mailto://…`, `json://…`.
 
-    One thread sends, so that a receiver that is slow delays nothing but other messages. Of an
-    address only the start is ever logged: the rest of it is a secret.
+    One thread sends, so a slow receiver delays only other messages. Only the start of a URL is ever
+    logged, because the rest is secret.
     """
 
     def __init__(self, urls: Sequence[str]) -> None:
@@ -70,9 +70,9 @@ class AppriseNotifier:
         channel: str | None = None,
         state: str | None = None,
     ) -> bool:
-        """Tell all receivers, or those of a channel; where there is none of it, all of them.
+        """Notify all receivers, or those of a channel if it has any.
 
-        A failure is logged, and the others are told all the same.
+        A failure is logged, and the other receivers are still notified.
         """
         if self._waiting >= _MOST_WAITING:
             _log.warning("too many messages wait to be sent; one was dropped")
@@ -102,12 +102,12 @@ class AppriseNotifier:
         return reached
 
     def close(self) -> None:
-        """Send nothing more; what is being sent is left to itself."""
+        """Stop sending. A message that is being sent is left alone."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _is_by(scheme: str, channel: str | None) -> bool:
-    """Whether an address is of a channel: `slack` is `slack://…`, `email` is `mailto://…`."""
+    """Whether a URL belongs to a channel: `slack` is `slack://…`, `email` is `mailto://…`."""
     name = scheme.partition(":")[0].casefold().rstrip("s")
     return channel is not None and name == _CALLED.get(channel, channel.rstrip("s"))
 
@@ -117,7 +117,7 @@ def _receiver(url: str, place: int) -> Receiver:
         return _sounding(url, place)
     apprise = _apprise()
     with warnings.catch_warnings():
-        # Its plugins, all loaded by the first address, use what Python is about to drop.
+        # Apprise loads all plugins with the first URL, and they use deprecated parts of Python.
         warnings.simplefilter("ignore", DeprecationWarning)
         found = apprise.Apprise.instantiate(url, suppress_exceptions=True)
     if not found:
@@ -126,14 +126,14 @@ def _receiver(url: str, place: int) -> Receiver:
             "Use an address such as ntfy://ntfy.sh/topic or mailto://user:password@host.",
             field="notify",
         )
-    # The receiver alone has no queue, no tags and no templates: what comes in goes out.
+    # A receiver of its own, without Apprise's queue, tags or templates.
     one = apprise.Apprise()
     one.add(found)
     return lambda title, body, state: bool(one.notify(body=body, title=title, body_format="text"))
 
 
 def _sounding(url: str, place: int) -> Receiver:
-    """What plays a tone for each state, or what the address says: `sound://?idle=off`."""
+    """A receiver that plays a tone per state, or as the URL says: `sound://?idle=off`."""
     chosen = dict(parse_qsl(url.partition("?")[2]))
     for named, told in chosen.items():
         if named not in TONE_OF or not is_sound(told):
@@ -166,7 +166,7 @@ def _apprise() -> Any:
             "Notifications need Apprise. Install it: pip install 'callboard[notify]'",
             extra="notify",
         ) from error
-    # They log addresses, secrets and all; the one always, the other when it is told to be chatty.
+    # They log URLs with their secrets: one always, the other in debug mode.
     logging.getLogger("apprise").disabled = True
     logging.getLogger("urllib3").setLevel(logging.WARNING)
     return apprise

@@ -1,4 +1,4 @@
-"""Shapes and payloads as pydantic models, by which FastAPI describes them in its document."""
+"""Shapes and payloads as pydantic models, so that FastAPI can document them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
@@ -45,13 +45,13 @@ NAMES: Final[Mapping[type, str]] = {
     SessionPage: "SessionsPage",
     WorkflowInfo: "Workflow",
 }
-"""What classes are called in the document, and so in TypeScript, where that is not their name."""
+"""Names in the document, and so in TypeScript, of classes that are named differently there."""
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 _Field = tuple[str, tuple[object, object]]
 _UNFINISHED: Final[set[type]] = set()
-"""Those whose models are being made: where they contain themselves, they are named only."""
+"""Classes whose models are being built. Where they contain themselves, only the name is used."""
 
 
 class _Open(BaseModel):
@@ -60,7 +60,7 @@ class _Open(BaseModel):
 
 @cache
 def model_of(kind: type) -> type[BaseModel]:
-    """The model of a shape, or of a `TypedDict`, which may have further keys."""
+    """The model of a shape, or of a `TypedDict`, which may have additional keys."""
     if is_typeddict(kind):
         _UNFINISHED.add(kind)
         model = _model(kind, _keys(kind), base=_Open)
@@ -83,7 +83,7 @@ def model_of(kind: type) -> type[BaseModel]:
 def _variant(
     kind: type, told: Iterable[ShapeMember], by: str, values: tuple[str, ...]
 ) -> type[BaseModel]:
-    """The model of a shape where the field `by` has one of these values."""
+    """The model of a shape whose field `by` has one of these values."""
     words = "".join(word.capitalize() for word in values[0].split("_"))
     return _model(kind, [_field(one, _narrowed(one, by, values)) for one in told], words)
 
@@ -109,7 +109,7 @@ def _field(member: ShapeMember, type: object) -> _Field:
 
 
 def _keys(kind: type) -> Iterator[_Field]:
-    """The keys of a `TypedDict`. Some are words that no attribute can have as its name."""
+    """The keys of a `TypedDict`. Some can't be attribute names."""
     required = cast("frozenset[str]", kind.__required_keys__)
     for key, hint in get_type_hints(kind).items():
         field = Field(... if key in required else None, alias=key)
@@ -117,7 +117,7 @@ def _keys(kind: type) -> Iterator[_Field]:
 
 
 def documented(hint: object) -> object:
-    """A type as pydantic can describe it."""
+    """A type that pydantic can describe."""
     kind, _ = unmarked(hint)
     if is_moment(hint):
         return Moment

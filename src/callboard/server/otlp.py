@@ -1,4 +1,4 @@
-"""Spans in OpenTelemetry's words, sent by its own exporter. Needs `callboard[otel]`."""
+"""Spans in OpenTelemetry's format, sent by its own exporter. Needs `callboard[otel]`."""
 
 import asyncio
 from contextlib import suppress
@@ -18,20 +18,20 @@ _CLOSE_WITHIN = 5.0
 
 
 class Otlp:
-    """Sends spans from a thread of its own, to where the usual `OTEL_…` variables say."""
+    """Sends spans from its own thread, as configured by the usual `OTEL_…` variables."""
 
     def __init__(
         self, exporter: SpanExporter | None = None, close_within: float = _CLOSE_WITHIN
     ) -> None:
         self._processor = BatchSpanProcessor(exporter or OTLPSpanExporter())
         self._close_within = close_within
-        # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say stands above our own word.
+        # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence over our values.
         ours = Resource({"service.name": "callboard", "service.version": version("callboard")})
         self._resource = ours.merge(OTELResourceDetector().detect())
         self._scope = InstrumentationScope("callboard", version("callboard"))
 
     def send(self, session_id: str, span: Span) -> None:
-        """Put a span into the queue, which drops the oldest when no one takes them."""
+        """Queue a span. A full queue drops the oldest."""
         links = [Link(_context(span.forked_from, ROOT))] if span.forked_from else []
         self._processor.on_end(
             ReadableSpan(
@@ -49,15 +49,15 @@ class Otlp:
         )
 
     async def close(self) -> None:
-        """Send what is left, for as long as that is bearable."""
+        """Send what is left, within a time limit."""
         loop, closed = asyncio.get_running_loop(), asyncio.Event()
 
         def shut_down() -> None:
             self._processor.shutdown()
-            with suppress(RuntimeError):  # No one waits any more, and the loop is gone.
+            with suppress(RuntimeError):  # No one waits anymore, and the loop is gone.
                 loop.call_soon_threadsafe(closed.set)
 
-        # A thread that no one has to wait for: the collector may never answer.
+        # A daemon thread, because the collector may never answer.
         Thread(target=shut_down, name="callboard-traces", daemon=True).start()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._close_within):

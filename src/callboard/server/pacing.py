@@ -1,4 +1,4 @@
-"""Writes answers no faster than they are read, and counts what waits to be read."""
+"""Write responses no faster than they are read, and count unread bytes."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,30 +12,30 @@ from callboard.server.problems import of_error
 from callboard.server.request_metrics import OUTERMOST
 
 ABORT: Final = "callboard.abort"
-"""Where it finds the way to drop its sender."""
+"""The scope key of the function that drops the sender."""
 BUFFERED: Final = "callboard.buffered"
-"""Where it finds how many bytes the sender has not read."""
+"""The scope key of the function that returns the sender's unread bytes."""
 
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _SLICE: Final = 65_536
-"""Bytes that are written before looking whether they are read."""
+"""Bytes to write before checking whether they are read."""
 
 
 class Paced:
-    """An ASGI application around another, on connections that can report what they hold."""
+    """ASGI middleware for connections that can report what they hold."""
 
     def __init__(self, app: ASGIApp, patience: float) -> None:
         self._app = app
         self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request be answered."""
+        """Handle the request."""
         holding: ConnectionMemory | None = scope.get(HOLDING)
         if scope["type"] != "http" or holding is None:
             await self._app(scope, receive, send)
             return
         slices = _Slices(send, scope, self._patience)
-        # What a stream writes is counted and cut off there: its readers share it.
+        # Streams do their own counting and cutting off, because their readers share memory.
         scope[OUTERMOST] = _Slices(scope.get(OUTERMOST, send), scope, None).send
         answer = _Answer(scope, receive, slices.send, holding)
         try:
@@ -45,7 +45,7 @@ class Paced:
 
 
 class _Slices:
-    """Writes what is large in slices, and cuts off a reader that takes nothing."""
+    """Writes large parts in slices, and cuts off a client that stops reading."""
 
     def __init__(self, send: Send, scope: Scope, patience: float | None) -> None:
         self._send = send
@@ -66,7 +66,7 @@ class _Slices:
                 return
 
     async def _taken(self, part: Message) -> bool:
-        """Whether a slice could be written; not to a reader that took nothing for so long."""
+        """Write a slice; returns False if the client read nothing for too long."""
         while True:
             before = self._buffered()
             try:
@@ -81,7 +81,7 @@ class _Slices:
 
 
 class _Answer:
-    """One answer: counted from its head to its last byte, or refused instead."""
+    """One response: counted from its head to its last byte, or replaced by a refusal."""
 
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, holding: ConnectionMemory
@@ -113,7 +113,7 @@ class _Answer:
         self._held = size
 
     def done(self) -> None:
-        """Give back what was held for it."""
+        """Free what was held for it."""
         self._holding.give(self._held)
         self._held = 0
 

@@ -1,4 +1,4 @@
-"""Answers in JSON, and errors as answers: one envelope, a fitting status, no stack trace."""
+"""JSON responses, and errors as responses: one format, a matching status, no stack trace."""
 
 import logging
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from callboard.server.routing import methods_at
 
 _log = logging.getLogger(__name__)
 
-# The first class that fits counts, so the special ones stand before those they derive from.
+# The first match counts, so subclasses come before their base classes.
 STATUSES: Final[tuple[tuple[type[errors.CallboardError], int], ...]] = (
     (errors.Unauthenticated, 401),
     (errors.Forbidden, 403),
@@ -42,18 +42,18 @@ def reply(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """An answer with JSON in it."""
+    """A JSON response."""
     data = orjson.dumps(content.to_wire() if isinstance(content, Shape) else content)
     return Response(data, status, dict(headers or {}), media_type="application/json")
 
 
 def status_of(error: errors.CallboardError) -> int:
-    """The status with which an error is answered."""
+    """The HTTP status for an error."""
     return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
 def of_error(error: errors.CallboardError) -> Response:
-    """The answer that tells one of our own errors."""
+    """The response for one of our own errors."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, errors.Unauthenticated) else {}
     after = error.context.get("retry_after")
     if after is not None:
@@ -62,7 +62,7 @@ def of_error(error: errors.CallboardError) -> Response:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error in the one envelope."""
+    """Use the common error format for every error."""
     app.add_exception_handler(errors.CallboardError, callboard_problem)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
@@ -70,7 +70,7 @@ def install(app: FastAPI) -> None:
 
 
 async def callboard_problem(request: Request, error: Exception) -> Response:
-    """The answer to a request that met one of our own errors."""
+    """The response to a request that raised one of our own errors."""
     assert isinstance(error, errors.CallboardError)
     if status_of(error) >= HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("%s %s: %s", request.method, request.url.path, error.message)
@@ -104,6 +104,6 @@ async def _http(request: Request, error: Exception) -> Response:
 async def _unexpected(request: Request, error: Exception) -> Response:
     _log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
     message = "Unexpected server error; see the server's log."
-    # The connection is closed after this, and a client must not send its next request into it.
+    # The connection is closed after this, so the client must not reuse it.
     told = {"code": "INTERNAL_ERROR", "message": message}
     return reply({"error": told}, 500, {"Connection": "close"})

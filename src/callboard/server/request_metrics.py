@@ -1,4 +1,4 @@
-"""Measures every request, and passes the measurement on to metrics and logs."""
+"""Measures every request, and reports it to metrics and logs."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,51 +11,51 @@ if TYPE_CHECKING:
     from callboard.server.access.identity import Identity
 
 NO_ROUTE: Final = "none"
-"""The route of what was refused before one was found, or of what is nowhere."""
+"""The route of requests that were refused before routing, or that match no route."""
 
 NO_STATUS: Final = 0
-"""The status of a request whose sender left before it was answered."""
+"""The status of a request whose sender disconnected before the response."""
 
 _SEEN: Final = "callboard.seen"
 OUTERMOST: Final = "callboard.send"
-"""Where the way out lies past everything that is put around the routes."""
+"""The scope key of the `send` that bypasses all middleware."""
 
 
 class ServedRequest(NamedTuple):
-    """A request that is over: what was asked for, by whom, and how it went."""
+    """A finished request: what was requested, by whom, and how it went."""
 
     method: str
     path: str
-    """As it was sent, without the query, in which there may be a code."""
+    """As sent, without the query, which may contain a code."""
     route: str
-    """The template of the address, of which there are few."""
+    """The path template, of which there are few."""
     status: int
     began: float
-    """Seconds until the answer started: for a stream, all that can be called slow or quick."""
+    """Seconds until the response started. For a stream, the only meaningful duration."""
     took: float
-    """Seconds until the answer ended."""
+    """Seconds until the response ended."""
     who: str | None
 
 
 class _Seen:
-    """The scope in which the answer was made: as far in as the request came."""
+    """The innermost scope that the request reached."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
 
 class Routed:
-    """Put around the routes: what they and the guard wrote into the scope can be seen outside.
+    """Wraps the routes, to make visible outside what they and the guard wrote into the scope.
 
-    The guard gives the routes a scope of their own, so who asks and which route it is would
-    otherwise be known only further in.
+    The guard gives the routes a scope of their own, so the caller and the route would otherwise be
+    known only inside.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Show the scope, and continue."""
+        """Expose the scope, and continue."""
         seen: _Seen | None = scope.get(_SEEN)
         if seen is not None:
             seen.scope = scope
@@ -63,7 +63,7 @@ class Routed:
 
 
 class Measured:
-    """Put around everything, so that what is refused is seen as well."""
+    """Wraps everything, so that refused requests are measured too."""
 
     def __init__(
         self, app: ASGIApp, clock: Clock, tell: Iterable[Callable[[ServedRequest], None]]
@@ -73,7 +73,7 @@ class Measured:
         self._tell = tuple(tell)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request be answered, then report it, however it ended."""
+        """Handle the request, then report it, however it ended."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -113,9 +113,9 @@ def _served(scope: Scope, status: int, began: float, took: float) -> ServedReque
 
 
 def _route(scope: Scope) -> str:
-    """The template under which the request was answered: never the address itself."""
+    """The path template of the request's route, never the path itself."""
     template = getattr(scope.get("route"), "path", None)
     if isinstance(template, str):
         return template
-    # Files of a folder have no template of their own, only that of the folder.
+    # Files in a folder have no template of their own, only the folder's.
     return scope["root_path"] if "app_root_path" in scope else NO_ROUTE

@@ -1,4 +1,4 @@
-"""Routes whose bodies are read strictly: what JSON does not have, such as NaN, is not JSON."""
+"""Routes with strict JSON bodies: NaN and the like, which JSON doesn't have, are refused."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -14,24 +14,24 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import is_object
 
 _LARGE: Final = 262_144
-"""Bytes that take milliseconds to read."""
+"""Bytes that take milliseconds to parse."""
 _MOST: Final = 1000
-"""Fields that the body of a request may have."""
+"""Maximum number of fields in a request body."""
 
 
 class _StrictRequest(Request):
     async def json(self) -> Json:
-        """The body, read by orjson, whose error is the one that FastAPI knows."""
+        """The body, parsed by orjson, with the error that FastAPI expects."""
         if not hasattr(self, "_json"):
             body = await self.body()
             self._json = _few_fields(orjson.loads(body))
             if len(body) > _LARGE:
-                await asyncio.sleep(0)  # It took its time: others get their turn.
+                await asyncio.sleep(0)  # Parsing took a while; let others run.
         return self._json
 
 
 def _few_fields(body: Json) -> Json:
-    """The body, unless it has so many fields that to tell each of them wrong takes long."""
+    """The body, unless reporting an error for each of its fields would take long."""
     if is_object(body) and len(body) > _MOST:
         raise ValidationError(
             f"The body has more than {_MOST} fields; no request has so many.", field="body"
@@ -41,7 +41,7 @@ def _few_fields(body: Json) -> Json:
 
 class _StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
-        """The handler, given a request that reads strictly."""
+        """The handler, with strict parsing."""
         handle = super().get_route_handler()
 
         async def strictly(request: Request) -> Response:
@@ -51,18 +51,18 @@ class _StrictRoute(APIRoute):
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:
-    """A router for the routes about one thing."""
+    """A router for the routes of one subject."""
     return APIRouter(prefix=prefix, tags=[tag], route_class=_StrictRoute)
 
 
 def methods_at(request: Request) -> list[str]:
-    """What can be done at the address of a request, whatever it wants to do."""
+    """The methods allowed at a request's path."""
     routes = [
         route
         for route in request.app.state.routes
         if route.matches(request.scope)[0] is not Match.NONE
     ]
-    # `/plates/stopped` fits `/plates/{plate_id}` too, but no one means a plate of that name.
+    # `/plates/stopped` also matches `/plates/{plate_id}`, but isn't a plate.
     exact = [route for route in routes if route.path == request.url.path]
     found: set[str] = set()
     for route in exact or routes:

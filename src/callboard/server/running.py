@@ -1,4 +1,4 @@
-"""A server from start to stop: bound, recovered, listening, its event loop watched, shut down."""
+"""A server from start to stop: bind, recover, listen, watch the event loop, shut down."""
 
 import asyncio
 import contextlib
@@ -21,18 +21,18 @@ from callboard.server.settings import ServerSettings
 from callboard.waiting import wait_any
 
 _EVERY: Final = 0.05
-"""Seconds between two looks while there is little to do."""
+"""Seconds between checks while there is little to do."""
 _CLOSELY: Final = 0.005
-"""And while there is: so much of what else was done counts with the longest stretch."""
+"""Seconds between checks under load. The longest block may include this much other work."""
 _LITTLE: Final = 0.001
 _HERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""A server that listens everywhere is reached here."""
+"""Where to reach a server that listens on all addresses."""
 _CLOSE_LOOKS: Final = 100
-"""How many close looks follow one that found the loop at work."""
+"""The number of close checks after one that found the loop busy."""
 
 
 class LoopWatch:
-    """Looks at regular intervals; gives each the seconds that the loop has computed since."""
+    """Checks at regular intervals for how long the event loop has been busy."""
 
     def __init__(self, observe: Callable[[float], None]) -> None:
         self._observe = observe
@@ -41,12 +41,12 @@ class LoopWatch:
         self._close = 0
 
     def start(self) -> None:
-        """Start, in the thread of the loop."""
+        """Start, in the loop's thread."""
         self._before = time.thread_time()
         self._arm()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -72,19 +72,19 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address for programs."""
+        """The URL for programs."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
     @property
     def page(self) -> str:
-        """The address for people, whose cookie no other program on this machine shares."""
+        """The URL for people. No other program on this machine shares its cookie."""
         loopback = self.host in ("127.0.0.1", "::1", "localhost")
         return f"http://callboard.localhost:{self.port}/app/" if loopback else f"{self.url}/app/"
 
 
 def bind(settings: ServerSettings) -> socket.socket:
-    """Take the port, or say who may have it."""
+    """Bind the port, or say who may be using it."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -102,16 +102,16 @@ def bind(settings: ServerSettings) -> socket.socket:
 
 
 def here(listening: socket.socket) -> Address:
-    """Where a program on this machine reaches a socket that listens."""
+    """The address of a listening socket, for programs on this machine."""
     host, port = listening.getsockname()[:2]
     return Address(_HERE.get(str(host), str(host)), int(port))
 
 
 def spare_collector() -> None:
-    """Let the garbage collector leave alone what this process has loaded by now.
+    """Exempt everything loaded so far from garbage collection.
 
-    All of it stays until the end. To look through it takes a tenth of a second, in which no one
-    is answered, and would come again and again. For a process that is a server and nothing else.
+    It all stays until the end. Scanning it again and again would block responses for a tenth of a
+    second each time. Only for a process that is just a server.
     """
     gc.collect()
     gc.freeze()
@@ -124,7 +124,7 @@ async def serve(
     ready: Callable[[Address], None],
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Serve until SIGTERM, SIGINT or `stopping`; then finish what was started, in bounded time."""
+    """Serve until SIGTERM, SIGINT or `stopping`, then finish what was started, in bounded time."""
     settings = service.settings
     server = _Server(
         uvicorn.Config(
@@ -135,7 +135,8 @@ async def serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            # Anyone on this machine could send X-Forwarded-For and be recorded as someone else.
+            # Otherwise anyone on this machine could send X-Forwarded-For and be recorded as someone
+            # else.
             proxy_headers=False,
             timeout_graceful_shutdown=max(1, round(settings.grace)),
         )
@@ -151,7 +152,8 @@ async def serve(
         ready(Address(host, port))
         await wait_any(serving, stopping.wait())
         watch.stop()
-        # Readers and held hooks first: neither ends by itself, and uvicorn waits for all answers.
+        # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
+        # responses.
         service.holding.close()
         await service.leavings.stop()
         await service.rounds.stop()
@@ -162,7 +164,7 @@ async def serve(
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, with its signals left to us: stopping is more than to close connections."""
+    """uvicorn without its signal handling: stopping takes more than closing connections."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -176,7 +178,7 @@ def _signals(stop: Callable[[], None]) -> Generator[None]:
     try:
         for one in caught:
             loop.add_signal_handler(one, stop)
-    except (RuntimeError, ValueError):  # Not in the main thread: the process that runs us stops us.
+    except (RuntimeError, ValueError):  # Not in the main thread: the caller stops us.
         yield
         return
     try:

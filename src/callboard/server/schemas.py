@@ -1,4 +1,4 @@
-"""What callers send. What they get are shapes: see `callboard.events.shapes`."""
+"""Request bodies. Responses are shapes: see `callboard.events.shapes`."""
 
 from typing import Annotated, Final, Literal
 
@@ -11,13 +11,13 @@ from callboard.events.envelope import Json
 from callboard.vendors.metadata import LARGEST_PID
 
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
-"""An id that a caller may choose: it stands in addresses and file names as it is."""
+"""An id that a caller may choose. It is used in URLs and file names as it is."""
 
 SessionTitle = Annotated[str, Field(max_length=LONGEST)]
 """What people call a session."""
 
 MOST_EVENTS: Final = 10**18
-"""No log has as many events, and a number that is not below it may fit no database."""
+"""More than any log has. A larger number may not fit into the database."""
 
 Place = Annotated[int, Field(ge=0, lt=MOST_EVENTS)]
 """A position in a session, or the number of an event."""
@@ -27,7 +27,7 @@ Limit = Annotated[int, Field(ge=1, lt=MOST_EVENTS)]
 
 
 class RequestBody(BaseModel):
-    """What a caller sends, in camelCase: a field that is not known is an error."""
+    """A request body in camelCase. Unknown fields are errors."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, extra="forbid", strict=True
@@ -44,14 +44,14 @@ class StartRequest(RequestBody):
 
 
 class SessionChange(RequestBody):
-    """What to change about a session: its title; null or empty takes the title away."""
+    """What to change about a session: its title; null or empty removes it."""
 
     title: SessionTitle | None
     by: str | None = None
 
 
 class ReceivedRequest(RequestBody):
-    """An `input:received` as other clients build it; beside its payload nothing counts."""
+    """An `input:received` event as other clients build it; only its payload counts."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -60,7 +60,7 @@ class ReceivedRequest(RequestBody):
 
 
 class InputRequest(RequestBody):
-    """An answer: to the question `id`, to the only one that is open, or as an event."""
+    """An answer: to the question `id`, to the only open one, or as an event."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -89,20 +89,20 @@ class PauseRequest(RequestBody):
 
 
 class ResumeRequest(RequestBody):
-    """Who lets it continue."""
+    """Who resumes it."""
 
     by: str | None = None
 
 
 class CancelRequest(RequestBody):
-    """Why it ends."""
+    """Why it is cancelled."""
 
     reason: str | None = None
     by: str | None = None
 
 
 class ForkAt(RequestBody):
-    """A point in a session; nothing at all means its end."""
+    """A point in a session; by default, its end."""
 
     phase: str | None = None
     occurrence: Limit | Literal["first", "last"] | None = None
@@ -120,7 +120,7 @@ class Edit(RequestBody):
 
 
 class ForkRequest(RequestBody):
-    """Where to start over, with what changed."""
+    """Where to start over, with which changes."""
 
     at: ForkAt | None = None
     edits: Annotated[list[Edit], Field(max_length=1000)] = []
@@ -130,11 +130,11 @@ class ForkRequest(RequestBody):
 
 
 class RetryRequest(ForkRequest):
-    """Where to retry from, with what changed; without `at`, from the failed phase."""
+    """Where to retry from, with which changes; without `at`, from the failed phase."""
 
 
 class AskRequest(RequestBody):
-    """A question to people, by itself or in a session."""
+    """A question to people, standalone or in a session."""
 
     session_id: str | None = None
     type: Literal["approval", "choice", "confirmation", "select", "input", "interactive_session"]
@@ -146,21 +146,21 @@ class AskRequest(RequestBody):
 
 
 class AssignRequest(RequestBody):
-    """Who is expected to answer: by default the caller, with null no one in particular."""
+    """Who is expected to answer: by default the caller; with null, no one in particular."""
 
     to: str | None = None
     by: str | None = None
 
 
 class ClaimRequest(RequestBody):
-    """Who works on a question, and for how long no one else does."""
+    """Who works on a question, and for how long no one else can claim it."""
 
     by: Annotated[str, Field(min_length=1)]
     ttl_ms: Annotated[int, Field(ge=1000, le=86_400_000)] = 60_000
 
 
 class ReleaseRequest(RequestBody):
-    """Who gives a claim back: its holder."""
+    """Who releases a claim: its holder."""
 
     by: Annotated[str, Field(min_length=1)]
 
@@ -202,13 +202,13 @@ class LinkRequest(RequestBody):
 
 
 class HookChange(RequestBody):
-    """The diff that was shown: if the file would change in another way by now, nothing is done."""
+    """The diff that was shown. If the change would be different by now, nothing is done."""
 
     diff: Annotated[str, Field(max_length=1_000_000)]
 
 
 class PlateChange(RequestBody):
-    """What to change; what is left out stays."""
+    """What to change; omitted fields stay as they are."""
 
     name: Annotated[str, Field(max_length=200)] | None = None
     pinned: bool | None = None
@@ -216,7 +216,7 @@ class PlateChange(RequestBody):
 
 
 class Reported(BaseModel):
-    """What hook clients send: in snake_case, with members that we need not know."""
+    """What hook clients send: snake_case, possibly with unknown fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -240,7 +240,7 @@ class ReportRequest(Reported):
 
 
 class ProcessRequest(Reported):
-    """A client's process, by as much as its wrapper knows."""
+    """A client's process, as far as its wrapper knows it."""
 
     project_path: Annotated[str, Field(min_length=1)]
     agent: str = "claude"

@@ -1,4 +1,4 @@
-"""What the routes work on, made when the server starts and let go of when it stops."""
+"""What the routes work with, created when the server starts and closed when it stops."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from callboard.server.streams import Streams
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The board, its driver, its live streams, and who is let in."""
+    """The board, its driver, its live streams, and access control."""
 
     board: Callboard
     settings: ServerSettings
@@ -30,7 +30,7 @@ class Service:
     links: Links
     tokens: Tokens
     database: Path
-    """Where it is, or would be if it were not in memory: hooks leave things beside it."""
+    """Where the database is, or would be if it weren't in memory. Hooks use files next to it."""
     started_at: int
     """When the server started, in milliseconds."""
     listener: Listener

@@ -1,8 +1,8 @@
-"""A session as a trace: its phases, in them its agents and its waits for people.
+"""A session as a trace: its phases, and in them agents and waits for people.
 
-A pure fold over the events. Every id is made from the session's id, and every moment is that of
-an event, so folding the same events, today or after a restart, gives the same trace. What
-agents said and what people were asked stays in the log: a trace goes to other machines.
+A pure fold over the events. Every id is derived from the session's id, and every time is an
+event's, so folding the same events again, such as after a restart, gives the same trace. Agents'
+output and people's questions stay in the log, because a trace goes to other machines.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ from callboard.events.json_values import as_object, as_text
 from callboard.state.timeline import Interval, Timeline
 
 STOPS: Final = frozenset({names.PHASE_EXITED, *names.TERMINAL})
-"""What has ended is told at these events: a session may last for weeks."""
+"""The events at which finished spans are sent, because a session may last for weeks."""
 
 ROOT: Final = "session"
-"""The key of the span that is the session."""
+"""The key of the session's own span."""
 
 Attributes = dict[str, str | int | bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that took time. Its key is unique in the session, and makes its id."""
+    """Something that took time. Its key is unique in the session and determines its id."""
 
     key: str
     parent: str | None
@@ -36,16 +36,16 @@ class Span:
     attributes: Attributes = field(default_factory=Attributes)
     error: str | None = None
     forked_from: str | None = None
-    """The session that this one forked, at its root."""
+    """For the root span, the session that this one was forked from."""
 
 
 def trace_id(session_id: str) -> int:
-    """The id of a session's trace: 16 bytes, never nothing."""
+    """The id of a session's trace: 16 bytes, never zero."""
     return _number(f"trace {session_id}", 16)
 
 
 def span_id(session_id: str, key: str) -> int:
-    """The id of a span: 8 bytes, never nothing."""
+    """The id of a span: 8 bytes, never zero."""
     return _number(f"span {session_id} {key}", 8)
 
 
@@ -61,12 +61,12 @@ class Trace:
         self._ended: list[Span] = []
 
     def add(self, event: Event) -> list[Span]:
-        """Take the next event; at a stop, gives what has ended since the one before."""
+        """Add the next event; at a stop, returns what has ended since the stop before."""
         if self._timeline.session is None and event.name not in _BEGINNINGS:
             return []
         self._ended += [_span(one, event) for one in self._timeline.add(event).ended]
         if event.name == names.FORKED:
-            self._ended.clear()  # What ended in the parent is in that one's trace.
+            self._ended.clear()  # What ended in the parent is in the parent's trace.
         if event.name not in STOPS:
             return []
         ended, self._ended = self._ended, []
@@ -74,13 +74,13 @@ class Trace:
 
 
 def _span(one: Interval, ended: Event) -> Span:
-    """The span of an interval that has ended."""
+    """The span of a finished interval."""
     begun = _BEGUN[one.kind](one)
     error, more = (
         (None, {"callboard.unfinished": True}) if one.cut_off else _ENDED[one.kind](one, ended)
     )
     told = {name: value for name, value in more.items() if value is not None}
-    # Two machines that drove one session may not agree on the time.
+    # The clocks of two machines that drove the session may differ.
     end_ms = max(ended.at_ms, one.start_ms)
     return replace(begun, end_ms=end_ms, attributes={**begun.attributes, **told}, error=error)
 
@@ -143,7 +143,7 @@ def _phase_key(one: Interval) -> str:
 
 
 Ending = tuple[str | None, Mapping[str, Json]]
-"""An error, if there was one, and further attributes; those that are None are left out."""
+"""An error, if there was one, and more attributes, of which None values are left out."""
 
 
 def _session_ended(one: Interval, ended: Event) -> Ending:
@@ -161,7 +161,7 @@ def _attempt_ended(one: Interval, ended: Event) -> Ending:
     payload = ended.payload
     if ended.name == names.AGENT_COMPLETED:
         return None, _usage(payload.get("usage"))
-    if ended.name == names.AGENT_INTERRUPTED:  # Not an error of the agent's.
+    if ended.name == names.AGENT_INTERRUPTED:  # Not the agent's error.
         return None, {"callboard.interrupted": payload.get("reason", "unknown")}
     return _error(payload), {"callboard.retry_in_ms": payload.get("retryInMs")}
 
@@ -176,7 +176,7 @@ def _wait_ended(one: Interval, ended: Event) -> Ending:
 
 
 def _usage(usage: Json) -> dict[str, int]:
-    """How many tokens it took, as far as the agent says so."""
+    """The tokens used, as far as the agent reports them."""
     counts = as_object(usage)
     known = {
         "gen_ai.usage.input_tokens": counts.get("inputTokens"),
@@ -186,11 +186,11 @@ def _usage(usage: Json) -> dict[str, int]:
 
 
 def _error(payload: Mapping[str, Json]) -> str | None:
-    """What went wrong, by its code and type: the message may quote what no one else may see."""
+    """The error's code and type. Its message may contain private data."""
     error = payload.get("error")
     if error is None:
         return None
-    # Anyone who ran an interactive session says it in words, which have neither.
+    # Errors of interactive sessions are plain text, without either.
     told = as_object(error)
     return " ".join(str(told[k]) for k in ("code", "type") if told.get(k)) or "error"
 

@@ -1,4 +1,4 @@
-"""All channels that someone reads, and the readers themselves."""
+"""All channels with readers, and the readers themselves."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -11,21 +11,21 @@ from callboard.server.memory import STREAMS, MemoryBudget
 from callboard.server.settings import ServerSettings
 
 _SMALL = 65_536
-"""Bytes up to which no one counts what is written: a connection's own buffer may hold as much."""
+"""Writes up to this many bytes aren't counted: a connection's own buffer can hold as much."""
 _SWEEP_EVERY = 1.0
 _FAREWELL = 1.0
-"""Seconds that readers get to hear of an end before what they read is deleted."""
+"""Seconds for readers to receive the end of a session before it is deleted."""
 
 
 class Streams:
-    """Gives readers their channel, and cuts off those that take nothing."""
+    """Connects readers to channels, and cuts off those that stop reading."""
 
     def __init__(
         self, log: EventLog, settings: ServerSettings, memory: MemoryBudget | None = None
     ) -> None:
         self.closed = False
         self.cut = 0
-        """How many were cut off because they took nothing."""
+        """How many were cut off because they stopped reading."""
         self._log = log
         self._settings = settings
         self._memory = memory or MemoryBudget(settings.memory)
@@ -37,7 +37,7 @@ class Streams:
 
     @property
     def reading(self) -> int:
-        """How many read at the moment."""
+        """The number of current readers."""
         return len(self._readers)
 
     def session(self, session_id: str, after: int) -> "StreamReader":
@@ -49,12 +49,12 @@ class Streams:
         return StreamReader(self, None, after)
 
     def outline(self, after: int) -> "StreamReader":
-        """A reader that learns that something happened anywhere, and next to nothing of it."""
+        """A reader of an outline: that something happened in some session, with few details."""
         return StreamReader(self, OUTLINE, after)
 
     @contextmanager
     def joined(self, reader: "StreamReader") -> Generator[Channel]:
-        """The reader's channel, made for the first and let go of after the last."""
+        """The reader's channel, created for the first reader and closed after the last."""
         key = reader.key
         channel = self._channels.get(key)
         if channel is None:
@@ -76,9 +76,9 @@ class Streams:
 
     @contextmanager
     def held(self, reader: "StreamReader", data: bytes) -> Generator[None]:
-        """Count what is written to a reader, once for all to whom it is written just now.
+        """Count bytes written to a reader, only once if several readers get the same bytes.
 
-        Raises Overloaded when there is no memory for it.
+        Raises Overloaded if there is no memory for them.
         """
         if len(data) <= _SMALL:
             yield
@@ -102,7 +102,7 @@ class Streams:
             self._sweeper = asyncio.get_running_loop().call_later(_SWEEP_EVERY, self._sweep)
 
     def _sweep(self) -> None:
-        """One look at all readers a second costs less than a timer for each write."""
+        """Cut off stalled readers. Checking all once a second is cheaper than a timer per write."""
         self._sweeper = None
         now = asyncio.get_running_loop().time()
         for reader in tuple(self._readers):
@@ -113,14 +113,14 @@ class Streams:
             self._watch()
 
     async def until_left(self, session_id: str) -> None:
-        """Give the readers of a session that has ended a moment to hear of it."""
+        """Give the readers of a session that has ended a moment to receive its end."""
         channel = self._channels.get(session_id)
         if channel is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(channel.left.wait(), _FAREWELL)
 
     def forget(self, session_id: str) -> None:
-        """End the streams of a session that was deleted, and keep nothing of it."""
+        """End the streams of a deleted session, and drop all its data."""
         for key in (None, OUTLINE):
             if everything := self._channels.get(key):
                 everything.forget()
@@ -130,7 +130,7 @@ class Streams:
         self._pages.forget(session_id)
 
     def close(self) -> None:
-        """End every stream: the server stops."""
+        """End every stream, because the server stops."""
         self.closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -139,7 +139,7 @@ class Streams:
 
 
 class _Written:
-    """What is being written to several readers at once."""
+    """Bytes being written to several readers at once."""
 
     def __init__(self, memory: MemoryBudget) -> None:
         self.readers: set[StreamReader] = set()
@@ -151,14 +151,14 @@ class _Written:
 
 
 class StreamReader:
-    """One who reads, at a place of its own."""
+    """A reader with its own position."""
 
     def __init__(self, streams: Streams, key: str | None, after: int) -> None:
         self.key = key
         """The channel: a session, `OUTLINE`, or None for everything."""
         self.cut_off: Callable[[], None] = lambda: None
         self.buffered: Callable[[], int] = lambda: 0
-        """How many bytes wait here for this reader to take them."""
+        """How many bytes wait for this reader."""
         self._left = 0
         self._since = 0.0
         self._streams = streams
@@ -166,11 +166,11 @@ class StreamReader:
 
     @property
     def greeting(self) -> bytes:
-        """Where it stands, for one who listens from now on: cut off at once, it loses nothing."""
+        """The starting position of a new reader: even if cut off at once, it misses nothing."""
         return b"id: %d\n" % self._after if self.key in (None, OUTLINE) else b""
 
     def takes_nothing_since(self, now: float) -> float:
-        """When it was last seen to take something, or to have nothing to take."""
+        """When it was last seen reading, or with nothing to read."""
         left = self.buffered()
         if not left or left < self._left or not self._since:
             self._since = now
@@ -178,7 +178,7 @@ class StreamReader:
         return self._since
 
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """What to write: history, then whatever comes, then nothing more after the end."""
+        """What to write: past events, then new ones, until the end."""
         with self._streams.joined(self) as channel:
             waited = False
             while not channel.closed:
@@ -192,6 +192,6 @@ class StreamReader:
                     yield HEARTBEAT
                 if ended:
                     return
-                # What has come meanwhile shares a write with what comes until all are told.
+                # Events that come until all readers are notified share a write.
                 if waited := not more:
                     await news.wait()

@@ -1,7 +1,7 @@
-"""Sends sessions as traces to OpenTelemetry, when someone wants them.
+"""Send sessions as traces to OpenTelemetry, if enabled.
 
-One trace a session, made by `callboard.server.spans`. What has ended is sent when a phase ends,
-and the rest with the session. The collector may be slow or gone: nothing here waits for it.
+One trace per session, made by `callboard.server.spans`. Finished spans are sent when a phase ends,
+the rest when the session ends. The collector may be slow or down: nothing here waits for it.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 Send = Callable[[str, Span], None]
 
 SWITCH: Final = "CALLBOARD_OTEL"
-"""1 sends traces, to the collector on this machine unless told otherwise; 0 sends none."""
+"""1 sends traces, by default to the collector on this machine; 0 sends none."""
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _KEPT = 1000
@@ -35,7 +35,7 @@ _RETRY_AFTER = 1.0
 
 
 def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether traces are to be sent, as the environment says."""
+    """Whether the environment enables traces."""
     switch = environment.get(SWITCH, "").lower()
     if switch:
         return switch in ("1", "true", "yes", "on")
@@ -46,7 +46,7 @@ def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
 async def traced(
     log: EventLog, environment: Mapping[str, str] = os.environ
 ) -> AsyncGenerator[None]:
-    """While this lasts, sessions of the log are sent as traces, if that is wanted."""
+    """Send the log's sessions as traces within this context, if enabled."""
     if not is_wanted(environment):
         yield
         return
@@ -72,12 +72,12 @@ def _open_sink() -> "Otlp":
 
 
 class Follower:
-    """Folds what happens in every session, and sends what has ended.
+    """Folds the events of every session, and sends finished spans.
 
     send: takes a span of a session, and returns at once.
 
-    It keeps the open spans of the sessions that moved last. Those of another are folded again
-    from its events, when there is something to send.
+    It keeps the open spans of the most recently active sessions. For others, it folds the events
+    again when there is something to send.
     """
 
     def __init__(self, log: EventLog, send: Send, kept: int = _KEPT) -> None:
@@ -90,18 +90,18 @@ class Follower:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Follow from here on: what ended before has been sent by the process that saw it."""
+        """Follow from here on: earlier spans were sent by the process that saw them end."""
         self._place = await self._log.last_sequence()
         self._task = asyncio.create_task(self._follow())
 
     async def stop(self) -> None:
-        """Send what has ended by now, and follow no more."""
+        """Send finished spans, and stop following."""
         if self._task is None:
             return
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
-        with suppress(StoreError):  # The log may be closed already.
+        with suppress(StoreError):  # The log may already be closed.
             await self._catch_up()
 
     async def _follow(self) -> None:
@@ -141,7 +141,7 @@ class Follower:
             self._traces.pop(event.session_id, None)
 
     async def _folded(self, event: Event) -> list[Span]:
-        """What ended with this event, in a session of which nothing is kept."""
+        """The spans that ended with this event, in a session that isn't cached."""
         trace, ended = self._trace(event.session_id), list[Span]()
         for earlier in await self._log.read(
             event.session_id, upto=event.position, skip=names.NARRATION

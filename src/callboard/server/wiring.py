@@ -1,4 +1,4 @@
-"""Puts a server together: the application, the guard around it, the driver beside it."""
+"""Builds a server: the application, the guard around it, and the driver."""
 
 from pathlib import Path
 
@@ -31,9 +31,9 @@ from callboard.server.streams import Streams
 
 
 def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple[ASGIApp, Service]:
-    """Make everything: the application as it is served, and what its routes work on.
+    """Create the application as it is served, and the service that its routes use.
 
-    Beside the database are the admin token and the record of commands.
+    The admin token and the audit are next to the database.
     """
     tokens = Tokens(database, board.tokens)
     links = Links(board.clock, settings.link_lives)

@@ -1,6 +1,6 @@
 // Written by docs/generate.py from the classes of the server. Do not edit.
 
-/** The hooks of one coding agent, and what installing or removing them would change. found: whether the agent is installed on this machine. An empty diff means no change. */
+/** A coding agent's hooks, and what installing or removing them would change. found: whether the agent is installed on this machine. An empty diff means no change. */
 export interface AgentHooks {
   readonly agent: string
   readonly title: string
@@ -57,7 +57,7 @@ export interface ApprovalInteraction {
   readonly sessionTitle: string | null
 }
 
-/** A question to people, by itself or in a session. */
+/** A question to people, standalone or in a session. */
 export interface AskRequest {
   readonly sessionId?: string | null
   readonly type: 'approval' | 'choice' | 'confirmation' | 'select' | 'input' | 'interactive_session'
@@ -68,7 +68,7 @@ export interface AskRequest {
   readonly assignees?: ReadonlyArray<string> | null
 }
 
-/** Who is expected to answer: by default the caller, with null no one in particular. */
+/** Who is expected to answer: by default the caller; with null, no one in particular. */
 export interface AssignRequest {
   readonly to?: string | null
   readonly by?: string | null
@@ -82,7 +82,7 @@ export interface Background {
   readonly [further: string]: unknown
 }
 
-/** Why it ends. */
+/** Why it is cancelled. */
 export interface CancelRequest {
   readonly reason?: string | null
   readonly by?: string | null
@@ -131,7 +131,7 @@ export interface ChoiceResponse {
   readonly timedOut?: boolean
 }
 
-/** Who works on a question, and for how long no one else does. */
+/** Who works on a question, and for how long no one else can claim it. */
 export interface ClaimRequest {
   readonly by: string
   readonly ttlMs?: number
@@ -197,7 +197,7 @@ export interface Failure {
   readonly error: Problem
 }
 
-/** A point in a session; nothing at all means its end. */
+/** A point in a session; by default, its end. */
 export interface ForkAt {
   readonly phase?: string | null
   readonly occurrence?: number | 'first' | 'last' | null
@@ -205,7 +205,7 @@ export interface ForkAt {
   readonly position?: number | null
 }
 
-/** Where to start over, with what changed. */
+/** Where to start over, with which changes. */
 export interface ForkRequest {
   readonly at?: ForkAt | null
   readonly edits?: ReadonlyArray<Edit>
@@ -238,12 +238,12 @@ export interface HookBacklog {
   readonly oldestAt: string | null
 }
 
-/** The diff that was shown: if the file would change in another way by now, nothing is done. */
+/** The diff that was shown. If the change would be different by now, nothing is done. */
 export interface HookChange {
   readonly diff: string
 }
 
-/** Whether a test payload took the same way as an agent's, and arrived. */
+/** Whether a test payload arrived by the same path as an agent's. */
 export interface HookTest {
   readonly arrived: boolean
   readonly durationMs: number
@@ -254,7 +254,7 @@ export interface HooksList {
   readonly agents: ReadonlyArray<AgentHooks>
 }
 
-/** An answer: to the question `id`, to the only one that is open, or as an event. */
+/** An answer: to the question `id`, to the only open one, or as an event. */
 export type InputRequest =
   | unknown
   | unknown
@@ -444,7 +444,7 @@ export interface Plate {
   readonly background: ReadonlyArray<Background>
 }
 
-/** What to change; what is left out stays. */
+/** What to change; omitted fields stay as they are. */
 export interface PlateChange {
   readonly name?: string | null
   readonly pinned?: boolean | null
@@ -467,7 +467,7 @@ export interface Problem {
   readonly [further: string]: unknown
 }
 
-/** A client's process, by as much as its wrapper knows. */
+/** A client's process, as far as its wrapper knows it. */
 export interface ProcessRequest {
   readonly project_path: string
   readonly agent?: string
@@ -508,7 +508,7 @@ export interface QuestionInteraction {
   readonly sessionTitle: string | null
 }
 
-/** An `input:received` as other clients build it; beside its payload nothing counts. */
+/** An `input:received` event as other clients build it; only its payload counts. */
 export interface ReceivedRequest {
   readonly name?: 'input:received' | null
   readonly payload: Readonly<Record<string, unknown>>
@@ -522,7 +522,7 @@ export interface RecentRun {
   readonly durationMs: number
 }
 
-/** Who gives a claim back: its holder. */
+/** Who releases a claim: its holder. */
 export interface ReleaseRequest {
   readonly by: string
 }
@@ -545,7 +545,7 @@ export interface ReportRequest {
   readonly [further: string]: unknown
 }
 
-/** Who lets it continue. */
+/** Who resumes it. */
 export interface ResumeRequest {
   readonly by?: string | null
 }
@@ -556,7 +556,7 @@ export interface ResumeResult {
   readonly ok: true
 }
 
-/** Where to retry from, with what changed; without `at`, from the failed phase. */
+/** Where to retry from, with which changes; without `at`, from the failed phase. */
 export interface RetryRequest {
   readonly at?: ForkAt | null
   readonly edits?: ReadonlyArray<Edit>
@@ -609,7 +609,7 @@ export interface Session {
   readonly title: string | null
 }
 
-/** What to change about a session: its title; null or empty takes the title away. */
+/** What to change about a session: its title; null or empty removes it. */
 export interface SessionChange {
   readonly title: string | null
   readonly by?: string | null

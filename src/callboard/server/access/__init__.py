@@ -1,1 +1,1 @@
-"""Who may do what: tokens and their scopes, hosts and origins, the one-time link."""
+"""Who may do what: tokens and scopes, hosts and origins, sign-in links."""

@@ -1,4 +1,4 @@
-"""What the guard adds to every answer: headers that bind the browser, and the audit."""
+"""What the guard adds to every response: security headers and the audit entry."""
 
 from collections.abc import Callable, MutableSequence
 from typing import Final
@@ -31,7 +31,7 @@ _PREFLIGHT: Final = {
 
 
 def preflight(head: Head, sender: RequestOrigin) -> Response | None:
-    """The answer to a browser that asks what a named site may do; never with cookies."""
+    """The response to a CORS preflight from an allowed site. Never allows cookies."""
     asks = head.method == "OPTIONS" and head.one("access-control-request-method") is not None
     return Response(status_code=204, headers=_PREFLIGHT) if asks and sender.named else None
 
@@ -39,7 +39,7 @@ def preflight(head: Head, sender: RequestOrigin) -> Response | None:
 def completed(
     send: Send, sender: RequestOrigin | None, vary: bool, noted: Callable[[int], None]
 ) -> Send:
-    """A `send` that adds our headers, and notes the status before anyone learns it."""
+    """Wrap `send` to add our headers and to record the status before it is sent."""
 
     async def complete(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -58,7 +58,7 @@ def completed(
 
 
 def _bind(headers: Headers) -> None:
-    """Add what is missing; a route that says it itself knows better."""
+    """Add missing headers. A route's own values take precedence."""
     present = {name.lower(): value for name, value in headers}
     headers.extend((name, value) for name, value in _ALWAYS if name not in present)
     kind = present.get(b"content-type", b"")

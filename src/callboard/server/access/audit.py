@@ -1,6 +1,6 @@
-"""The record of who commanded what and who was refused: one line of JSON each.
+"""The audit: who sent which command, and who was refused, as one line of JSON each.
 
-Never a body, never a query, never a token: the process that reads the record learns no secret.
+It has no bodies, queries or tokens, so reading it reveals no secrets.
 """
 
 import logging
@@ -19,11 +19,11 @@ from callboard.server.access.identity import Identity
 _log = logging.getLogger("callboard.audit")
 
 LARGEST: Final = 10 * 1_048_576
-"""Bytes after which the file is put aside as `….1`, in the place of the one before."""
+"""Bytes after which the file is renamed to `….1`, replacing the one before."""
 
 _LONGEST_PATH = 512
 _STRANGERS = 60
-"""How many refusals of strangers are written in a minute: they must not push out the rest."""
+"""Refusals without a valid token to record per minute, so that they can't crowd out the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AuditEntry:
 
 
 class Audit:
-    """Appends to the file beside the database, and tells the logger `callboard.audit`."""
+    """Appends to the file next to the database, and logs to `callboard.audit`."""
 
     def __init__(self, database: Path, clock: Clock | None = None) -> None:
         self._path = database.with_name(f"{database.name}.audit.jsonl")
@@ -47,7 +47,7 @@ class Audit:
         self._strangers = 0
 
     def note(self, entry: AuditEntry) -> None:
-        """Write one entry. A full disk is told in the log and stops nothing."""
+        """Write one entry. A full disk is logged and stops nothing."""
         now = self._clock.now_ms()
         if entry.identity is None and not self._has_room(now // 60_000):
             return
@@ -90,5 +90,5 @@ def _told(entry: AuditEntry, now_ms: int) -> dict[str, object]:
 
 
 def writable(text: str) -> str:
-    """A text as JSON takes it: a path, say, may hold bytes that are no UTF-8."""
+    """Text that JSON can hold. A path, for example, may have bytes that aren't UTF-8."""
     return text.encode(errors="backslashreplace").decode()

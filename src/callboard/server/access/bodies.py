@@ -1,4 +1,4 @@
-"""Bodies, read before anything acts on them, and never more than is allowed."""
+"""Read request bodies completely, up to a limit, before acting on them."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from callboard.server.access.head import Head
 from callboard.server.memory import ConnectionMemory
 
 QUESTIONS: Final = "/interactions"
-"""Where questions are asked; what is done with one is below it."""
+"""The path for asking questions. Actions on a question are below it."""
 
 
 def check_length(head: Head, limit: int) -> None:
-    """Refuse a body that says itself that it is too large."""
+    """Refuse a body whose declared length is too large."""
     for given in head.all("content-length"):
         if not given.isascii() or not given.isdecimal():
             raise ValidationError("Content-Length: must be a number.", field="content-length")
@@ -25,7 +25,7 @@ def check_length(head: Head, limit: int) -> None:
 
 
 def too_large(limit: int) -> TooLarge:
-    """The error of a body beyond the limit."""
+    """The error for a body over the limit."""
     return TooLarge(
         f"The body is too large; this server takes {limit} bytes. "
         "Put what is large into files, and send where they are.",
@@ -34,7 +34,7 @@ def too_large(limit: int) -> TooLarge:
 
 
 async def check_values(body: bytes) -> None:
-    """Refuse JSON with so many values that reading it would keep everyone waiting."""
+    """Refuse JSON with so many values that parsing it would block other requests."""
     if len(body) <= MOST_VALUES:
         return
     for count in values_so_far(body):
@@ -48,14 +48,14 @@ async def check_values(body: bytes) -> None:
 
 
 def has_body(head: Head) -> bool:
-    """Whether a body follows the head."""
+    """Whether the request has a body."""
     return bool(head.all("transfer-encoding")) or head.all("content-length") not in ([], ["0"])
 
 
 async def read_parts(receive: Receive, keep: Callable[[bytes], bool]) -> bool:
-    """Hand over each part of a body until it ends, or until `keep` says that it is enough.
+    """Pass each part of a body to `keep`, until the body ends or `keep` returns True.
 
-    Returns False when the client left before that.
+    Returns False if the client disconnected first.
     """
     while True:
         message = await receive()
@@ -67,9 +67,9 @@ async def read_parts(receive: Receive, keep: Callable[[bytes], bool]) -> bool:
 
 
 async def read_body(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:
-    """The whole body; None when the client left before its end.
+    """The whole body; None if the client disconnected before its end.
 
-    Raises TooLarge beyond the limit, and Overloaded when there is no memory for it.
+    Raises TooLarge over the limit, and Overloaded if there is no memory for it.
     """
     parts: list[bytes] = []
     size = 0
@@ -87,7 +87,7 @@ async def read_body(receive: Receive, limit: int, holding: ConnectionMemory) -> 
 
 
 def read_again(body: bytes, receive: Receive) -> Receive:
-    """Give the body that was read, once, then whatever else comes."""
+    """A `receive` that returns the body once, then whatever comes next."""
     left = [body]
 
     async def give() -> Message:

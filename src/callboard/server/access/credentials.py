@@ -1,4 +1,4 @@
-"""Who sends a request, by its token or cookie; callers with wrong tokens have to wait."""
+"""Identify the sender of a request by token or cookie, and rate-limit wrong tokens."""
 
 import re
 from collections import OrderedDict, deque
@@ -18,19 +18,19 @@ from callboard.server.access.requirement import COOKIE
 from callboard.server.access.tokens import Tokens
 
 ALLOWED: Final = 10
-"""How many wrong tokens one address may send in a window, unless told."""
+"""The default number of wrong tokens that an address may send per window."""
 WINDOW: Final = 60.0
 """Seconds."""
 _MOST_ADDRESSES = 1024
 _BEARER = re.compile(r"bearer +(\S+)", re.IGNORECASE)
 _VIA = re.compile(r"[a-z0-9-]{1,32}")
 _RESERVED = frozenset({"terminal"})
-"""Ways that no one can take who comes to us: it means that an agent's own dialog decided."""
+"""Values of `via` that clients can't use. This one means that an agent's own dialog decided."""
 _MOST_COOKIES = 4
 
 
 class Failures:
-    """The wrong tokens of the last minute. Right ones are never asked about here."""
+    """The wrong tokens of the last minute. Valid tokens never get here."""
 
     def __init__(self, clock: Clock, allowed: int = ALLOWED) -> None:
         self._clock = clock
@@ -38,7 +38,7 @@ class Failures:
         self._by_address: OrderedDict[str, deque[float]] = OrderedDict()
 
     def count(self, address: str) -> int | None:
-        """Count one more; gives the seconds to wait when that is too many, else None."""
+        """Count a wrong token; returns the seconds to wait if there were too many."""
         now = self._clock.monotonic()
         times = self._by_address.setdefault(address, deque(maxlen=self._allowed))
         self._by_address.move_to_end(address)
@@ -54,7 +54,7 @@ class Failures:
 
 
 class Credentials:
-    """Finds out who sends a request."""
+    """Identifies the sender of a request."""
 
     def __init__(
         self, tokens: Tokens, links: Links, failures: Failures, *, dev: bool = False
@@ -65,7 +65,7 @@ class Credentials:
         self._failures = failures
 
     async def find(self, head: Head, sender: RequestOrigin) -> Identity | None:
-        """Who sends it, or None when it shows nothing that counts."""
+        """The sender, or None without valid credentials."""
         given = head.one("callboard-via") or ""
         via = given if _VIA.fullmatch(given) and given not in _RESERVED else "http"
         secret = _bearer(head)
@@ -77,22 +77,22 @@ class Credentials:
                 )
         elif (found := self._by_cookie(head, sender)) is not None:
             return Identity(*found, via)
-        # Who shows a token means it: one that is wrong is refused here too.
+        # A token counts whenever one is sent, so a wrong one is refused here too.
         shows_nothing = head.one("authorization") is None
         is_page = self._dev and shows_nothing and sender.named is not None
         return page_identity(head, via) if is_page else None
 
     async def refusal(self, head: Head, sign_in: str | None) -> Unauthenticated | TooManyFailures:
-        """The error for a sender who was not found. Wrong tokens are counted, missing ones not.
+        """The error for an unidentified sender. Wrong tokens are counted, missing ones are not.
 
-        sign_in: the command that signs a browser in, for those who may know it.
+        sign_in: the command that signs a browser in, for callers who may know it.
         """
         secret = _bearer(head)
         if secret is None:
             return Unauthenticated(sign_in=sign_in)
         token = await self._tokens.find(secret)
         if token is not None:
-            # Not counted: anyone who has the whole secret is not guessing.
+            # Not counted: a caller who has the whole secret isn't guessing.
             return Unauthenticated(_over(token))
         wait = self._failures.count(head.remote)
         if wait is None:
@@ -106,8 +106,8 @@ class Credentials:
         )
 
     def _by_cookie(self, head: Head, sender: RequestOrigin) -> tuple[str, Scope] | None:
-        # A browser sends cookies no matter who asks. So they count for our own pages only, and
-        # for commands only where the browser itself says that it was one of them.
+        # A browser sends cookies for any page. So they count only for our own pages, and for
+        # commands only if the browser says that the page is ours.
         if sender.named is not None or (head.commands and not sender.same_origin):
             return None
         admin = self._tokens.admin()
@@ -119,7 +119,7 @@ class Credentials:
 
 
 def _over(token: Token) -> str:
-    """Why a token that was once right is not any more, for those who have it."""
+    """Why a token is no longer valid, for callers who have it."""
     again = "Make another one: callboard token create"
     if token.revoked_at is not None:
         return f"The token {token.id} ({token.name}) was revoked. {again}"
@@ -134,6 +134,6 @@ def _bearer(head: Head) -> str | None:
 
 
 def _cookies(head: Head) -> list[str]:
-    """Every cookie of our name: another path or domain may have set one too."""
+    """Every cookie with our name: another path or domain may have set one too."""
     pairs = [pair.partition("=") for line in head.all("cookie") for pair in line.split(";")]
     return [value.strip().strip('"') for name, _, value in pairs if name.strip() == COOKIE]

@@ -1,7 +1,7 @@
-"""Stands before every route: no one who does not belong gets further than this.
+"""Checks every request before it reaches a route.
 
-The order matters. Where a request comes from is checked before who sends it, and both before
-any route is looked for, so that a refusal says nothing of what there is.
+The order matters. The origin is checked before the sender, and both before the route is looked up,
+so that a refusal doesn't reveal which routes exist.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
-"""The status noted for a command whose sender left before the answer."""
+"""The status recorded for a command whose sender disconnected before the response."""
 _OPEN: Final = frozenset({"/", "/health", "/app", "/login"})
 
 
 class Guard:
-    """An ASGI application around another: hosts, origins, sizes, tokens, headers, audit."""
+    """ASGI middleware: hosts, origins, sizes, tokens, headers, audit."""
 
     def __init__(
         self,
@@ -59,12 +59,13 @@ class Guard:
         self.audit = audit
         self.settings = settings
         self.memory = MemoryBudget(settings.memory)
-        """For requests that come without a connection of ours."""
-        # Made now, so that the process that starts the server can read it before the first request.
+        """For requests that don't come through our own connection class."""
+        # Created now, so that the process that starts the server can read it before the first
+        # request.
         tokens.admin()
 
     def most(self, path: str) -> int:
-        """How many bytes a body may have; of a hook's, so many are kept."""
+        """The size limit of a body; for hooks, how much of it is kept."""
         if is_hook(path):
             return self.settings.max_hook_body
         if path == QUESTIONS:
@@ -73,22 +74,22 @@ class Guard:
         return self.settings.max_answer_body if of_answer else self.settings.max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it."""
+        """Pass a request on, or respond to it."""
         if scope["type"] == "http":
             await _Passage(self, scope, receive, send).go()
         elif scope["type"] == "websocket":
-            # There are none here; to close one before it opens refuses it.
+            # The server has no websockets. Closing one before it opens refuses it.
             await send({"type": "websocket.close", "code": 1008})
         else:
             await self.app(scope, receive, send)
 
 
 class _Left(Exception):
-    """The client was gone before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 class _Passage:
-    """One request on its way through."""
+    """One request passing the guard."""
 
     def __init__(self, guard: Guard, scope: Scope, receive: Receive, send: Send) -> None:
         self._guard = guard
@@ -121,7 +122,7 @@ class _Passage:
                 self._note(_LEFT)
 
     async def _check(self) -> Response | None:
-        """Raise what forbids the request; gives the answer to one that no route has to see."""
+        """Raise an error if the request is forbidden; returns a response if no route is needed."""
         guard, head = self._guard, self._head
         self._sender = guard.places.check(head)
         answer = preflight(head, self._sender)
@@ -134,14 +135,14 @@ class _Passage:
         if self._identity is None and not _is_open(head):
             raise await guard.credentials.refusal(head, self._sign_in())
         if self._identity is None:
-            return None  # What needs no token takes no body.
+            return None  # Routes that need no token take no body.
         self._holding.belongs_to(self._identity.name)
         if has_body(head):
             self._receive = read_again(await self._body(), self._receive)
         return None
 
     def _sign_in(self) -> str | None:
-        """The command that signs a browser in: it names a file, which is for its owner's eyes."""
+        """The command that signs a browser in. It contains a path, so only its owner may see it."""
         peer: Peer | None = self._scope.get(KEY)
         assert self._sender is not None
         is_own_page = self._sender.named is None and names_this_machine(self._head)
@@ -149,7 +150,7 @@ class _Passage:
         return self._guard.settings.sign_in if is_told else None
 
     async def _body(self) -> bytes:
-        """The body, which is counted until the request is answered."""
+        """The body. It counts toward the memory budget until the response is sent."""
         most, before = self._guard.most(self._head.path), self._holding.held
         read = read_beginning if is_hook(self._head.path) else read_body
         try:
@@ -161,13 +162,13 @@ class _Passage:
         except BaseException:
             self._holding.give(self._holding.held - before)
             raise
-        # A hook may be held for hours, and its body is not kept for that.
+        # A hook may be held for hours, and its body isn't kept for that time.
         self._body_size = 0 if is_hook(self._head.path) else len(body)
         self._holding.give(len(body) - self._body_size)
         return body
 
     def _inner(self) -> Scope:
-        """The request as the routes see it."""
+        """The request's scope for the routes."""
         assert self._sender is not None
         inner = {
             **self._scope,
@@ -175,14 +176,14 @@ class _Passage:
             "callboard.identity": self._identity,
         }
         if self._head.path == "/login":
-            # The server's own log would show the code: from here on only the route sees it.
+            # The server's own log would show the code. From here on, only the route sees it.
             self._scope["query_string"] = b""
         return inner
 
     async def _answer(self, response: Response) -> None:
         if self._head.all("expect"):
-            # Anyone who waits for our word before it sends the body may send it or not: the next
-            # request on this connection could not be told from it.
+            # A client that waits for `100 Continue` may or may not send its body now, so the next
+            # request on this connection couldn't be told apart from it.
             response.headers["connection"] = "close"
         await response(self._scope, self._receive, self._completed())
 
@@ -191,14 +192,14 @@ class _Passage:
 
     def _answered(self, status: int) -> None:
         self._let_go()
-        # What a hook tells is in the log itself, and there may be hundreds a second.
+        # What hooks report is in the log itself, and there may be hundreds a second.
         commands = self._head.commands and not is_hook(self._head.path)
         if commands or status in _REFUSALS:
             self._note(status)
         self._noted = True
 
     def _let_go(self) -> None:
-        """The body has been acted on; what counts from now on is the answer."""
+        """The body has been processed. From now on, the response counts."""
         self._holding.give(self._body_size)
         self._body_size = 0
 
@@ -212,6 +213,6 @@ class _Passage:
 
 
 def _is_open(head: Head) -> bool:
-    """Whether it needs no token: whether we live, and the pages that ask for one."""
+    """Whether it needs no token: the health check and the sign-in pages."""
     is_page = head.path in _OPEN or head.path.startswith("/app/")
     return is_page and head.method in ("GET", "HEAD")

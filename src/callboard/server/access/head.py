@@ -1,4 +1,4 @@
-"""The head of a request, as the guard reads it: what stands twice is an error."""
+"""The head of a request as the guard reads it. Duplicate headers are errors."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,14 +8,14 @@ from starlette.types import Scope
 from callboard.errors import Forbidden, ValidationError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that command nothing."""
+"""Methods that change nothing."""
 
 LONGEST_QUERY: Final = 16_384
-"""Bytes of a query. Nothing needs as many, and many parameters take long to read."""
+"""Maximum bytes of a query. Nothing needs that many, and many parameters are slow to parse."""
 
 
 def check_query(scope: Scope) -> None:
-    """Refuse a query that would take long to read."""
+    """Refuse a query that would be slow to parse."""
     if len(scope.get("query_string", b"")) > LONGEST_QUERY:
         raise ValidationError(
             f"The query is too long; this server takes {LONGEST_QUERY} bytes after the question "
@@ -30,7 +30,7 @@ class Head:
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
         self.commands = self.method not in SAFE
-        """Whether it wants something changed."""
+        """Whether it changes something."""
         self.path: str = scope["path"]
         self.scheme: str = scope.get("scheme", "http")
         client = scope.get("client")
@@ -47,9 +47,9 @@ class Head:
         return self._headers.get(name, [])
 
     def one(self, name: str) -> str | None:
-        """The value of a header that may be sent once; anyone who sends it twice is refused."""
+        """The value of a header that may be sent only once. Refuses duplicates."""
         values = self.all(name)
         if len(values) > 1:
-            # Two readers of one request could see different things in it.
+            # Two readers of the same request could otherwise see different values.
             raise Forbidden(f"{name}: send this header once, not {len(values)} times.", field=name)
         return values[0] if values else None

@@ -1,4 +1,4 @@
-"""Bodies of hooks: whatever their size, they are answered. Only their start is kept."""
+"""Bodies of hooks. They are accepted at any size, but only their start is kept."""
 
 from typing import Final
 
@@ -9,24 +9,24 @@ from callboard.server.access.bodies import read_parts
 from callboard.server.memory import ConnectionMemory
 
 PREFIX: Final = "/hooks/"
-"""How the addresses of hooks start."""
+"""The path prefix of hooks."""
 
 _MOST: Final = 256 * 1_048_576
-"""Bytes after which a hook is answered whatever else it sends: no one's payload is so large."""
+"""Bytes after which a hook is answered without reading further. No real payload is this large."""
 
 _LEAST: Final = 65_536
-"""Bytes that are kept even when there is no memory left."""
+"""Bytes to keep even when memory is short."""
 
 
 def is_hook(path: str) -> bool:
-    """Whether a request brings the payload of a hook."""
+    """Whether a request is a hook's payload."""
     return path.startswith(PREFIX)
 
 
 async def read_beginning(receive: Receive, limit: int, holding: ConnectionMemory) -> bytes | None:
-    """The first bytes of a body, all of which is taken; None when the client left.
+    """Read the whole body and return its first bytes; None if the client disconnected.
 
-    Less is kept when there is no memory for more: anyone who sends a hook is never refused.
+    Keeps less if memory is short: hooks are never refused.
     """
     beginning = _Beginning(limit, holding)
     cut, holding.cut = holding.cut, beginning.shorten
@@ -37,7 +37,7 @@ async def read_beginning(receive: Receive, limit: int, holding: ConnectionMemory
 
 
 class _Beginning:
-    """What is kept of a body that arrives."""
+    """The part of an incoming body that is kept."""
 
     def __init__(self, limit: int, holding: ConnectionMemory) -> None:
         self.kept = bytearray()
@@ -46,7 +46,7 @@ class _Beginning:
         self._holding = holding
 
     def add(self, part: bytes) -> bool:
-        """Keep a part, as far as there is room; True when no payload is as large as this one."""
+        """Keep a part, as far as there is room; returns True once the body is impossibly large."""
         self._size += len(part)
         part = part[: max(0, self._limit - len(self.kept))]
         try:
@@ -58,6 +58,6 @@ class _Beginning:
         return self._size > _MOST
 
     def shorten(self) -> None:
-        """Others need the memory: keep only what says whose hook it is."""
+        """Free memory for others: keep only enough to identify the hook."""
         del self.kept[_LEAST:]
         self._limit = len(self.kept)

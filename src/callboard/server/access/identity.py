@@ -7,21 +7,21 @@ from callboard.events.access import Scope
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The holder of a token or of a cookie.
+    """The holder of a token or cookie.
 
-    name: recorded with everything that is done; it cannot be chosen in a request.
+    name: recorded with everything they do. A request can't choose it.
     """
 
     name: str
     scope: Scope
     via: str = "http"
-    """Through what: `http`, or what the client calls itself (`cli`, `python`, `react`, …)."""
+    """The client: `http`, or what the client calls itself (`cli`, `python`, `react`, …)."""
     is_page: bool = False
-    """A page under development, which shows no token: see `callboard.server.access.pages`."""
+    """Whether this is a page in development, with no token: see `server.access.pages`."""
     person: str = ""
-    """Who they are when questions are assigned to people; the name, unless the token says."""
+    """The person that questions are assigned to: the name, unless the token says otherwise."""
     groups: tuple[str, ...] = ()
-    """The groups that they belong to."""
+    """The groups they belong to."""
 
     def __post_init__(self) -> None:
         if not self.person:

@@ -1,4 +1,4 @@
-"""The one-time link, and the cookie that a browser gets for it."""
+"""Sign-in links, and the cookies that browsers get for them."""
 
 import hmac
 import re
@@ -13,11 +13,11 @@ from callboard.events.access import SCOPES, Scope
 
 LIVES: Final = timedelta(days=30)
 ADMIN_LIVES: Final = timedelta(hours=1)
-"""For so long a cookie of the scope `admin` allows that; after that, it is one of `operate`."""
+"""How long a cookie with the scope `admin` has that scope. After that, it has `operate`."""
 
 _FORM = re.compile(r"v1\.([a-z]+)\.([0-9]{1,16})\.([0-9a-f]{64})")
 MOST: Final = 64
-"""How many unused codes there may be; the oldest gives way."""
+"""The maximum number of unused codes. The oldest are dropped first."""
 
 
 def _signature(admin: str, text: str) -> str:
@@ -26,7 +26,7 @@ def _signature(admin: str, text: str) -> str:
 
 
 class Links:
-    """The codes that were given out and not used yet, and the cookies that they become."""
+    """The unused codes, and the cookies they are exchanged for."""
 
     def __init__(self, clock: Clock, lives: float) -> None:
         self._clock = clock
@@ -34,7 +34,7 @@ class Links:
         self._open: dict[bytes, tuple[Scope, int]] = {}
 
     def create(self, scope: Scope = "operate") -> tuple[str, int]:
-        """Make a code; gives it, and the moment in milliseconds until which it can be used."""
+        """Create a code; returns it and its expiry time in milliseconds."""
         self._forget_old()
         while len(self._open) >= MOST:
             del self._open[next(iter(self._open))]
@@ -44,20 +44,20 @@ class Links:
         return code, until
 
     def use(self, code: str) -> Scope | None:
-        """What the code allows, and never again; None when it is wrong, used or too old."""
+        """Use up a code; returns its scope, or None if it is wrong, used or expired."""
         self._forget_old()
-        # Looked up by its hash: how long that takes says nothing of codes that are near.
+        # Looked up by its hash, so that timing reveals nothing about similar codes.
         found = self._open.pop(_hash(code), None)
         return None if found is None else found[0]
 
     def cookie(self, admin: str, scope: Scope) -> str:
-        """The cookie that a used code becomes; `admin` is the token that its key comes from."""
+        """The cookie for a used code; `admin` is the token that its key is derived from."""
         until = self._clock.now_ms() + _ms(LIVES)
         text = f"v1.{scope}.{until}"
         return f"{text}.{_signature(admin, text)}"
 
     def identify(self, admin: str, cookie: str) -> tuple[str, Scope] | None:
-        """Whose cookie this is and what it allows; None for a forged or an expired one."""
+        """The name and scope of a cookie; None if it is forged or expired."""
         form = _FORM.fullmatch(cookie)
         if form is None:
             return None

@@ -1,7 +1,7 @@
 """Which hosts and origins a request may name.
 
-A web page anywhere can make a browser send requests to this machine. The browser says for
-whom: in `Host` the name that it looked up, in `Origin` and `Sec-Fetch-Site` the page that asks.
+Any web page can make a browser send requests to this machine. The browser says on whose behalf:
+`Host` is the name it looked up, `Origin` and `Sec-Fetch-Site` identify the page.
 """
 
 import re
@@ -23,18 +23,18 @@ _PAGES = ("/", "/app", "/login")
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """What is known of the page that sends a request."""
+    """What is known about the page that sends a request."""
 
     scheme: str
-    """How the browser reached us: https when a proxy says so."""
+    """The scheme the browser used: https if a proxy says so."""
     same_origin: bool
     """Whether the browser says that the page is ours."""
     named: str | None = None
-    """The origin of another site, when it was allowed by name."""
+    """The origin of another site, if it is on the list."""
 
 
 class Places:
-    """The hosts and origins that belong here."""
+    """The allowed hosts and origins."""
 
     def __init__(self, settings: ServerSettings) -> None:
         allowed = frozenset(name.lower() for name in settings.allowed_hosts)
@@ -47,7 +47,7 @@ class Places:
         """Whether any other site may call."""
 
     def check(self, head: Head) -> RequestOrigin:
-        """Refuse a foreign host or page; gives what is known of the sender."""
+        """Refuse an unknown host or page; returns what is known about the sender."""
         host = self._checked_host(head)
         scheme = self._scheme(head, host)
         origin = head.one("origin")
@@ -82,7 +82,7 @@ class Places:
         return name in self._hosts or whole in self._hosts
 
     def _scheme(self, head: Head, host: str) -> str:
-        """A proxy in front may say https; only for the names under which it makes us known."""
+        """The scheme. A proxy may report https, but only for allowed host names."""
         form = _HOST.fullmatch(host)
         proxied = form is not None and (form[1] in self._proxied or host in self._proxied)
         if proxied and head.one("x-forwarded-proto") == "https":
@@ -90,7 +90,7 @@ class Places:
         return head.scheme
 
     def _checked_origin(self, origin: str, scheme: str, host: str) -> str | None:
-        """The origin when it is another site's that was named, None when it is our own."""
+        """The origin if it is another, allowed site; None if it is our own."""
         form = ORIGIN.fullmatch(origin)
         if form is not None:
             if origin.lower() in self._named:
@@ -105,13 +105,13 @@ class Places:
 
 
 def names_this_machine(head: Head) -> bool:
-    """Whether the browser reached us by a name of loopback, and not through a proxy's."""
+    """Whether the browser used a loopback name, not a proxy's."""
     form = _HOST.fullmatch(head.one("host") or "")
     return form is not None and form[1].lower() in LOOPBACK
 
 
 def bracketed(host: str) -> str:
-    """A host as addresses have it."""
+    """A host as it is written in URLs."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
@@ -121,12 +121,12 @@ def _with_port(host: str, scheme: str) -> str:
 
 
 def _is_visit(head: Head) -> bool:
-    """Whether a person follows a link to one of our pages: nothing happens, nothing is told."""
+    """Whether a person follows a link to one of our pages, which changes and reveals nothing."""
     page = head.path in _PAGES or head.path.startswith("/app/")
     return (
         page
         and head.method == "GET"
         and head.one("sec-fetch-mode") == "navigate"
-        # A frame in another page is not a visit.
+        # A frame in another page isn't a visit.
         and head.one("sec-fetch-dest") in (None, "document")
     )

@@ -1,7 +1,7 @@
-"""What a page under development may do without a token, on a server with `--dev`.
+"""What a page in development may do without a token, on a server with `--dev`.
 
-Only pages of the origins that were named, and only what is listed here: the sessions and questions
-of workflows. All else stays closed, also what is added to the server later.
+This covers only pages of allowed origins, and only what is listed here: sessions and questions of
+workflows. Everything else stays closed, including anything added to the server later.
 """
 
 import re
@@ -14,7 +14,7 @@ from callboard.server.access.identity import Identity
 from callboard.server.access.origins import ORIGIN
 
 DEFAULT_ORIGIN: Final = "http://localhost:5173"
-"""Where Vite serves a page while it is written."""
+"""Where Vite serves a page during development."""
 
 _NAME: Final = "dev"
 _READS: Final = re.compile(
@@ -26,7 +26,7 @@ _WRITES: Final = re.compile(
 
 
 def page_identity(head: Head, via: str) -> Identity:
-    """The caller that a named page is taken for; Forbidden where a page may do nothing."""
+    """The identity of an allowed page; Forbidden where pages may do nothing."""
     allowed = {"GET": _READS, "HEAD": _READS, "POST": _WRITES}.get(head.method)
     if allowed is None or allowed.fullmatch(head.path) is None:
         raise Forbidden(
@@ -38,7 +38,7 @@ def page_identity(head: Head, via: str) -> Identity:
 
 
 def check_development(origins: Collection[str], allowed_hosts: Collection[str]) -> None:
-    """Refuse pages that are not named exactly, and names under which others reach the server."""
+    """Refuse wildcard origins, and host names under which others can reach the server."""
     if allowed_hosts:
         raise ValidationError(
             "--dev needs no token of pages, so nothing may make the server known under another "

@@ -64,12 +64,12 @@ class Peer:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the user who runs the server opened the connection; no if that is not known."""
+        """Whether the user who runs the server opened the connection. False if that isn't known."""
         found = self._socket
         return found is not None and found.inode != 0 and found.user == os.getuid()
 
     async def sender(self) -> Sender | None:
-        """The client; None if it runs on another machine, or if the system does not tell."""
+        """The client; None if it runs on another machine, or if the system doesn't say."""
         if not system.SHOWS_CLIENTS:
             return None
         found = self._socket

@@ -1,4 +1,4 @@
-"""What a route needs: a scope, said in its signature and in the OpenAPI document."""
+"""A route's required scope, declared in its signature and in the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -12,16 +12,16 @@ from callboard.server.access.identity import Identity
 
 COOKIE = "callboard"
 
-# Both only describe themselves in the OpenAPI document: the guard has checked the token before
-# any route is found, so that no one learns from an error which routes there are.
+# These only add documentation to OpenAPI: the guard has checked the token before any route is
+# looked up, so that errors don't reveal which routes exist.
 _bearer = HTTPBearer(auto_error=False, description="A token, as `callboard token create` prints.")
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="Set by the one-time link.")
 
 
 def needs(scope: Scope) -> Callable[..., Awaitable[Identity]]:
-    """A dependency that gives the identity of the caller, or refuses it."""
+    """A dependency that returns the caller's identity, or refuses the caller."""
 
-    # Async, though nothing is awaited: what is not is called in another thread, for each request.
+    # Async, though nothing is awaited: FastAPI would run it in a thread otherwise, on each request.
     async def identity(
         request: Request,
         _bearer: Annotated[object, Security(_bearer)] = None,
@@ -33,7 +33,7 @@ def needs(scope: Scope) -> Callable[..., Awaitable[Identity]]:
 
 
 def identified(request: Request, scope: Scope) -> Identity:
-    """The identity of the caller, who has this scope, or is refused."""
+    """The caller's identity, if it has this scope; otherwise the caller is refused."""
     known: Identity | None = request.scope.get("callboard.identity")
     if known is None:
         raise Unauthenticated

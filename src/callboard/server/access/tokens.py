@@ -1,7 +1,7 @@
-"""Who a secret belongs to: the admin token, or one that was made for a person or a program.
+"""Find out who a secret belongs to: the admin token, or a token made for a person or program.
 
-Beside a database `x.db` is `x.db.token`, the admin token as it is, which only its owner may read.
-The other tokens are rows of the database: see `callboard.board.tokens`.
+Next to a database `x.db` is `x.db.token`, the plain admin token, which only its owner may read. All
+other tokens are rows of the database: see `callboard.board.tokens`.
 """
 
 import hmac
@@ -25,13 +25,13 @@ VARIABLE: Final = "CALLBOARD_TOKEN"
 """The environment variable that replaces the admin token."""
 
 ADMIN: Final = "admin"
-"""The name under which the holder of the admin token is recorded."""
+"""The name recorded for the holder of the admin token."""
 
 _SHORTEST = 16
 
 
 def read_secret(path: Path) -> str | None:
-    """What is in the file; None when there is none. A mode that lets others read is repaired."""
+    """The secret in the file, or None without a file. Makes the file private to its owner."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def _keep_private(file: int, path: Path) -> None:
 
 
 class Tokens:
-    """Who the secrets belong to: the admin token's file, and the tokens in the database."""
+    """Secrets and their holders: the admin token's file, and the tokens in the database."""
 
     def __init__(self, database: Path, issued: AccessTokens) -> None:
         self.issued = issued
@@ -71,13 +71,13 @@ class Tokens:
         self._admin: str | None = None
 
     def admin(self) -> str:
-        """The token that can do everything, made when there is none yet."""
+        """The token that can do everything. Created if it doesn't exist yet."""
         if self._admin is None:
             self._admin = _from_environment() or self._from_file()
         return self._admin
 
     async def find(self, secret: str) -> Token | None:
-        """The token that a secret belongs to, revoked and expired ones too."""
+        """The token of a secret, even if it is revoked or expired."""
         if hmac.compare_digest(hashed(secret), self._admin_token.sha256):
             return self._admin_token
         return await self.issued.find(secret)
@@ -99,11 +99,11 @@ class Tokens:
 
     @cached_property
     def _admin_token(self) -> Token:
-        # It stays what it is for as long as the server runs, and every request asks.
+        # Cached: it doesn't change while the server runs, and every request needs it.
         return Token(
             id=ADMIN,
             name=ADMIN,
-            # Only the person who runs the server can read it, as with the one-time link.
+            # Only the person who runs the server can read it, as with sign-in links.
             person=local_person(),
             scope="admin",
             groups=(),
@@ -124,7 +124,7 @@ def _from_environment() -> str | None:
             field=VARIABLE,
         )
     if len(token) < _SHORTEST:
-        # Wrong tokens are counted and told, not stopped: a short one can be guessed.
+        # Wrong tokens are only limited, not stopped, so a short token can be guessed.
         _log.warning("%s is short; give it at least %d characters.", VARIABLE, _SHORTEST)
     return token
 

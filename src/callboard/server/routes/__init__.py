@@ -1,1 +1,1 @@
-"""The routes, one module for each thing that they are about."""
+"""The routes, one module per subject."""

@@ -1,4 +1,4 @@
-"""What the routes share: the board they serve, ids in addresses, how they document themselves."""
+"""What the routes share: access to the board, path parameters, and documentation."""
 
 from typing import Annotated, Any, Final
 
@@ -11,7 +11,7 @@ from callboard.server.openapi import Failure, model_of
 from callboard.server.service import Service
 
 Responses = dict[int | str, dict[str, Any]]
-"""What a route can answer with, as FastAPI takes it."""
+"""A route's possible responses, as FastAPI takes them."""
 
 _MEANINGS: Final = {
     400: "The request is invalid; `field` names the part.",
@@ -27,17 +27,17 @@ _MEANINGS: Final = {
 
 
 def failures(*statuses: int) -> Responses:
-    """The errors that a route can answer with; some can come from anywhere."""
+    """A route's possible errors, including those that any route can return."""
     possible = sorted({400, 401, 403, 413, 429, 503, *statuses})
     return {s: {"model": Failure, "description": _MEANINGS[s]} for s in possible}
 
 
 def gives(shape: type[Shape], status: int = 200, description: str = "Done.") -> Responses:
-    """The answer of a route that goes well."""
+    """A route's success response."""
     return {status: {"model": model_of(shape), "description": description}}
 
 
-# Async, so that it is not called in another thread.
+# Async, so that it isn't called in a thread.
 async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
@@ -49,7 +49,7 @@ InteractionPath = Annotated[str, Path(description="A question's id.", min_length
 
 
 def who(identity: Identity, by: str | None) -> Author:
-    """Who is recorded: the holder of the token, and beside it the name that the caller gave."""
+    """The author to record: the token's holder, with the name that the caller gave."""
     return Author(
         identity.name,
         by or None,

@@ -1,4 +1,4 @@
-"""What people and programs do to a session: answer, pause, resume, cancel, fork, retry."""
+"""Actions on a session: answer, pause, resume, cancel, fork, retry."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -39,7 +39,7 @@ async def answer_session(
     session_id: SessionPath,
     given: InputRequest,
 ) -> Response:
-    """Answer a question of this session: by its id, or the only one that is open."""
+    """Answer a question of this session: by its id, or the only open one."""
     answer = await _meant(serving, session_id, given)
     found = await serving.board.interaction(answer.id)
     if found.session_id != session_id:
@@ -93,7 +93,7 @@ async def _only_question(serving: Service, session_id: str) -> str:
         raise InteractionNotFound(
             f"Session {session_id} has no open question.", session_id=session_id
         )
-    # Counted, because large questions are left out of those that are shown.
+    # Counted, because large questions are left out of the list.
     if session.pending_count > 1:
         ids = ", ".join(one.id for one in session.pending)
         raise ConflictError(
@@ -107,7 +107,7 @@ async def _only_question(serving: Service, session_id: str) -> str:
 async def pause_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: PauseRequest | None = None
 ) -> Response:
-    """Pause: the current agent finishes first, unless it is to be interrupted."""
+    """Pause a session. The current agent finishes first, unless you interrupt it."""
     how = given or PauseRequest()
     was_new = await serving.board.pause(
         session_id, interrupt=how.interrupt, reason=how.reason, by=who(caller, how.by)
@@ -119,10 +119,10 @@ async def pause_session(
 async def resume_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: ResumeRequest | None = None
 ) -> Response:
-    """Let a paused session continue."""
+    """Resume a paused session."""
     by = who(caller, given.by if given else None)
     was_paused = await serving.board.resume(session_id, by=by)
-    # Also one that was never started, such as a fork that was not to run at once.
+    # This also wakes a session that was never started, such as a fork that wasn't run immediately.
     serving.driver.wake(session_id)
     return reply(ResumeResult(was_paused))
 
@@ -131,7 +131,7 @@ async def resume_session(
 async def cancel_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: CancelRequest | None = None
 ) -> Response:
-    """End a session permanently."""
+    """Cancel a session."""
     why = given or CancelRequest()
     was_new = await serving.board.cancel(session_id, reason=why.reason, by=who(caller, why.by))
     return reply(CancelResult(was_new))
@@ -145,7 +145,7 @@ async def cancel_session(
 async def fork_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: ForkRequest | None = None
 ) -> Response:
-    """Start a new session from a point of this one. What came before is shared, not copied."""
+    """Start a new session from a point in this one. The events before it are shared, not copied."""
     info = await serving.board.session(session_id)
     return await _forked(serving, caller, info, given or ForkRequest())
 

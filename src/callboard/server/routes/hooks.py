@@ -1,5 +1,6 @@
-"""Raw payloads of agents' hooks. Whatever comes, the answer is 200: any other is printed into a
-person's terminal."""
+"""Raw payloads of coding agents' hooks. The response is always 200, because any other status would
+be printed into a person's terminal.
+"""
 
 import asyncio
 import contextlib
@@ -43,21 +44,21 @@ _ANSWER = {
     openapi_extra=_EXTRA,
 )
 async def hook(request: Request, agent: str) -> Response:
-    """Hear a hook; one that asks a person is held open until there is an answer."""
-    # By hand: there are hundreds of these a second, and `HookShortcut` solves no dependencies.
+    """Receive a hook. If it asks a person, it is held open until there is an answer."""
+    # Without dependencies: there are hundreds of these a second, and `HookShortcut` resolves none.
     identified(request, "hook")
     serving: Service = request.app.state.service
-    # Not `request.body()`, which would be kept for as long as the hook is held.
+    # Not `request.body()`, which would stay in memory while the hook is held.
     body: bytes = (await request.receive()).get("body", b"")
     try:
         heard = await serving.arrivals.hear(agent, body)
     except StoreError as error:
-        # Anyone who was told 200 has forgotten it: it must not be lost here.
+        # After a 200, the sender forgets the hook, so it must not be lost here.
         _log.error("A hook of %s could not be recorded: %s", agent, error.message)
         serving.spool.keep(agent, body)
         return _HEARD
     except Exception:
-        # Ours to mend, and nothing that a person's terminal should show.
+        # A bug of ours, and nothing that a person's terminal should show.
         _log.exception("A hook of %s could not be heard", agent)
         return _HEARD
     del body
@@ -69,7 +70,7 @@ async def hook(request: Request, agent: str) -> Response:
 
 
 async def _plan_again(serving: Service, agent: str, heard: Heard) -> Response:
-    """Give the agent the plan back that was approved just before it cleared its context."""
+    """Return the plan that was approved just before the agent cleared its context."""
     vendor = VENDORS.get(agent)
     if vendor is None or vendor.plan_again is None:
         return _HEARD
@@ -84,7 +85,7 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
     try:
         if await wait_any(_left(receive), waiting) == 0:
             serving.leavings.add(id)
-            return _HEARD  # The sender is gone, and has not got the answer.
+            return _HEARD  # The sender is gone and didn't get the answer.
         answered = waiting.result()
     finally:
         waiting.cancel()
@@ -102,6 +103,6 @@ async def _hold(serving: Service, agent: str, heard: Heard, receive: Receive) ->
 
 
 async def _left(receive: Receive) -> None:
-    """Until the sender of the request is gone."""
+    """Wait until the sender of the request has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The inbox: every question to a person, from whatever asked it."""
+"""The inbox: every question to people, wherever it comes from."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,7 +53,7 @@ async def list_interactions(  # noqa: PLR0913 - what a query can say
     limit: Limit = LARGEST_PAGE,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
-    """Questions, oldest first."""
+    """List questions, oldest first."""
     names = assigned_to and _meant(assigned_to, caller)
     sought = SoughtQuestions(status, session_id, type, workflow, names, q)
     page = await serving.board.people.page(sought, limit=min(limit, LARGEST_PAGE), cursor=cursor)
@@ -64,7 +64,7 @@ async def list_interactions(  # noqa: PLR0913 - what a query can say
 
 
 def _meant(names: Sequence[str], caller: Identity) -> list[str]:
-    """The names with those of the caller in place of `me`."""
+    """The names, with `me` replaced by the caller's."""
     return [name for one in names for name in (who(caller, None).names if one == ME else [one])]
 
 
@@ -74,7 +74,7 @@ def _meant(names: Sequence[str], caller: Identity) -> list[str]:
     responses=gives(Interaction, 201, "The question is asked.") | failures(404, 409),
 )
 async def ask(serving: Serving, caller: Operates, given: AskRequest) -> Response:
-    """Put a question to people, by itself or as one of a session."""
+    """Ask people a question, either standalone or as part of a session."""
     asked = await serving.board.people.ask(**dict(given), by=caller.name)
     return reply(asked, 201, {"Location": f"/interactions/{asked.id}"})
 
@@ -83,7 +83,7 @@ async def ask(serving: Serving, caller: Operates, given: AskRequest) -> Response
 async def show_interaction(
     serving: Serving, caller: Reads, interaction_id: InteractionPath
 ) -> Response:
-    """One question, open or closed."""
+    """Get one question, open or closed."""
     await check_page(serving, caller, interaction_id)
     return reply(await serving.board.interaction(interaction_id))
 
@@ -95,7 +95,7 @@ async def assign(
     interaction_id: InteractionPath,
     given: AssignRequest | None = None,
 ) -> Response:
-    """Say who is expected to answer: you, or `to`. It locks nothing and does not expire."""
+    """Set who is expected to answer: you, or `to`. Others can still answer. Doesn't expire."""
     await check_page(serving, caller, interaction_id)
     author = who(caller, given.by if given else None)
     to = given.to if given and "to" in given.model_fields_set else ME
@@ -106,9 +106,9 @@ async def assign(
 async def claim(
     serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ClaimRequest
 ) -> Response:
-    """Lock a question for a while: no one else can claim it. The same `by` renews."""
+    """Claim a question for a while, so that no one else can. The same `by` renews the claim."""
     await check_page(serving, caller, interaction_id)
-    # Refused now: in the end, the answer would be.
+    # Refused now, because the answer would be refused later.
     check_assignee(await serving.board.interaction(interaction_id), who(caller, given.by))
     claimed = await serving.board.people.claim(interaction_id, by=given.by, ttl_ms=given.ttl_ms)
     return reply(claimed)
@@ -118,7 +118,7 @@ async def claim(
 async def release(
     serving: Serving, caller: Answers, interaction_id: InteractionPath, given: ReleaseRequest
 ) -> Response:
-    """Give a claim back before it runs out; where there is none, nothing happens."""
+    """Release a claim before it expires. Does nothing if there is no claim."""
     await check_page(serving, caller, interaction_id)
     released = await serving.board.people.release(interaction_id, by=given.by)
     return reply(released)
@@ -139,7 +139,7 @@ async def answer(
     interaction_id: InteractionPath,
     given: AnswerRequest,
 ) -> Response:
-    """Answer a question. The first answer counts; the second is told so."""
+    """Answer a question. The first answer counts; later ones get an error."""
     await check_answerer(serving, request, caller, interaction_id, given.value)
     found = await serving.board.answer(
         interaction_id,
@@ -175,7 +175,7 @@ async def complete(
 
 
 def _answered(serving: Service, found: Interaction) -> Response:
-    """The question with its receipt; 202 while the agent that asked has not confirmed it."""
+    """The question with its receipt; 202 until the agent that asked confirms the answer."""
     if found.session_id is not None and not found.from_hook:
         serving.driver.wake(found.session_id)
     return reply(found, 202 if found.receipt == "pending" else 200)
@@ -183,9 +183,9 @@ def _answered(serving: Service, found: Interaction) -> Response:
 
 @router.post("/{interaction_id}/cancel", responses=gives(Interaction) | failures(404, 409))
 async def cancel(serving: Serving, caller: Answers, interaction_id: InteractionPath) -> Response:
-    """Take a question back."""
+    """Withdraw a question."""
     await check_page(serving, caller, interaction_id)
-    # Who may ask may also take back what was asked.
+    # A caller who may ask may also withdraw.
     by = replace(who(caller, None), overrides=allows(caller.scope, "operate"))
     cancelled = await serving.board.people.cancel(interaction_id, by=by, via=caller.via)
     return reply(cancelled)

@@ -1,4 +1,4 @@
-"""The dashboard's door: a code for one use, and the cookie that it becomes."""
+"""Sign in to the dashboard: one-time codes and the cookies they are exchanged for."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ router = routing.router("access")
 
 _DASHBOARD = "/app/"
 _SETTINGS = "/app/settings"
-"""Where people go who sign in as an admin."""
+"""Where people land who sign in as an admin."""
 
 
 @router.post(
@@ -30,7 +30,7 @@ _SETTINGS = "/app/settings"
 async def create_link(
     request: Request, serving: Serving, _: Administers, given: LinkRequest | None = None
 ) -> Response:
-    """Make a code that opens the dashboard once, as `callboard open` does."""
+    """Create a code that opens the dashboard once, as `callboard open` does."""
     scope = "operate" if given is None else given.scope
     if scope == "admin":
         await check_person(serving, request, "sign in as an admin")
@@ -49,7 +49,7 @@ async def use_link(
     serving: Serving,
     code: Annotated[str, Query(description="What `POST /login` gave.")] = "",
 ) -> Response:
-    """Exchange a code for the cookie. It works once, and not for long."""
+    """Exchange a code for a cookie. A code works once, for a short time."""
     scope = serving.links.use(code)
     if scope is None:
         return _refuse(request, serving)
@@ -73,7 +73,7 @@ async def use_link(
 
 
 def _refuse(request: Request, serving: Service) -> Response:
-    """Say that the link is spent: to people on the dashboard's page, to programs as any error."""
+    """Report that the link was used: to people on the dashboard's page, to programs as an error."""
     page = serving.dashboard.file("index.html")
     if page is None or "text/html" not in request.headers.get("accept", ""):
         raise Forbidden(
@@ -86,7 +86,7 @@ def _refuse(request: Request, serving: Service) -> Response:
 
 @router.post("/logout", responses=gives(Ok) | failures())
 async def log_out(request: Request, _: Reads) -> Response:
-    """Take the cookie back from this browser."""
+    """Remove the cookie from this browser."""
     answer = reply(Ok())
     answer.delete_cookie(
         COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https"

@@ -1,4 +1,4 @@
-"""The board: plates, and what programs beside the agents' own hooks report of them."""
+"""The board: plates, and what programs other than hooks report about them."""
 
 from typing import Annotated
 
@@ -28,20 +28,20 @@ async def list_plates(
     _: Reads,
     dismissed: Annotated[bool, Query(description="Those that were dismissed too.")] = False,
 ) -> Response:
-    """Every coding-agent session, those that need a person first."""
+    """List coding agent sessions, with those that need a person first."""
     found = await serving.plates.all(dismissed=dismissed)
     return reply(PlateList(found))
 
 
 @router.get("/plates/backlog", responses=gives(HookBacklog) | failures())
 async def show_backlog(serving: Serving, _: Reads) -> Response:
-    """What hooks reported and the server has not read yet: so far, no plate shows it."""
+    """Show what hooks have reported and the server has not read yet. No plate shows it so far."""
     return reply(serving.spool.backlog)
 
 
 @router.get("/plates/{plate_id}", responses=gives(Plate) | failures(404))
 async def show_plate(serving: Serving, _: Reads, plate_id: PlatePath) -> Response:
-    """One coding-agent session."""
+    """Get one coding agent session."""
     return reply(await serving.plates.get(plate_id))
 
 
@@ -53,7 +53,7 @@ async def read_plate(
     after: After = None,
     limit: Limit = MOST,
 ) -> Response:
-    """What happened on a plate, with the payloads of its hooks."""
+    """List what happened on a plate, with the payloads of its hooks."""
     portion = Portion(min(limit, MOST), LARGEST)
     events = await serving.plates.events(plate_id, after or 0, portion)
     return reply(await shown(serving, plate_id, events))
@@ -63,7 +63,7 @@ async def read_plate(
 async def change_plate(
     serving: Serving, caller: Answers, plate_id: PlatePath, given: PlateChange
 ) -> Response:
-    """Name it, pin it, mark it as seen. An empty name takes the name away."""
+    """Name a plate, pin it, or mark it as seen. An empty name removes the name."""
     changed = await serving.plates.change(
         plate_id, name=given.name, pinned=given.pinned, seen=given.seen, by=caller.name
     )
@@ -72,7 +72,7 @@ async def change_plate(
 
 @router.delete("/plates/{plate_id}", responses=gives(Plate) | failures(404))
 async def dismiss_plate(serving: Serving, caller: Answers, plate_id: PlatePath) -> Response:
-    """Take it off the board; a session that starts on it brings it back."""
+    """Dismiss a plate from the board. A session that starts on it brings it back."""
     return reply(await serving.plates.dismiss(plate_id, by=caller.name))
 
 
@@ -82,7 +82,7 @@ async def dismiss_plate(serving: Serving, caller: Answers, plate_id: PlatePath) 
     responses=gives(Plate, 201, "A plate waits for the client.") | failures(),
 )
 async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
-    """A client is about to start."""
+    """Report that a client is about to start."""
     plate = await serving.plates.register(
         given.agent,
         project_path=given.project_path,
@@ -95,7 +95,7 @@ async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Respo
 
 @router.post("/plates/stopped", responses=gives(Stopped) | failures())
 async def stopped(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
-    """A client's process has ended: its plate is closed at once."""
+    """Report that a client's process has ended. Its plate is closed at once."""
     count = await serving.plates.stopped(
         project_path=given.project_path,
         session_id=given.session_id,
@@ -107,7 +107,7 @@ async def stopped(serving: Serving, _: Reports, given: ProcessRequest) -> Respon
 
 @router.post("/events", responses=gives(Recorded) | failures())
 async def report(serving: Serving, _: Reports, given: ReportRequest) -> Response:
-    """An event of a client's session, in the board's own words."""
+    """Report an event of a client's session, in the board's own format."""
     if given.project_path is None and given.cwd is None:
         raise ValidationError("project_path: say where the client works.", field="project_path")
     await serving.plates.hear(report_of(given.model_dump()))

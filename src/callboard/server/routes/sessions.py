@@ -27,7 +27,7 @@ _ENDINGS: Final = {"json": "json", "markdown": "md"}
 
 @workflows.get("/workflows", responses=gives(Workflows) | failures())
 async def list_workflows(serving: Serving, _: Reads) -> Response:
-    """The workflows that this server runs, with their phases and the ways between them."""
+    """List the workflows that this server runs, with their phases and transitions."""
     offered = [WorkflowInfo.of(workflow) for workflow in serving.board.workflows.values()]
     return reply(Workflows(offered))
 
@@ -38,7 +38,7 @@ async def list_workflows(serving: Serving, _: Reads) -> Response:
     responses=gives(Started, 201, "The session has started.") | failures(404, 409),
 )
 async def start_session(serving: Serving, caller: Operates, given: StartRequest) -> Response:
-    """Start a session. When this answers, its start is on the disk."""
+    """Start a session. The response comes when its start is saved to disk."""
     session_id = await serving.board.start(
         given.workflow_id,
         given.input,
@@ -63,7 +63,7 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
     limit: Limit = 100,
     cursor: Annotated[str | None, Query(description="`nextCursor` of the page before.")] = None,
 ) -> Response:
-    """The sessions, newest first."""
+    """List sessions, newest first."""
     page = await serving.board.session_page(
         status=status,
         workflow=workflow,
@@ -77,7 +77,7 @@ async def list_sessions(  # noqa: PLR0913 - one parameter for each filter
 
 @router.get("/sessions/{session_id}", responses=gives(SessionInfo) | failures(404))
 async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> Response:
-    """How a session stands, and what is open in it."""
+    """Get a session's status and its open questions."""
     [info] = await with_progress([await serving.board.session(session_id)])
     return reply(info)
 
@@ -86,14 +86,14 @@ async def show_session(serving: Serving, _: Reads, session_id: SessionPath) -> R
 async def change_session(
     serving: Serving, caller: Operates, session_id: SessionPath, given: SessionChange
 ) -> Response:
-    """Rename a session, also after it ended."""
+    """Rename a session, even after it has ended."""
     by = who(caller, given.by)
     return reply(await serving.board.rename(session_id, given.title, by=by))
 
 
 @router.delete("/sessions/{session_id}", responses=gives(Ok) | failures(404, 409))
 async def delete_session(serving: Serving, caller: Operates, session_id: SessionPath) -> Response:
-    """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
+    """Delete a session; cancels it first if it has not ended. Its forks are kept."""
     if await serving.board.cancel(session_id, by=caller.name, reason="deleted"):
         await serving.streams.until_left(session_id)
     await serving.board.delete(session_id, by=caller.name)
@@ -118,7 +118,7 @@ async def delete_session(serving: Serving, caller: Operates, session_id: Session
 async def export_session(
     serving: Serving, _: Reads, session_id: SessionPath, format: ExportFormat = "json"
 ) -> Response:
-    """The session, its events and its state as one document to download."""
+    """Download the session, its events and its state as one document."""
     info = await serving.board.session(session_id)
     name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', info.session_id)}.{_ENDINGS[format]}"
     return StreamingResponse(
@@ -135,7 +135,7 @@ async def show_state(
     session_id: SessionPath,
     position: Place | None = None,
 ) -> Response:
-    """The state after the first N events, or now."""
+    """Get the state after the first N events, or the current one."""
     view = await serving.board.view(session_id, position)
     at = view.position if position is None else position
     return reply(StateAt(view.state, at, at))

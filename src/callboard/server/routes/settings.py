@@ -1,4 +1,4 @@
-"""What the dashboard's settings page shows and changes: hooks, and facts about the server."""
+"""Settings in the dashboard: hooks, and facts about the server."""
 
 import asyncio
 import os
@@ -51,7 +51,7 @@ class ServerFacts(Shape):
 
 @router.get("/server", responses=gives(ServerFacts) | failures())
 async def show_server(request: Request, serving: Serving, _: Operates) -> Response:
-    """The server's version and address, since when it runs, and the size of its database."""
+    """Get the server's version, address and start time, and the size of its database."""
     host, port = request.scope["server"]
     path = serving.board.log.path
     return reply(
@@ -69,7 +69,7 @@ async def show_server(request: Request, serving: Serving, _: Operates) -> Respon
 
 @router.get("/settings/hooks", responses=gives(HooksList) | failures())
 async def list_hooks(request: Request, serving: Serving, _: Administers) -> Response:
-    """The hooks of every coding agent, with what installing or removing them would change."""
+    """List the hooks of every coding agent, with what installing or removing them would change."""
     await check_local(serving, request, _WHAT)
     return reply(await asyncio.to_thread(all_hooks, serving.database))
 
@@ -78,7 +78,7 @@ async def list_hooks(request: Request, serving: Serving, _: Administers) -> Resp
 async def add_hooks(
     request: Request, serving: Serving, _: Administers, agent: AgentName, given: HookChange
 ) -> Response:
-    """Install the hooks of an agent, exactly as the diff shows; 409 if it has changed since."""
+    """Install an agent's hooks, exactly as the diff shows; 409 if it has changed since."""
     await check_local(serving, request, _WHAT)
     one, database = installable(agent), serving.database
     return reply(await asyncio.to_thread(install_hooks, one, database, given.diff))
@@ -88,7 +88,7 @@ async def add_hooks(
 async def drop_hooks(
     request: Request, serving: Serving, _: Administers, agent: AgentName, given: HookChange
 ) -> Response:
-    """Remove the hooks of an agent, exactly as the diff shows; 409 if it has changed since."""
+    """Remove an agent's hooks, exactly as the diff shows; 409 if it has changed since."""
     await check_local(serving, request, _WHAT)
     one, database = installable(agent), serving.database
     return reply(await asyncio.to_thread(remove_hooks, one, database, given.diff))
@@ -98,7 +98,7 @@ async def drop_hooks(
 async def send_test(
     request: Request, serving: Serving, _: Administers, agent: AgentName
 ) -> Response:
-    """Run the hook's command with a test payload, and see whether it arrives here."""
+    """Run the hook's command with a test payload, and check that it arrives here."""
     await check_local(serving, request, _WHAT)
     return reply(await try_hooks(serving, installable(agent), serving.database))
 

@@ -1,4 +1,4 @@
-"""How runs went: of all workflows, and of one."""
+"""Statistics on runs: of all workflows, and of one."""
 
 from typing import Annotated
 
@@ -30,7 +30,7 @@ UtcOffset = Annotated[
 async def show_overview(
     serving: Serving, _: Reads, days: Days = DAYS, utc_offset: UtcOffset = 0
 ) -> Response:
-    """How the runs of all workflows went over the last days."""
+    """Get statistics on all workflows for the last days."""
     return reply(await serving.board.statistics.overview(days=days, utc_offset=utc_offset))
 
 
@@ -42,6 +42,6 @@ async def show_workflow_stats(
     days: Days = DAYS,
     utc_offset: UtcOffset = 0,
 ) -> Response:
-    """How the runs of one workflow went over the last days; all zero if it was never run."""
+    """Get statistics on one workflow for the last days; all zero if it was never run."""
     statistics = serving.board.statistics
     return reply(await statistics.workflow(workflow, days=days, utc_offset=utc_offset))

@@ -1,4 +1,4 @@
-"""What the server says about itself: its health and its metrics."""
+"""The server's own status: health and metrics."""
 
 import logging
 
@@ -27,11 +27,11 @@ _TEXT = {
 
 @router.get("/health", responses=gives(Health, description="The server is running.") | _UNREADABLE)
 async def show_health(serving: Serving) -> Response:
-    """Say that the server lives and can read its database."""
+    """Check that the server is running and can read its database."""
     try:
         await serving.board.log.rows(Query("sessions", limit=1))
     except StoreError as error:
-        # What exactly is wrong names a path, which only the log may know.
+        # The exact error contains a path, which belongs only in the log.
         _log.error("health: %s", error.message)
         message = "The database cannot be read; the server's log says why."
         raise StoreError(message) from error
@@ -40,5 +40,5 @@ async def show_health(serving: Serving) -> Response:
 
 @router.get("/metrics", responses={**_TEXT, **failures()}, response_class=Response)
 async def show_metrics(serving: Serving, _: Reads) -> Response:
-    """Sessions by status, questions that wait, requests and how long they take."""
+    """Get metrics: sessions by status, open questions, requests and their duration."""
     return Response(await serving.metrics.text(), media_type=CONTENT_TYPE)

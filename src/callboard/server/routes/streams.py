@@ -1,4 +1,4 @@
-"""Events: as JSON, or as a stream of history and then of whatever comes."""
+"""Events: as JSON, or as a stream of past events followed by new ones."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -23,7 +23,7 @@ router = routing.router("events")
 
 MOST = 1000
 LARGEST = 2 * 1_048_576
-"""Bytes of events after which a page ends; one event may have more."""
+"""Bytes of events after which a page ends. A single event may be larger."""
 _LONGEST_ID = len(str(MOST_EVENTS)) - 1
 
 After = Annotated[Place | None, Query(description="Give only what came after this place.")]
@@ -53,7 +53,7 @@ async def read_events(
     limit: Limit = MOST,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """A session's events, in their order."""
+    """List or stream a session's events, in order."""
     if "text/event-stream" not in request.headers.get("accept", ""):
         portion = Portion(min(limit, MOST), LARGEST)
         events = await serving.board.events(session_id, after or 0, portion)
@@ -72,7 +72,7 @@ async def read_events(
 
 
 async def shown(serving: Service, stream: str, events: Sequence[Event]) -> EventsPage:
-    """Events as a page of them is shown, with where the next starts if there is one."""
+    """A page of events, with where the next one starts, if there is one."""
     is_cut = events and events[-1].position < await serving.board.log.head(stream)
     return EventsPage(events, events[-1].position if is_cut else None)
 
@@ -85,7 +85,7 @@ async def shown(serving: Service, stream: str, events: Sequence[Event]) -> Event
 async def read_everything(
     serving: Serving, caller: Reads, after: After = None, last_event_id: LastEventId = None
 ) -> Response:
-    """Every event of every session, by the global sequence; without a place, from now on."""
+    """Stream the events of all sessions, by global sequence; by default, from now on."""
     if after is None and last_event_id is None:
         after = await serving.board.log.last_sequence()
     place = _place(after, last_event_id)
@@ -94,7 +94,7 @@ async def read_everything(
 
 
 def _place(after: int | None, last_event_id: str | None) -> int:
-    """Where to start: the id of a reader that returns outranks its address, which is older."""
+    """Where to start. A returning reader's last event id takes precedence over its older URL."""
     if last_event_id is None or last_event_id == "":
         return after or 0
     if not last_event_id.isdecimal() or len(last_event_id) > _LONGEST_ID:

@@ -20,13 +20,13 @@ TokenPath = Annotated[str, Path(description="A token's id.", min_length=1)]
 
 @router.get("/me", responses=gives(TokenHolder) | failures())
 async def show_me(caller: Reads) -> Response:
-    """Who the caller is: the recorded name, the person it stands for, the scope, the groups."""
+    """Get the caller's identity: recorded name, person, scope and groups."""
     return reply(TokenHolder(caller.name, caller.person, caller.scope, caller.groups))
 
 
 @router.get("/tokens", responses=gives(TokenList) | failures())
 async def list_tokens(serving: Serving, _: Administers) -> Response:
-    """The tokens that are not revoked, oldest first. Secrets are not kept."""
+    """List the tokens that are not revoked, oldest first. Secrets are not stored."""
     return reply(TokenList(await serving.tokens.issued.list()))
 
 
@@ -38,7 +38,7 @@ async def list_tokens(serving: Serving, _: Administers) -> Response:
 async def create_token(
     request: Request, serving: Serving, _: Administers, given: TokenRequest
 ) -> Response:
-    """Create a token. Its secret is in this answer and is never shown again."""
+    """Create a token. Only this response has its secret."""
     await check_person(serving, request, "create tokens")
     lives = None if given.expires_in_ms is None else timedelta(milliseconds=given.expires_in_ms)
     made = await serving.tokens.issued.create(
@@ -56,6 +56,6 @@ async def create_token(
 async def revoke_token(
     serving: Serving, request: Request, _: Administers, token_id: TokenPath
 ) -> Response:
-    """Revoke a token: from now on it opens nothing."""
+    """Revoke a token. It stops working at once."""
     await check_person(serving, request, "revoke tokens")
     return reply(await serving.tokens.issued.revoke(token_id))

@@ -1,6 +1,6 @@
 """The dashboard's files and the API page.
 
-The files need no token: what they show, they ask the other routes for.
+The files need no token: they get all data from the other routes.
 """
 
 from typing import Final
@@ -38,17 +38,17 @@ command <code>callboard</code>.</p>
 @router.api_route("/", methods=_READS, include_in_schema=False)
 @router.api_route("/app", methods=_READS, include_in_schema=False)
 async def lead_there() -> Response:
-    """Lead people to the dashboard."""
+    """Redirect to the dashboard."""
     return Response(status_code=307, headers={"Location": _DASHBOARD})
 
 
 @router.api_route("/app/{path:path}", methods=_READS, include_in_schema=False)
 async def show_dashboard(request: Request, serving: Serving, path: str) -> Response:
-    """Give a file, or the page itself for every address that the page knows how to show."""
+    """A file, or the page itself for every path that the page can show."""
     found = serving.dashboard.file(path) if path else None
     if found is not None:
         return _give(request, found)
-    # Where a person goes: scripts, styles and programs do not ask for HTML.
+    # Only people's browsers ask for HTML; scripts, styles and programs don't.
     wants_page = "text/html" in request.headers.get("accept", "")
     if path and (is_asset(path) or not wants_page):
         raise HTTPException(404)
@@ -57,7 +57,7 @@ async def show_dashboard(request: Request, serving: Serving, path: str) -> Respo
 
 @router.get("/docs", include_in_schema=False)
 async def show_docs(request: Request, serving: Serving, _: Reads) -> Response:
-    """Give the API page: Swagger UI, which loads the OpenAPI document."""
+    """The API page: Swagger UI, which loads the OpenAPI document."""
     return _give_page(request, serving.dashboard.file("docs.html"))
 
 
