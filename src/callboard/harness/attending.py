@@ -1,4 +1,4 @@
-"""One session, from the claim to its end: opened, watched over, judged, recorded."""
+"""One session, from claim to end: open it, watch it, judge its end, record it."""
 
 import asyncio
 import signal
@@ -29,9 +29,9 @@ from callboard.vendors.claude.extraction import Spoken
 from callboard.vendors.settings.installing import InstallPlan
 
 GRACE: Final = 60.0
-"""Seconds between the warning that the time is up, and the end."""
+"""Seconds between the warning that time is up and the end."""
 _TO_LEAVE: Final = 5.0
-"""Seconds that an agent has to end by itself when it is told to."""
+"""Seconds for an agent to exit by itself when asked to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Office:
 
 @asynccontextmanager
 async def alongside(*work: Coroutine[object, None, None]) -> AsyncGenerator[None]:
-    """Do this work while the block runs, and no longer."""
+    """Run this work during the block, and cancel it afterwards."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         yield
@@ -63,7 +63,7 @@ async def alongside(*work: Coroutine[object, None, None]) -> AsyncGenerator[None
 
 @contextmanager
 def starting() -> Generator[None]:
-    """An AgentError for what keeps an agent from being started."""
+    """Turn an OSError into an AgentError if an agent cannot be started."""
     try:
         yield
     except OSError as error:
@@ -71,7 +71,7 @@ def starting() -> Generator[None]:
 
 
 class Attendance:
-    """One session that was claimed and looked at."""
+    """One session that was claimed and prepared."""
 
     def __init__(self, office: Office, ready: PreparedSession) -> None:
         self._office = office
@@ -79,14 +79,14 @@ class Attendance:
         self._cut: Cut | None = None
         self._over = asyncio.Event()
         self.lost: str | None = None
-        """What became of the question meanwhile, if it is no longer this harness's alone."""
+        """What happened to the question in the meantime, if this harness no longer has it alone."""
         self.left_to_others = False
-        """Whether the person left without a decision, and others are still at it."""
+        """Whether the person left without a decision while others are still taking part."""
 
     async def attend(self, confirm: Confirm, tell: Callable[[str], None]) -> Interaction | None:
-        """Open it, wait for its end, and record that; None when someone else may have it.
+        """Open it, wait for its end, and record it; None if it is left to others.
 
-        tell: says why it takes long.
+        tell: reports why it takes long.
         """
         with starting():
             attempt = self._office.folders.begin(self._ready.asked.id, asdict(self._office.me))
@@ -108,14 +108,14 @@ class Attendance:
         try:
             found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
         except NotFound:
-            attempt.remove()  # No one will ever want it.
+            attempt.remove()  # It is of no more use.
             raise
         attempt.remove()
         forget(attempt.folder.parent)
         return found
 
     async def _is_left_to_others(self, attempt: Attempt, record: EndRecord) -> bool:
-        """Whether others take part in it just now: it does not end when one of them leaves."""
+        """Whether others are still taking part: then one person leaving doesn't end it."""
         office, asked = self._office, self._ready.asked
         if record.outcome != "cancelled" or not is_shared(asked.config):
             return False
@@ -153,7 +153,7 @@ class Attendance:
         return await self._record(ending, duration, said)
 
     async def _confirmed(self, confirm: Confirm, ending: SessionEnding) -> bool:
-        """Ask the person, and keep the claim while they think."""
+        """Ask the person, and keep the claim until they answer."""
         office = self._office
 
         def on_loss(why: str) -> None:
@@ -188,7 +188,7 @@ class Attendance:
             stage.run, lambda: loop.call_soon_threadsafe(self._leave, "closed") and None
         )
         told = {"pid": stage.pid, "start": started_at(stage.pid)}
-        with suppress(OSError):  # It runs: a full disk is not a reason to leave it.
+        with suppress(OSError):  # It is running; a full disk isn't a reason to stop it.
             attempt.write_json("agent.json", {**about, **told})
         async with alongside(*self._watching(stage, at)):
             with self._signals(stage):
@@ -211,7 +211,7 @@ class Attendance:
         return watching if asks.timeout is None else [*watching, self._time(stage, asks.timeout)]
 
     async def _checkpoints(self, at: Checkpoint, every: float) -> None:
-        """Save where the session stands, again and again."""
+        """Save the session's progress at intervals."""
         office = self._office
         begun = office.clock.monotonic() - at.seconds
         while True:
@@ -220,7 +220,7 @@ class Attendance:
             save(office.folders.of(self._ready.asked.id), reached)
 
     async def _time(self, stage: Passthrough, timeout: float) -> None:
-        """The session's time: a warning when it is up, some grace, and the end."""
+        """Enforce the time limit: a warning, a grace period, then the end."""
         clock = self._office.clock
         await clock.sleep(timeout)
         stage.ring()
@@ -231,7 +231,7 @@ class Attendance:
         self._leave("timeout")
 
     async def _end(self, stage: Passthrough) -> None:
-        """Once it is to end: ask the agent to, and then make it."""
+        """When the session has to end, ask the agent to exit, then kill it."""
         await self._over.wait()
         stage.notify("")
         stage.send(signal.SIGHUP if self._cut == "closed" else signal.SIGTERM)
@@ -245,7 +245,7 @@ class Attendance:
 
     @contextmanager
     def _signals(self, stage: Passthrough) -> Generator[None]:
-        """What happens to us happens to the session."""
+        """Forward signals to the session."""
         loop = asyncio.get_running_loop()
         heard: dict[signal.Signals, Callable[[], None]] = {
             signal.SIGWINCH: stage.resize,

@@ -1,4 +1,4 @@
-"""Who handles a session: a claim that is renewed while its harness lives, and freed when not."""
+"""A harness's claim on a question: renewed while the harness lives, and freed when it dies."""
 
 import os
 import re
@@ -38,23 +38,23 @@ class Harness:
 
     @classmethod
     def named(cls, name: str | None) -> Self | None:
-        """The harness that a claim is of; None for anybody else's."""
+        """The harness that holds a claim; None for any other holder."""
         found = _NAME.fullmatch(name or "")
         return cls(int(found[1]), found[2], found[3]) if found else None
 
     @property
     def name(self) -> str:
-        """What stands in its claims."""
+        """Its name in claims."""
         return f"{self.person} (attend {self.pid}.{self.start}@{self.host})"
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is known to be; one on another machine never is."""
+        """Whether it is known to be dead. On another machine, that is never known."""
         return self.host == socket.gethostname() and not is_alive(self.pid, self.start or None)
 
 
 def is_free(asked: Interaction, me: Harness) -> bool:
-    """Whether this harness can have the question at once."""
+    """Whether this harness can claim the question now."""
     if not is_for(asked, me.person):
         return False
     if is_shared(asked.config):
@@ -64,16 +64,16 @@ def is_free(asked: Interaction, me: Harness) -> bool:
 
 
 def is_for(asked: Interaction, person: str) -> bool:
-    """Whether a person can decide it: where several have to, each of them does so once."""
+    """Whether a person can decide it. If several have to, each decides once."""
     required = participants(asked.config)
     return not required or (person in required and person not in (asked.response or {}))
 
 
 async def take(desk: Questions, asked: Interaction, me: Harness) -> Interaction:
-    """Claim a question; Claimed when someone else handles it, unless they share it."""
+    """Claim a question; Claimed if someone else has it, unless they share it."""
     holder = Harness.named(asked.claimed_by)
     if asked.claimed_by is not None and holder is not None and holder.is_dead:
-        # Anyone who has a claim gives it back, and its holder cannot any more.
+        # A claim is released under its holder's name, and this holder is dead.
         await desk.release(asked.id, by=asked.claimed_by)
     try:
         return await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
@@ -84,26 +84,26 @@ async def take(desk: Questions, asked: Interaction, me: Harness) -> Interaction:
 
 
 async def give_back(desk: Questions, asked: Interaction, me: Harness) -> None:
-    """Let someone else have it."""
-    with suppress(CallboardError):  # It runs out by itself.
+    """Release a question for others."""
+    with suppress(CallboardError):  # It times out by itself.
         await desk.release(asked.id, by=me.name)
 
 
 async def keep(
     desk: Questions, asked: Interaction, me: Harness, clock: Clock, on_loss: Callable[[str], None]
 ) -> None:
-    """Renew a claim for ever; who is told once when it is lost permanently."""
+    """Keep renewing a claim; calls `on_loss` once if it is lost permanently."""
     while True:
         await clock.sleep(RENEW_AFTER)
         try:
             await desk.claim(asked.id, by=me.name, ttl_ms=TTL_MS)
         except Claimed as error:
             if is_shared(asked.config):
-                continue  # Anyone who came first has the claim, and leaves it to us when they go.
+                continue  # The first holder has the claim, and we get it when they leave.
             return on_loss(f"{error.claimed_by} is working on this too; the first decision counts.")
         except ConflictError as error:
             return on_loss(f"{error.message} Nothing more is recorded.")
         except NotFound:
             return on_loss("The question no longer exists. Nothing more is recorded.")
         except CallboardError:
-            continue  # No server just now. What is decided meanwhile is kept.
+            continue  # No server at the moment. A decision made meanwhile is kept.

@@ -1,8 +1,8 @@
-"""Whether the person confirmed a decision in the client's dialog: decided from what was observed.
+"""Find out from what was observed whether the person confirmed a decision in the client's dialog.
 
-Three things must agree about one and the same call. Our hooks saw the client propose it and then
-open its dialog for it. The transcript says that it was allowed, and by whom. The arguments are the
-same in all of them, compared by a fingerprint. Each confirmation counts once.
+Three things must agree about the same call. Our hooks saw the client propose it and then open its
+dialog for it. The transcript says that it was allowed, and by whom. The arguments are the same in
+all of them, compared by a fingerprint. Each confirmation counts once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class DecisionCall:
 
 
 class KeptDecision(TypedDict):
-    """A decision that was submitted, and the client's id of the call."""
+    """A submitted decision, and the client's id of the call."""
 
     decision: Json
     call: str | None
@@ -40,10 +40,11 @@ class KeptDecision(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class HookObservation:
-    """What a hook or the tool saw.
+    """What a hook or the tool observed.
 
-    proposed: the model made this call, and the client has asked no one yet. asked: the client opens
-    its dialog; it does not say for which call. submitted: the tool has counted the call.
+    proposed: the model made this call, and the client hasn't asked the person yet.
+    asked: the client opened its dialog, without saying for which call.
+    submitted: the tool counted the call.
     """
 
     event: Literal["proposed", "asked", "submitted"]
@@ -54,13 +55,13 @@ class HookObservation:
 
 
 def was_proposed(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
-    """Whether the client was about to make this very call. The first use of an id counts."""
+    """Whether the client was about to make exactly this call. The first use of an id counts."""
     first = next((one for one in seen if one.event == "proposed" and one.call == call.id), None)
     return first is not None and (first.session, first.arguments) == (call.session, call.arguments)
 
 
 def was_asked(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
-    """Whether the client opened its dialog for this very call.
+    """Whether the client opened its dialog for exactly this call.
 
     A dialog belongs to the latest proposal before it with the same session, prompt and arguments.
     """
@@ -85,9 +86,9 @@ def is_used(seen: Sequence[HookObservation], call: DecisionCall) -> bool:
 def answered_by(
     call: DecisionCall, seen: Sequence[HookObservation], said: Sequence[Spoken]
 ) -> AllowedBy | None:
-    """Who allowed the call in its dialog; None when nothing shows that the dialog was answered.
+    """Who allowed the call in its dialog; None if nothing shows that the dialog was answered.
 
-    Only the last decision that came to pass counts: a later one replaced it.
+    Only the last executed decision counts, because it replaced any earlier one.
     """
     accepted = [one for one in said if one.kind == "accepted"]
     if not accepted or accepted[-1].use != call.id or not was_asked(seen, call):
@@ -100,9 +101,9 @@ def answered_by(
 def approved_on_board(
     arguments: Json, questions: Sequence[Interaction], said: Sequence[Spoken]
 ) -> bool:
-    """Whether people said yes on the board to each call with these arguments that a hook allowed.
+    """Whether people approved on the board each call with these arguments that a hook allowed.
 
-    The board answers through a hook, and so may programs that never asked a person.
+    The board answers through a hook, but so can programs that never asked a person.
     questions: what the client's session asked on the board.
     """
     approvals = [one for one in questions if _is_approval(one, arguments)]
@@ -118,7 +119,7 @@ def approved_on_board(
 
 
 def _is_approval(question: Interaction, arguments: Json) -> bool:
-    """Whether an answer was taken here. What only came to pass may have been any hook's doing."""
+    """Whether it was answered here. An outcome alone may come from any hook."""
     config = as_object(question.config)
     return (
         config.get("toolName") == TOOL

@@ -1,8 +1,8 @@
-"""A hook for `submit_decision`: `python -I -S confirmation_hook.py FOLDER`, a payload on stdin.
+"""A hook for `submit_decision`: `python -I -S confirmation_hook.py FOLDER`, payload on stdin.
 
-On PreToolUse it tells the client to ask the person, and on PermissionRequest it notes that the
-client does. Both leave a line in the session's folder. Its exit code is always 0: the client takes
-other codes for a decision or shows them as errors.
+On PreToolUse it tells the client to ask the person, and on PermissionRequest it records that the
+client does. Both add a line to a file in the session's folder. Its exit code is always 0, because
+the client treats other codes as a decision or shows them as errors.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 FILE: Final = "dialogs.jsonl"
-"""What was observed, one line each, in the order in which it happened."""
+"""The observations, one per line, in order."""
 
 _EVENTS: Final = {"PreToolUse": "proposed", "PermissionRequest": "asked"}
 _ASK: Final = {
@@ -26,13 +26,13 @@ _ASK: Final = {
 
 
 def fingerprint(arguments: object) -> str:
-    """A hash of a call's exact arguments, whatever the order of their fields."""
+    """A hash of a call's exact arguments, regardless of field order."""
     text = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def append(folder: str, observation: Mapping[str, object]) -> None:
-    """Add a line. One write, so that hooks that run at the same time do not mix theirs."""
+    """Add a line in a single write, so that concurrent hooks don't mix theirs."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(os.path.join(folder, FILE), flags, 0o600)  # noqa: PTH118 - pathlib loads slowly
     try:
@@ -43,7 +43,7 @@ def append(folder: str, observation: Mapping[str, object]) -> None:
 
 
 def observation_in(payload: Mapping[str, object]) -> dict[str, object] | None:
-    """What a hook's payload shows; None for an event that is not ours."""
+    """The observation in a hook's payload; None for events of others."""
     event = _EVENTS.get(str(payload.get("hook_event_name")))
     if event is None:
         return None
@@ -57,7 +57,7 @@ def observation_in(payload: Mapping[str, object]) -> dict[str, object] | None:
 
 
 def main(folder: str) -> None:
-    """Note one event, and answer the client."""
+    """Record one event, and answer the client."""
     payload = json.load(sys.stdin.buffer)
     try:
         observation = observation_in(payload)

@@ -1,4 +1,4 @@
-"""What was said in an agent's session, and whether the person confirmed a decision in it."""
+"""The conversation in an agent's session, and whether the person confirmed a decision in it."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from callboard.vendors.claude.extraction import Spoken, spoken
 
 
 def said_in(session: str, after: int = 0) -> list[Spoken]:
-    """The conversation of a client's session. after: so much of it was said before ours."""
+    """The conversation of a client's session. after: skip this many earlier messages."""
     path = launching.transcript_of(session)
     return [] if path is None else spoken(path, launching.TOOL)[after:]
 
@@ -29,10 +29,10 @@ async def is_confirmed(
     seen: Sequence[HookObservation],
     said: Sequence[Spoken],
 ) -> bool:
-    """Whether a person allowed the call that submitted it: in the client's dialog or on the board.
+    """Whether a person allowed the call that submitted it, in the client's dialog or on the board.
 
     seen, said: what the hooks observed in the client's session, and its conversation.
-    A kept decision alone proves nothing: every program that runs as the person can write the file.
+    A kept decision alone proves nothing, because any program that runs as the person can write it.
     """
     call = decision["call"]
     if call is None:

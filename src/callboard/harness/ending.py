@@ -1,4 +1,4 @@
-"""How a session ended: judged from what the agent left behind."""
+"""Judge how a session ended from what the agent left behind."""
 
 import re
 import signal
@@ -15,25 +15,26 @@ from callboard.harness.pty import Exit
 from callboard.vendors.claude.extraction import Spoken
 
 AT_ONCE: Final = 5.0
-"""Seconds. Who leaves sooner, and has started nothing, has not left but failed."""
+"""Seconds. A session without activity that ends sooner has failed, not been left."""
 
 _LEFT: Final = (signal.SIGHUP, signal.SIGINT)
 _LONGEST_REASON: Final = 500
 _SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 
 Cut = Literal["timeout", "closed", "stopped"]
-"""Why we ended the session: its time was up, its terminal was closed, we were told to stop."""
+"""Why we ended the session: time was up, its terminal was closed, or we were told to stop."""
 
 Unsure = Literal["read", "last", "unconfirmed"]
-"""The decision was read from the conversation, or is what the agent said last where no form was
-asked for, or no one confirmed it in the agent's dialog."""
+"""The decision was read from the conversation, or is the agent's last message where no form was
+required, or was not confirmed in the agent's dialog.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEnding:
-    """What is recorded. unsure: why the person has to confirm it first.
+    """What to record. unsure: why the person has to confirm it first.
 
-    otherwise: what is recorded when they do not; None is a session that was left.
+    otherwise: what to record if they don't; None means that the session was left.
     """
 
     outcome: str
@@ -44,14 +45,14 @@ class SessionEnding:
 
 
 Confirm = Callable[[SessionEnding], Awaitable[bool]]
-"""Asks the person about a decision that they did not confirm in the agent's dialog."""
+"""Asks the person about a decision that they didn't confirm in the agent's dialog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a session went. duration: seconds; cut: why we ended it, if we did.
+    """How a session went. duration: in seconds. cut: why we ended it, if we did.
 
-    decision, proposal: as they are kept. confirmed: whether the person confirmed the decision.
+    decision, proposal: as kept. confirmed: whether the person confirmed the decision.
     """
 
     exit: Exit
@@ -64,9 +65,9 @@ class Course:
 
 
 def judged(course: Course, prompt: str, config: Object) -> SessionEnding | None:
-    """The session's end; None when someone else should have it.
+    """The session's end; None if it is left to others.
 
-    What the person confirmed counts, however the session ended.
+    A confirmed decision counts, however the session ended.
     """
     confirmed, unconfirmed = _confirmed(course), _unconfirmed(course)
     if confirmed is not None and (unconfirmed is None or course.cut is not None):
@@ -91,7 +92,7 @@ def judged(course: Course, prompt: str, config: Object) -> SessionEnding | None:
 
 
 def _read(course: Course, prompt: str, config: Object) -> SessionEnding:
-    """What the person is asked about who left without a decision."""
+    """What to ask a person who left without a decision."""
     found = extracted(course.said, prompt, config)
     if found is not None:
         return SessionEnding("completed", found, unsure="read")
@@ -108,14 +109,14 @@ def _confirmed(course: Course) -> SessionEnding | None:
 
 
 def _unconfirmed(course: Course) -> KeptDecision | None:
-    """What the person still has to be asked about: what was submitted last without their yes."""
+    """The last unconfirmed decision, about which the person still has to be asked."""
     if course.proposal is not None and not _was_refused_since(course.proposal, course.said):
         return course.proposal
     return None if course.confirmed else course.decision
 
 
 def _was_refused_since(proposal: KeptDecision, said: Sequence[Spoken]) -> bool:
-    """Whether the person was asked again about it, and said no."""
+    """Whether the person was asked about it again, and said no."""
     calls = [
         index
         for index, one in enumerate(said)
@@ -125,7 +126,7 @@ def _was_refused_since(proposal: KeptDecision, said: Sequence[Spoken]) -> bool:
 
 
 def _failure(course: Course) -> str | None:
-    """What went wrong; None when the person simply left."""
+    """What went wrong; None if the person simply left."""
     code = course.exit.code
     if code < 0 and -code not in _LEFT:
         name = signal.Signals(-code).name

@@ -1,7 +1,7 @@
-"""What a harness keeps of a session while it lasts: files that no one else may open.
+"""What a harness stores during a session, in files that only its user can open.
 
-A decision lies here from the moment in which it is submitted until it is recorded. So it is found
-again when the harness dies, or the server, or the machine.
+A decision is here from its submission until it is recorded, so it survives a crash of the harness,
+the server or the machine.
 """
 
 import errno
@@ -27,35 +27,35 @@ from callboard.interactions.records import Interaction
 from callboard.vendors.fields import word
 
 PREFIX: Final = "attend-"
-"""A prefix: agents may not read files whose names start with the name of the database."""
+"""Not the database's name: agents may not read files whose names start with that."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}")
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at one session: a folder of its own."""
+    """One attempt at a session, with its own folder."""
 
     folder: Path
 
     @property
     def number(self) -> int:
-        """Which try it is, from 1."""
+        """The number of the attempt, from 1."""
         return int(self.folder.name)
 
     def write(self, name: str, content: bytes | str) -> Path:
-        """Put a file there, whole, and on the disk before this returns."""
+        """Write a file atomically, and sync it to disk."""
         path = self.folder / name
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         replace(path, data)
         return path
 
     def write_json(self, name: str, value: Json) -> Path:
-        """The same for a value."""
+        """The same for a JSON value."""
         return self.write(name, orjson.dumps(value))
 
     def read_json(self, name: str) -> dict[str, Json] | None:
-        """The object in a file; None when there is none that can be read."""
+        """The object in a file; None if it is missing or unreadable."""
         try:
             found = orjson.loads((self.folder / name).read_bytes())
         except (OSError, ValueError):
@@ -64,29 +64,29 @@ class Attempt:
 
     @property
     def asked(self) -> Interaction | None:
-        """The question, as it was when the session was started; None when it cannot be read."""
+        """The question as it was when the session started; None if it can't be read."""
         wire = self.read_json("request.json")
-        with suppress(KeyError, TypeError, ValueError):  # As another version wrote it.
+        with suppress(KeyError, TypeError, ValueError):  # Written by another version.
             return None if wire is None else Interaction.from_wire(wire)
         return None
 
     def keep_decision(self, decision: Json, call: str | None = None) -> None:
-        """Keep what the person confirmed; a later decision replaces it. call: the client's id."""
+        """Keep what the person confirmed, replacing an earlier decision. call: the client's id."""
         self.write_json("decision.json", {"decision": decision, "call": call})
         (self.folder / "proposal.json").unlink(missing_ok=True)
 
     def keep_proposal(self, decision: Json, call: str | None) -> None:
-        """Keep what was submitted without the person's confirmation: they are asked again."""
+        """Keep what was submitted without confirmation. The person is asked about it again."""
         self.write_json("proposal.json", {"decision": decision, "call": call})
 
     @property
     def decision(self) -> KeptDecision | None:
-        """What the person confirmed last, or None while there is nothing."""
+        """What the person confirmed last, if anything."""
         return self._kept("decision.json")
 
     @property
     def proposal(self) -> KeptDecision | None:
-        """The last that was submitted without confirmation, if no decision followed."""
+        """What was submitted last without confirmation, if no decision followed."""
         return self._kept("proposal.json")
 
     def _kept(self, name: str) -> KeptDecision | None:
@@ -97,17 +97,17 @@ class Attempt:
 
     @property
     def session(self) -> str | None:
-        """The client's id of the session, once it is opened."""
+        """The client's session id, once it is open."""
         return word((self.read_json("agent.json") or {}).get("session"))
 
     def observe(self, call: DecisionCall) -> None:
-        """Note that the tool has counted a call."""
+        """Record that the tool counted a call."""
         told = {"event": "submitted", "session": call.session}
         append(str(self.folder), {**told, "call": call.id, "arguments": call.arguments})
 
     @property
     def seen(self) -> list[HookObservation]:
-        """What the hooks and the tool saw, in order; lines that cannot be read are left out."""
+        """What the hooks and the tool observed, in order. Unreadable lines are left out."""
         try:
             lines = (self.folder / FILE).read_bytes().splitlines()
         except OSError:
@@ -115,11 +115,11 @@ class Attempt:
         return [one for one in map(_observation, lines) if one is not None]
 
     def set_aside(self) -> Path:
-        """Keep it where no one looks for tries any more."""
+        """Move it where it is no longer found as an attempt."""
         return self.folder.rename(self.folder.with_name(f"unread-{self.number}-{short_id()}"))
 
     def remove(self) -> None:
-        """Forget it; the folder of the question goes with its last try."""
+        """Delete it; the question's folder goes with its last attempt."""
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):
             self.folder.parent.rmdir()
@@ -127,12 +127,12 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """The tries at all sessions of one database, or of one server."""
+    """The attempts at all sessions of one database or server."""
 
     root: Path
 
     def begin(self, interaction_id: str, by: Object) -> Attempt:
-        """A new try at a session. by: the harness, so that others leave it alone from the start."""
+        """Start a new attempt at a session. by: the harness, so that others leave it alone."""
         parent = self.of(interaction_id)
         for folder in (self.root, parent):
             make_own_folder(folder)
@@ -151,15 +151,15 @@ class Folders:
             return Attempt(parent / str(number))
 
     def of(self, interaction_id: str) -> Path:
-        """The folder of all tries at a session; it need not be there."""
+        """The folder for all attempts at a session. It may not exist."""
         return self.root / _named(interaction_id)
 
     def tries(self, interaction_id: str) -> list[Attempt]:
-        """The tries at a session that are kept, oldest first."""
+        """The stored attempts at a session, oldest first."""
         return self._tries(self.of(interaction_id))
 
     def all(self) -> Iterator[Attempt]:
-        """Every try that is kept."""
+        """Every stored attempt."""
         with suppress(OSError):
             for parent in sorted(self.root.iterdir()):
                 yield from self._tries(parent)
@@ -173,19 +173,19 @@ class Folders:
 
 
 def beside(database: Path) -> Folders:
-    """Those of a database."""
+    """The folders of a database."""
     return Folders(database.absolute().with_name(PREFIX + database.name))
 
 
 def of_server(url: str) -> Folders:
-    """Those of a server, which is perhaps on another machine."""
+    """The folders of a server, which may be on another machine."""
     from platformdirs import user_state_path
 
     return Folders(user_state_path("callboard", appauthor=False) / "attend" / _named(url))
 
 
 def _named(id: str) -> str:
-    """A name for a folder: what a server calls a question need not be one."""
+    """A name for a folder, because a question's id may not be a valid one."""
     return id if _NAME.fullmatch(id) else "x" + hashlib.sha256(id.encode()).hexdigest()[:32]
 
 

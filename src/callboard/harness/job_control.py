@@ -1,9 +1,9 @@
 """Runs a program in a terminal of its own as a shell would: as a job that can be suspended.
 
-Run as `python -I -S job_control.py FD PROGRAM ARGUMENT …`, with the terminal for its standard
-input. It leads the terminal's session, so that the program's process group has a parent in it:
-without one, the kernel would not let the program be suspended. It writes the program's number to
-FD, stops when that is stopped, resumes it when it is resumed itself, and ends as it ends.
+Run as `python -I -S job_control.py FD PROGRAM ARGUMENT …`, with the terminal as standard input. It
+leads the terminal's session, so that the program's process group has a parent in it; otherwise the
+kernel wouldn't let the program be suspended. It writes the program's process id to FD, stops when
+the program stops, resumes it when it is resumed itself, and exits as the program does.
 """
 
 import fcntl
@@ -17,13 +17,13 @@ from types import FrameType
 
 _PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _CHANGED = (signal.SIGPIPE, signal.SIGXFSZ)
-"""What Python has changed for itself, and the program must find as it was."""
+"""Signals that Python changes for itself, reset for the program."""
 
 
 def main(told: int, words: list[str]) -> None:
     """Run it to its end."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # We hand the terminal over from behind it.
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # We hand over the terminal from the background.
     wait, go = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,8 +1,8 @@
-"""Tools with which any agent calls a person: it asks, gets an id, and fetches the answer.
+"""Tools with which any agent can ask a person: it asks, gets an id, and fetches the answer.
 
-An answer may take a day, and a client waits a minute. So every call is bounded, and the id that it
-gives holds for ever: over timeouts, restarts of the client, and of the server. A client gets
-answers only to what it asked itself.
+An answer may take a day, but a client waits only a minute. So every call is bounded, and its id
+stays valid across timeouts and restarts of the client and the server. A client gets answers only to
+its own questions.
 """
 
 import hmac
@@ -35,14 +35,14 @@ _LOOK_AGAIN: Final = 0.5
 
 
 def owner(key: bytes, client: str, folder: Path) -> str:
-    """What stands for a client in its questions: the same at its next start, and no secret."""
+    """Identifies a client in its questions: stable across restarts, and not secret."""
     words = f"{client}\0{folder}".encode()
     return hmac.digest(key, words, "sha256").hex()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class PersonTools:
-    """The tools of one client. cwd: where it works, for sessions that it asks for."""
+    """The tools of one client. cwd: where it works, for the sessions it requests."""
 
     questions: Questions
     clock: Clock
@@ -50,7 +50,7 @@ class PersonTools:
     cwd: Path
 
     def tools(self) -> list[Tool]:
-        """All of them."""
+        """All of the tools."""
         return [
             _tool("ask_human", _ASK, _ASK_FIELDS, self.ask_human),
             _tool("request_approval", _APPROVAL, _PROMPT, self.request_approval),
@@ -59,17 +59,17 @@ class PersonTools:
         ]
 
     async def ask_human(self, given: Object) -> dict[str, Json]:
-        """A question with options, or with any text for an answer."""
+        """Ask a question with options, or for any text."""
         options = given.get("options")
         type = "choice" if options else "input"
         return await self._ask(given, type, options=options or None)
 
     async def request_approval(self, given: Object) -> dict[str, Json]:
-        """Yes or no."""
+        """Ask yes or no."""
         return await self._ask(given, "approval")
 
     async def request_interactive(self, given: Object) -> dict[str, Json]:
-        """A session of a person and an agent."""
+        """Request an interactive session with a person."""
         outcome = given.get("outcome", "freeform")
         if outcome not in FORMS:
             raise Failed(f"outcome must be one of {', '.join(FORMS)}.")
@@ -86,7 +86,7 @@ class PersonTools:
         return await self._ask(given, "interactive_session", config=config)
 
     async def check_answer(self, given: Object) -> dict[str, Json]:
-        """The answer to a question of this client's, waited for as long as it says."""
+        """The answer to one of this client's questions, waiting as long as the call says."""
         id = given.get("id")
         if not isinstance(id, str):
             raise Failed("id must be the id of a question that you asked.")
@@ -94,7 +94,7 @@ class PersonTools:
             found = await self.questions.get(id)
         except InteractionNotFound:
             found = None
-        # Whether there is such a question of someone else is not told either.
+        # This doesn't reveal whether another client has such a question.
         if found is None or as_object(found.config).get(_OWNER) != self.owner:
             raise Failed(f"You have asked no question with the id {id!r}.")
         return await self._answer(found, _wait(given))
@@ -110,7 +110,7 @@ class PersonTools:
         wait = _wait(given)
         asked = await self.questions.ask(
             type=type,
-            # The board checks both, and says what is wrong.
+            # The board checks both and reports errors.
             prompt=cast("str", given.get("prompt", "")),
             options=cast("list[str] | None", options),
             config={**(config or {}), _OWNER: self.owner},
@@ -184,7 +184,7 @@ _SESSION_FIELDS: Final = {
 def _tool(
     name: str, about: str, fields: Object, call: Callable[[Object], Awaitable[dict[str, Json]]]
 ) -> Tool:
-    """A tool that waits for an answer. fields: what else it takes; the first is required."""
+    """A tool that waits for an answer. fields: its other parameters; the first is required."""
     schema: dict[str, Json] = {
         "type": "object",
         "properties": {**fields, "wait_seconds": _WAIT},

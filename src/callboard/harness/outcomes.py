@@ -1,4 +1,4 @@
-"""What a decision looks like: as the tool `submit_decision` takes it, and whether one fits."""
+"""The format of a decision as the tool `submit_decision` takes it, and whether one fits."""
 
 from typing import Final
 
@@ -13,14 +13,14 @@ _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 
 
 def form_of(config: Object) -> outcomes.Form:
-    """Which form the decision has; without a schema any text will do."""
+    """The form of the decision; without a schema, any text will do."""
     schema = config.get("outcomeSchema")
-    # A JSON Schema may stand in the place of a form.
+    # The config may have a JSON Schema instead of a form.
     return "freeform" if schema is None else outcomes.form_of(schema) or "structured"
 
 
 def options_of(config: Object) -> list[str]:
-    """What can be selected."""
+    """The options to select from."""
     return [str(one) for one in as_list(as_object(config.get("outcomeSchema")).get("options"))]
 
 
@@ -34,7 +34,7 @@ def decision_schema(config: Object) -> Json:
 
 
 def tool_schema(config: Object) -> dict[str, Json]:
-    """The input of `submit_decision`: an object, whatever the decision is."""
+    """The input of `submit_decision`: always an object."""
     return {
         "type": "object",
         "properties": {"decision": _moved(decision_schema(config))},
@@ -44,13 +44,13 @@ def tool_schema(config: Object) -> dict[str, Json]:
 
 
 async def check_decision(asked: Interaction, decision: Json) -> None:
-    """Raise ValidationError, saying what is wrong, for what could not be recorded."""
+    """Raise a ValidationError if the decision can't be recorded."""
     ended = outcomes.completion_event(asked, outcomes.Completion("completed", decision), {})
     await verified(outcomes.check_of_event(asked.config, ended))
 
 
 def _moved(schema: Json) -> Json:
-    """A schema that stands inside another: its references are to where it stands now."""
+    """A schema nested in another, with its references adjusted."""
     if is_list(schema):
         return [_moved(one) for one in schema]
     if not is_mapping(schema):

@@ -1,4 +1,4 @@
-"""A session made ready: everything looked at that could keep it from being opened."""
+"""Prepare a session: check everything that could keep it from opening."""
 
 import hashlib
 import os
@@ -24,8 +24,8 @@ from callboard.vendors.settings.installing import InstallPlan
 class PreparedSession:
     """What a person is shown before an agent is started for them.
 
-    tools: what is in the MCP config. resumes: the client's own session.
-    goes_on: where a try at this very session stood when its harness died.
+    tools: the content of the MCP config. resumes: the client's own session.
+    goes_on: the checkpoint of an earlier attempt whose harness died.
     """
 
     asked: Interaction
@@ -39,12 +39,12 @@ class PreparedSession:
 
     @property
     def mark(self) -> str:
-        """Another one when the MCP config has changed, which runs code."""
+        """A fingerprint that changes with the MCP config, because that runs code."""
         return hashlib.sha256(b"" if self.tools is None else self.tools.content).hexdigest()
 
 
 def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) -> PreparedSession:
-    """Look at everything; an error says what stands in the way. here: where the harness is."""
+    """Check everything; raises an error that says what is wrong. here: the harness's folder."""
     asks = wanted(asked)
     resumes = None if asks.resumes is None else _resumed(asks.resumes)
     if goes_on is not None:
@@ -58,7 +58,7 @@ def prepared(asked: Interaction, here: Path, goes_on: Checkpoint | None = None) 
 def words_for(
     ready: PreparedSession, attempt: Attempt, plan: InstallPlan | None
 ) -> tuple[list[str], str]:
-    """The command that opens the session, its files written, and the client's id for it."""
+    """The command that opens the session, and the client's id for it. Writes its files."""
     asks = ready.wanted
     session = ready.resumes or _new_session(ready.asked.id, attempt.number)
     prompt = first_prompt(asks, attempt, goes_on=ready.goes_on is not None)
@@ -90,14 +90,14 @@ def words_for(
 
 
 def _needed(plan: InstallPlan | None, project: Path) -> InstallPlan | None:
-    """Our hooks, unless the session has them anyway."""
+    """Our hooks, unless the session already has them."""
     if plan is None or launching.has_our_hooks(plan.folder, project):
         return None
     return plan
 
 
 def _new_session(question: str, number: int) -> str:
-    """An id that the client has never seen: of a try that was forgotten it knows it still."""
+    """An id that the client has never seen. It may still know those of deleted attempts."""
     while True:
         session = launching.session_id(question, number)
         if launching.transcript_of(session) is None:
@@ -128,7 +128,7 @@ def _former(session: str | None) -> Path | None:
 
 
 def _resumed(given: str) -> str:
-    """The client's session that is meant: by its own id, or by the question that it was for."""
+    """The client's session to resume, given by its own id or by its question's."""
     if launching.is_session(given) and launching.transcript_of(given) is not None:
         return given
     known = sessions_of(given)

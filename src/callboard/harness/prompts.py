@@ -1,4 +1,4 @@
-"""What the agent is told: the question, its context, and how the session is to end."""
+"""The agent's prompts: the question, its context, and how the session has to end."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ HEADER: Final = "A decision is needed from the person at this terminal. Help the
 GOES_ON: Final = "This session was interrupted and resumes here; everything above still holds."
 
 LARGEST_ARGUMENT: Final = 48_000
-"""Bytes. What is larger goes into a file: a system takes no argument over 128 KB."""
+"""Bytes. Anything larger goes into a file, because arguments can't exceed 128 KB."""
 
 _TOOL: Final = "submit_decision"
 _LAST_LINE: Final[Mapping[Form, str]] = {
@@ -31,10 +31,10 @@ _LAST_LINE: Final[Mapping[Form, str]] = {
 
 
 def first_prompt(wanted: Wanted, attempt: Attempt, *, goes_on: bool = False) -> str:
-    """What the session starts with.
+    """The session's first prompt.
 
-    Nothing that others wrote comes first: a prompt that starts with a slash or a `!` would be
-    taken for a command of the client's.
+    It never starts with text from others: a slash or `!` at the start would be taken as a command
+    of the client.
     """
     begins = [GOES_ON] if goes_on else []
     parts = [HEADER, *begins, f"## The question\n\n{_given(wanted.prompt, 'question.md', attempt)}"]
@@ -44,7 +44,7 @@ def first_prompt(wanted: Wanted, attempt: Attempt, *, goes_on: bool = False) -> 
 
 
 def system_prompt(wanted: Wanted) -> str:
-    """What is appended to the client's own system prompt."""
+    """Text to append to the client's own system prompt."""
     own = [] if wanted.system_prompt is None else [visible(wanted.system_prompt)]
     return "\n\n".join([*own, _conclusion(wanted.config)])
 

@@ -19,12 +19,12 @@ _CALL_ID: Final = "claudecode/toolUseId"
 
 
 class Failed(Exception):
-    """The tool cannot do it; the message is for the model, which may try again."""
+    """The tool can't do it. The message is for the model, which may try again."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpCall:
-    """A call. id: the client's own for it, where it gives one."""
+    """A tool call. id: the client's own, if it provides one."""
 
     arguments: Object
     id: str | None = None
@@ -32,7 +32,7 @@ class McpCall:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what the model reads of it, and what it does with a call."""
+    """A tool: its description for the model, and the function that handles calls."""
 
     name: str
     about: str
@@ -41,11 +41,11 @@ class Tool:
 
 
 Offer = Callable[[str], Sequence[Tool]]
-"""The tools for a client, by the name that it gives itself."""
+"""The tools for a client, by the name that the client reports."""
 
 
 async def serve(name: str, tools: Offer, about: str | None = None) -> None:
-    """Offer the tools until the client leaves."""
+    """Offer the tools until the client disconnects."""
     try:
         from mcp.server.lowlevel import Server
         from mcp.server.stdio import stdio_server

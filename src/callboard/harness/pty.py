@@ -1,8 +1,8 @@
-"""An agent in a pseudo-terminal that passes everything through, both ways.
+"""An agent in a pseudo-terminal that passes everything through in both directions.
 
-A thread carries the bytes, so that neither a slow terminal nor a slow database holds up the other.
-The agent is in a session of its own (`job_control`): what is typed reaches it and no one else,
-Ctrl-C too, it can be suspended, and when we die the kernel hangs up on it.
+A thread carries the bytes, so that a slow terminal and a slow database don't hold each other up.
+The agent has a session of its own (`job_control`): it alone gets what is typed, including Ctrl-C;
+it can be suspended; and if we die, the kernel sends it a hangup.
 """
 
 import errno
@@ -31,11 +31,11 @@ _OPENER: Final = Path(__file__).with_name("job_control.py")
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How an agent ended. code: its exit code; below 0, the signal that ended it."""
+    """How an agent ended. code: its exit code; if negative, the signal that ended it."""
 
     code: int
     end: str = ""
-    """The last that it wrote, as far as that is text."""
+    """The end of its output, as far as it is text."""
 
 
 class Passthrough:
@@ -54,7 +54,7 @@ class Passthrough:
         self.pid = 0
 
     def start(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
-        """Start it; an OSError when that cannot be done. words: the program by its path."""
+        """Start it; raises an OSError if that fails. words: the program by its path."""
         self._master, slave = os.openpty()
         told, tells = os.pipe()
         try:
@@ -78,19 +78,19 @@ class Passthrough:
             os.close(slave)
             os.close(tells)
         self._opener = process.pid
-        process.returncode = 0  # We wait for it ourselves: it may also stop for a while.
+        process.returncode = 0  # We wait for it ourselves, because it may also stop for a while.
         with os.fdopen(told, "rb") as telling:
             self.pid = int(telling.read() or process.pid)
         os.set_blocking(self._master, False)
 
     def run(self, on_lost: Callable[[], None]) -> Exit:
-        """Carry everything until it ends. Called in a thread."""
+        """Pass everything through until it ends. Call this in a thread."""
         self._terminal.begin_raw()
         try:
             while self._status is None:
                 self._turn(on_lost)
                 self._look()
-            # What it wrote last; something it started may still hold the other end.
+            # Its last output; a child process may still hold the other end.
             while data := _read(self._master):
                 self._pass(data)
         finally:
@@ -103,20 +103,20 @@ class Passthrough:
         return Exit(code, self._end.decode("utf-8", "replace"))
 
     def resize(self) -> None:
-        """The person's terminal has another size."""
+        """Adopt the new size of the person's terminal."""
         with suppress(OSError):
             self._terminal.copy_size(self._master)
 
     def notify(self, text: str) -> None:
-        """Show a line at the bottom, over what the agent shows there; none when it is empty."""
-        self._notice = visible(text, keep="")  # It may name others, who chose their names.
+        """Show a line at the bottom, over the agent's output; an empty text removes it."""
+        self._notice = visible(text, keep="")  # It may contain names that others chose.
 
     def ring(self) -> None:
-        """Make the terminal call for attention."""
+        """Ring the terminal's bell."""
         self._terminal.write(b"\a")
 
     def send(self, number: signal.Signals, *, to_all: bool = False) -> None:
-        """Send the agent a signal; to all: to what it has started as well."""
+        """Send the agent a signal; to_all: also to its child processes."""
         if self._status is None:
             with suppress(ProcessLookupError, PermissionError):
                 (os.killpg if to_all else os.kill)(self.pid, number)
@@ -153,7 +153,7 @@ class Passthrough:
         if not data:
             return
         self._output.feed(data)
-        self._shown = ""  # What the agent writes may be over it.
+        self._shown = ""  # The agent's output may cover it.
         self._end = (self._end + data)[-_LONGEST_END:]
         if not self._is_lost:
             self._terminal.write(data)
@@ -168,10 +168,10 @@ class Passthrough:
             self._status = status
 
     def _rest(self) -> None:
-        """The agent was suspended by its person: so are we, until someone lets both continue."""
+        """The person suspended the agent, so suspend ourselves until both are resumed."""
         self._terminal.end_raw()
-        # Without a shell that waits, nothing could resume us, and the kernel does not stop us.
-        # To this thread: it must not continue before all of us are stopped.
+        # Without a waiting shell, nothing could resume us, and the kernel doesn't stop us. Sent to
+        # this thread, because it must not continue before the whole process is stopped.
         signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         self._terminal.begin_raw()
         self.resize()
@@ -188,7 +188,7 @@ class Passthrough:
 
 
 def _read(file: int) -> bytes | None:
-    """What there is; None when there is nothing, or nothing will come any more."""
+    """The available data; None if there isn't any, now or ever."""
     try:
         return os.read(file, _PIECE) or None
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The end of a session, put on record: once, however often the server goes away meanwhile."""
+"""Record the end of a session once, even if the server goes away in between."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _PASSING: Final = (ServerUnreachable, ServerFailed, StoreError)
 
 @dataclass(frozen=True, slots=True)
 class EndRecord:
-    """What is to be recorded of a session."""
+    """What to record about a session."""
 
     outcome: str
     response: Json = None
@@ -39,9 +39,9 @@ class EndRecord:
 async def recorded(
     desk: Questions, interaction_id: str, record: EndRecord, tell: Callable[[str], None]
 ) -> Interaction:
-    """Record it, trying until it is done; gives the question as it stands then.
+    """Record it, retrying until it is done; returns the question as it is then.
 
-    It may have been closed by someone else; the first end counts.
+    Someone else may have closed it; the first end counts.
     """
     told = False
     while True:
@@ -59,7 +59,7 @@ async def recorded(
 
 
 def _lesser(record: EndRecord, refused: TooLarge | ValidationError) -> EndRecord:
-    """What is recorded in the place of what was refused; the refusal when there is nothing less."""
+    """What to record instead of what was refused; raises the refusal if nothing is left to drop."""
     if isinstance(refused, TooLarge) and record.transcript is not None:
         return replace(record, transcript=None)
     if record.outcome == "failed" or refused.context.get("field") == "by":

@@ -1,4 +1,4 @@
-"""What an interactive session is asked to be, read from the question's config."""
+"""Read the requirements of an interactive session from the question's config."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ DEFAULT_MODEL: Final = "sonnet"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One session. timeout, checkpoint_every: seconds; cwd: None is where the harness is."""
+    """One session. timeout, checkpoint_every: in seconds; cwd: None is the harness's folder."""
 
     prompt: str
     config: Object
@@ -31,7 +31,7 @@ class Wanted:
 
 
 def wanted(asked: Interaction) -> Wanted:
-    """What was asked for; ValidationError names what cannot be meant."""
+    """What was asked for; a ValidationError names what is invalid."""
     config = as_object(asked.config)
     return Wanted(
         prompt=asked.prompt,

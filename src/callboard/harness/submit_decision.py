@@ -1,7 +1,7 @@
 """The tool `submit_decision`, as an MCP server in the agent's session.
 
 It checks a decision and keeps it in the session's folder, but only if the client showed the person
-its dialog for that very call. A decision is recorded when the session ends.
+its dialog for that exact call. A decision is recorded when the session ends.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "submit_decision"
 HOOK_WITHIN: Final = 10.0
-"""Seconds. The client runs its hook beside the dialog, and a quick person answers before that."""
+"""Seconds. The client runs its hook alongside the dialog, and a fast person may answer first."""
 
 _LOOK_AGAIN: Final = 0.05
 _ABOUT: Final[dict["Form", str]] = {
@@ -44,7 +44,7 @@ _UNCONFIRMED: Final = (
 
 
 async def serve_decision(attempt: Attempt) -> None:
-    """Offer the tool on standard input and output, until the agent leaves."""
+    """Offer the tool on standard input and output until the agent disconnects."""
     asked = attempt.asked
     if asked is None:
         raise ValidationError(f"There is no session in {attempt.folder}.", field="folder")
@@ -84,7 +84,7 @@ def decision_tool(asked: Interaction, attempt: Attempt, clock: Clock) -> Tool:
 
 
 async def _confirmed(made: McpCall, attempt: Attempt, clock: Clock) -> DecisionCall | None:
-    """The call, if the client asked the person about it, and it was not counted before."""
+    """The call, if the client asked the person about it and it wasn't counted before."""
     session = attempt.session
     if made.id is None or session is None:
         return None

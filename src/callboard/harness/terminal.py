@@ -1,4 +1,4 @@
-"""The person's terminal: raw while an agent has it, and as it was before whatever happens."""
+"""The person's terminal: raw while an agent has it, and always restored afterwards."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ _SIZE: Final = struct.Struct("HHHH")
 
 
 class PersonsTerminal:
-    """Standard input and output, where both are one terminal."""
+    """Standard input and output, if both are the same terminal."""
 
     def __init__(self) -> None:
         self.input = sys.stdin.fileno()
@@ -23,12 +23,12 @@ class PersonsTerminal:
 
     @property
     def is_there(self) -> bool:
-        """Whether a person can sit there."""
+        """Whether it is interactive."""
         return os.isatty(self.input) and os.isatty(self.output)
 
     @property
     def size(self) -> tuple[int, int, int, int]:
-        """Rows, columns, and the same in pixels."""
+        """Rows and columns, and the size in pixels."""
         try:
             told = fcntl.ioctl(self.output, termios.TIOCGWINSZ, bytes(_SIZE.size))
         except OSError:
@@ -37,27 +37,27 @@ class PersonsTerminal:
         return rows or 24, columns or 80, width, height
 
     def copy_size(self, to: int) -> None:
-        """Make another terminal as large."""
+        """Give another terminal the same size."""
         with suppress(OSError):
             fcntl.ioctl(to, termios.TIOCSWINSZ, _SIZE.pack(*self.size))
 
     def copy_manners(self, to: int) -> None:
-        """Let another terminal treat keys as this one does."""
+        """Give another terminal the same key settings."""
         with suppress(termios.error):
             termios.tcsetattr(to, termios.TCSANOW, termios.tcgetattr(self.input))
 
     def begin_raw(self) -> None:
-        """Let every key through as it is."""
+        """Pass every key through unchanged."""
         with suppress(termios.error):
             before = termios.tcgetattr(self.input)
             tty.setraw(self.input, termios.TCSADRAIN)
             self._before = before
 
     def end_raw(self) -> None:
-        """As it was; nothing when it was not raw, or is gone."""
+        """Restore the terminal; does nothing if it wasn't raw, or is gone."""
         if self._before is None:
             return
-        # Who is not in the foreground any more would be stopped by this.
+        # A process in the background would be stopped by this.
         ignored = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
         with suppress(termios.error):
             termios.tcsetattr(self.input, termios.TCSADRAIN, self._before)
@@ -65,7 +65,7 @@ class PersonsTerminal:
         self._before = None
 
     def write(self, data: bytes) -> None:
-        """Write all of it; into a terminal that is gone, nothing."""
+        """Write everything; nothing if the terminal is gone."""
         while data:
             try:
                 data = data[os.write(self.output, data) :]

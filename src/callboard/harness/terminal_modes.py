@@ -1,7 +1,7 @@
-"""What an agent's output does to a terminal, as far as we have to know it.
+"""Track what an agent's output does to a terminal, as far as we need to know.
 
-Two things: whether something can be written between now and the next byte without tearing a
-sequence apart, and which modes are left on when the agent dies.
+That is: whether we can write between two bytes without breaking an escape sequence, and which modes
+are left on when the agent dies.
 """
 
 import re
@@ -15,12 +15,12 @@ _CONTROL: Final = re.compile(
 _ESC, _BEL, _CAN, _SUB = 0x1B, 0x07, 0x18, 0x1A
 _CURSOR: Final = b"25"
 _TOGETHER: Final = b"2026"
-"""The mode in which a terminal shows nothing until all of a picture has come."""
+"""The mode in which a terminal shows nothing until a frame is complete."""
 _LONGEST: Final = 64
 
 
 class TerminalOutput:
-    """The bytes that went to a terminal so far."""
+    """The bytes written to a terminal so far."""
 
     def __init__(self) -> None:
         self._state = "ground"
@@ -33,14 +33,14 @@ class TerminalOutput:
 
     @property
     def can_be_broken(self) -> bool:
-        """Whether other sequences may be put in here."""
+        """Whether other sequences may be inserted here."""
         return self._state == "ground" and self._more == 0 and _TOGETHER not in self._on
 
     def feed(self, data: bytes) -> None:
-        """Take note of what is written."""
+        """Track the bytes that are written."""
         for byte in data:
             self._step(byte)
-        # A sequence may lie across two pieces.
+        # A sequence may span two pieces.
         joined = self._tail + data
         end = 0
         for found in _CONTROL.finditer(joined):
@@ -49,7 +49,7 @@ class TerminalOutput:
         self._tail = joined[max(end, len(joined) - _LONGEST) :]
 
     def undoing(self) -> bytes:
-        """What puts the terminal back as it was, after an agent that left it as it is."""
+        """The bytes that restore the terminal after an agent that didn't."""
         undone = b"".join(b"\x1b[?%bl" % mode for mode in sorted(self._on))
         if self._hidden:
             undone += b"\x1b[?25h"
@@ -96,7 +96,7 @@ def _after_escape(byte: int) -> str:
         return "sequence"
     if byte in b"]PX^_":
         return "string"
-    # ESC ( B and its like have a byte more; ESC \ ends a string.
+    # ESC ( B and the like have one more byte; ESC \ ends a string.
     return "escape" if 0x20 <= byte <= 0x2F else "ground"
 
 

@@ -1,4 +1,4 @@
-"""A tmux window in which a session is held; the process that opened it may exit."""
+"""A tmux window for a session; the process that opened it may exit."""
 
 import asyncio
 import os
@@ -14,11 +14,11 @@ from callboard.errors import NotFound
 
 _LOOK_AGAIN: Final = 0.3
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "CLAUDE_CONFIG_DIR", "CALLBOARD_DB")
-"""What a window does not have from tmux as we have it. Secrets are not: arguments can be seen."""
+"""Variables to pass to a window, because tmux has its own. No secrets: arguments are visible."""
 
 
 def check_tmux() -> None:
-    """An error unless there is a tmux to open windows in."""
+    """Raise an error unless there is a tmux to open windows in."""
     if shutil.which("tmux") is None:
         raise NotFound("tmux is not installed. Install it, or leave --tmux out.")
     if subprocess.run(["tmux", "list-sessions"], capture_output=True, check=False).returncode:
@@ -26,10 +26,10 @@ def check_tmux() -> None:
 
 
 async def run_in_window(name: str, words: Sequence[str], cwd: Path) -> None:
-    """Run a command in a window until both have ended; an OSError when it cannot be opened."""
+    """Run a command in a window until both have ended; raises an OSError if it can't be opened."""
     given = [f"-e{key}={os.environ[key]}" for key in _PASSED_ON if key in os.environ]
     where = ["-n", _plain(visible(name, keep="")), "-c", _plain(str(cwd))]
-    # tmux's own token may be of another server. The one that is meant comes in a file.
+    # tmux's own token may be another server's. The right one comes in a file.
     without = [shutil.which("env") or "env", "-u", "CALLBOARD_TOKEN"]
     told = _tmux("new-window", "-P", "-F", "#{pane_id}", *where, *given, "--", *without, *words)
     pane = told.strip()
@@ -40,7 +40,7 @@ async def run_in_window(name: str, words: Sequence[str], cwd: Path) -> None:
 
 
 def _lives(pane: str) -> bool:
-    """Whether a command runs in it; of a pane that is gone tmux tells nothing."""
+    """Whether a command runs in it; tmux reports nothing about a pane that is gone."""
     try:
         told = _tmux("display-message", "-p", "-t", pane, "#{pane_dead},#{pane_id}")
     except OSError:
@@ -49,12 +49,12 @@ def _lives(pane: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Text where tmux takes a format, in which `#(…)` would be run by a shell."""
+    """Escape text where tmux takes a format, in which a shell would run `#(…)`."""
     return text.replace("#", "##")
 
 
 def _tmux(*words: str) -> str:
-    # At the end of a word, a semicolon would be the end of tmux's own command.
+    # At the end of a word, a semicolon would end tmux's own command.
     whole = [word[:-1] + "\\;" if word.endswith(";") else word for word in words]
     done = subprocess.run(["tmux", *whole], capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""A conversation as it is kept where that was asked for: readable, bounded, without secrets."""
+"""A conversation as it is stored if requested: readable, bounded, and without secrets."""
 
 import re
 from collections.abc import Sequence
@@ -30,24 +30,24 @@ _AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 LARGEST: Final = 512 * 1024
-"""Bytes of JSON. A server takes a megabyte, and the decision has to fit in beside it."""
+"""Bytes of JSON. A server accepts a megabyte, and the decision has to fit in, too."""
 
 CUT: Final = "[… the start is left out …]\n\n"
 
 _MARGIN: Final = 64 * 1024
-"""Characters that are looked at and not kept: half a secret is not known as one."""
+"""Extra characters to search but not keep, because half a secret isn't recognized."""
 _LONGEST_RESULT: Final = 4_000
 _HEADS: Final = {"person": "## Person", "agent": "## Agent", "error": "## Error"}
 
 
 def redacted(text: str) -> str:
-    """The text without them, as far as they can be recognized."""
+    """The text without secrets, as far as they can be recognized."""
     named = _WHOLE.sub(GONE, text)
     return _AFTER.sub(lambda one: (one["name"] or one["word"] or one["site"]) + GONE, named)
 
 
 def kept(said: Sequence[Spoken]) -> str:
-    """What is kept of it: the end, when it is too long."""
+    """What is kept of it: the end, if it is too long."""
     told = "\n\n".join(_told(one) for one in said if one.kind not in ("accepted", "refused"))
     is_whole = len(told) <= LARGEST + _MARGIN
     text = redacted(visible(told[-LARGEST - _MARGIN :]))
@@ -56,7 +56,7 @@ def kept(said: Sequence[Spoken]) -> str:
     if not is_whole:
         text = text[_MARGIN:]
     room = LARGEST - len(dump_json(CUT))
-    # One character may take several bytes, or be written as two.
+    # One character may take several bytes, or an escape.
     text = text[-room:]
     while len(dump_json(text)) > room:
         text = text[max(1, (len(dump_json(text)) - room) // 6) :]

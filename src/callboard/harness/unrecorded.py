@@ -1,4 +1,4 @@
-"""What harnesses that died have left: decisions that no one recorded."""
+"""Unrecorded decisions left by harnesses that died."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,10 +25,10 @@ from callboard.vendors.claude.extraction import Spoken
 async def record_leftovers(
     desk: Questions, folders: Folders, tell: Callable[[str], None], confirm: Confirm | None
 ) -> list[Interaction]:
-    """Record what was decided, and clear away the rest; gives what was recorded.
+    """Record what was decided, and clean up the rest; returns what was recorded.
 
-    confirm: asks the person about a decision that they may not have confirmed. With no one to ask,
-    such a one is kept.
+    confirm: asks the person about a decision that they may not have confirmed. Without it, such
+    decisions are kept.
     """
     found = [
         await _settled(attempt, desk, tell, confirm)
@@ -41,7 +41,7 @@ async def record_leftovers(
 async def _settled(
     attempt: Attempt, desk: Questions, tell: Callable[[str], None], confirm: Confirm | None
 ) -> Interaction | None:
-    """Record one try, and forget it; None when there was nothing, or not yet."""
+    """Record and remove one attempt; None if there was nothing to record, or not yet."""
     asked = attempt.asked
     if asked is None and attempt.decision is not None:
         return tell(f"What was decided in {attempt.set_aside()} cannot be understood. Look at it.")
@@ -60,14 +60,14 @@ async def _settled(
         tell(f"{error.message} The decision was discarded.")
         return attempt.remove()
     except CallboardError as error:
-        return tell(error.message)  # It is kept, and tried again.
+        return tell(error.message)  # It is kept and tried again.
     attempt.remove()
     forget(attempt.folder.parent)
     return done
 
 
 def is_in_use(attempt: Attempt) -> bool:
-    """Whether its harness or its agent lives: one may outlive the other for a moment."""
+    """Whether its harness or its agent is running: one may briefly outlive the other."""
     match attempt.read_json("harness.json"):
         case {"pid": int(pid), "start": str(start), "host": str(host)}:
             if not Harness(pid, start, host).is_dead:
@@ -82,7 +82,7 @@ def is_in_use(attempt: Attempt) -> bool:
 
 
 async def _is_sure(record: EndRecord, attempt: Attempt, desk: Questions) -> bool:
-    """Whether nothing is decided by it, or the person has confirmed just that decision."""
+    """Whether it decides nothing, or the person confirmed exactly this decision."""
     if record.outcome != "completed":
         return True
     session, kept = attempt.session, attempt.decision
@@ -118,7 +118,7 @@ def _left(attempt: Attempt, asked: Interaction) -> EndRecord | None:
 
 
 def _duration_ms(attempt: Attempt) -> int | None:
-    """From the start to the decision, by the files."""
+    """The time from the start to the decision, according to the files."""
     with suppress(OSError):
         begun, decided = (
             (attempt.folder / f"{one}.json").stat() for one in ("harness", "decision")

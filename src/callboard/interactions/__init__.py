@@ -1,4 +1,4 @@
-"""Questions to people: how they are put, which answers fit, and what happens when none comes.
+"""Questions to people: how they are asked, which answers are valid, and what happens without one.
 
-Pure decisions over state and events; the engine does the asking and the writing.
+Pure decisions over state and events; the engine asks and writes.
 """

@@ -1,13 +1,13 @@
-"""Answers as people write them: yes, no, the option they chose, the words they typed."""
+"""Answers as people write them: yes, no, the option they chose, the text they typed."""
 
 from callboard.events.codec import dump_json
 from callboard.events.json_values import as_object, is_list, is_object
 
 
 def answer_text(answer: object) -> str:
-    """What was answered, whatever shape the question gives its answers; never Python's notation.
+    """The answer as text, for any type of question; never in Python's notation.
 
-    An object that is not an answer of ours, such as the outcome of a structured session, is JSON.
+    An object that isn't one of our answers, such as the outcome of a structured session, is JSON.
     """
     if isinstance(answer, str):
         return answer
@@ -23,7 +23,7 @@ def answer_text(answer: object) -> str:
 
 
 def _with_remark(answer: dict[str, object]) -> str | None:
-    """A decision, and what was said with it; None where there is none."""
+    """A decision with its message; None if it isn't one."""
     said = answer.get("value", answer.get("approved"))
     if said is None or answer.keys() - _DECIDES:
         return None

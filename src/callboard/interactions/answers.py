@@ -1,4 +1,4 @@
-"""Which answers fit which question: the one check that every way of answering goes through."""
+"""Which answers are valid for which question: the one check for every way of answering."""
 
 from dataclasses import dataclass
 from reprlib import repr as shortened
@@ -14,11 +14,11 @@ from callboard.state.visits import Asked
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in the form in which it is recorded.
+    """An answer as it is recorded.
 
-    `status` is how the question then stands, where that is not simply `completed`.
-    `message` is why a workflow's question was answered with no.
-    `whole`: the value is the response itself, and not one part of it.
+    `status` is the question's status after it, if that isn't simply `completed`.
+    `message` is why a workflow's question was rejected.
+    `whole`: the value is the whole response, not one part of it.
     """
 
     value: object
@@ -29,7 +29,7 @@ class Answer:
 
 
 def as_verdict(value: object) -> bool | None:
-    """Yes or no, if anything was said; else AnswerInvalid."""
+    """Yes or no, if given; AnswerInvalid for anything else."""
     if value is None or isinstance(value, bool):
         return value
     raise AnswerInvalid("approved must be true or false.", field="approved")
@@ -41,9 +41,9 @@ def check(
     approved: bool | None = None,
     config: Object | None = None,
 ) -> Answer:
-    """The answer as it will be recorded, or AnswerInvalid saying what would fit.
+    """The answer as it will be recorded; AnswerInvalid says what is valid.
 
-    config: what was said with the question, where an answer is to be checked against that.
+    config: the question's config, if its answers are checked against that.
     """
     approved = as_verdict(approved)
     match manner_of(question.type):

@@ -1,8 +1,8 @@
 """Who may answer a question, and who is expected to.
 
 `assignees` restricts who may answer. `assigned_to` says who is expected to: the assignees, until
-someone assigns the question. A claim is neither: it is a lock of the program that holds the
-question at the moment.
+someone assigns the question. A claim is neither: it is a temporary lock of the program that is
+working on the question.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ GROUP: Final = "group:"
 _MOST: Final = 50
 _LONGEST: Final = 200
 _RESERVED: Final = frozenset('",\\')
-"""Names stand in a list of JSON texts, where they are looked for with their quotation marks."""
+"""Names are stored in a JSON list, and searched there with their quotation marks."""
 UNASSIGNED: Final = "none"
-"""In a search: questions that are assigned to no one."""
+"""In a search: questions without an assignee."""
 ME: Final = "me"
-"""Who does this; in a search on a server, the person whose token it is, and their groups."""
+"""The caller; in a search on a server, the token's person and their groups."""
 
 
 def checked_name(value: object, field: str) -> str:
@@ -47,7 +47,7 @@ def checked_name(value: object, field: str) -> str:
 
 
 def checked_assignees(value: object) -> list[str] | None:
-    """The only people and groups who may answer; None when it was left out."""
+    """The only people and groups who may answer; None if omitted."""
     if value is None:
         return None
     names = [checked_name(one, "assignees") for one in checked_texts(value, "assignees")]
@@ -59,12 +59,12 @@ def checked_assignees(value: object) -> list[str] | None:
 
 
 def may_answer(asked: Interaction, names: Sequence[str]) -> bool:
-    """Whether who goes by these names is one of those who may answer."""
+    """Whether anyone with these names may answer."""
     return asked.assignees is None or not set(names).isdisjoint(asked.assignees)
 
 
 def check_assignee(asked: Interaction, by: Author) -> bool:
-    """Whether an admin steps in for the assignees; Forbidden for everyone else who is not one."""
+    """Whether an admin overrides the assignees; Forbidden for others who aren't assignees."""
     if may_answer(asked, by.names):
         return False
     if by.overrides:
@@ -77,10 +77,10 @@ def check_assignee(asked: Interaction, by: Author) -> bool:
 
 
 def permitted(asked: Interaction, by: By, who: Answered) -> Answered:
-    """Who answers, marked where it is in place of the assignees; Forbidden if they may not.
+    """Who answers, marked if it overrides the assignees; Forbidden if they may not.
 
-    Where nothing authenticates people, as in this process, everyone could write to the database
-    as well: a name that is not one of the assignees counts as an admin's.
+    Where people aren't authenticated, as in this process, anyone could write to the database
+    anyway, so a name that isn't an assignee counts as an admin's.
     """
     if isinstance(by, Author):
         steps_in = check_assignee(asked, by)
@@ -90,12 +90,12 @@ def permitted(asked: Interaction, by: By, who: Answered) -> Answered:
 
 
 def expected(asked: Interaction, to: str | None, by: By = None) -> list[str]:
-    """Who is expected to answer once it is assigned; without a name, all who may."""
+    """Who is expected to answer after an assignment; without a name, everyone who may."""
     if to is None:
         return asked.assignees or []
     name = _own_name(by) if to == ME else checked_name(to, "to")
     allowed = asked.assignees or []
-    # Who belongs to a group is known only of the person who asks for this.
+    # Group membership is known only for the caller.
     own = by.names if isinstance(by, Author) else ()
     is_self = name in own
     may = may_answer(asked, own if is_self else [name])

@@ -1,6 +1,6 @@
-"""What is said with an interactive session: which keys its config has, and what each may hold.
+"""The config of an interactive session: its keys, and what each may contain.
 
-The keys are those of the table and the wire. Others are kept for the caller that put them there.
+The keys are those of the table and the wire. Unknown keys are kept for the caller that set them.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from callboard.interactions.fields import as_json, checked_text, checked_texts
 
 KIND: Final = "interactive_session"
 LONGEST_TIMEOUT_MS: Final = 366 * 86_400_000
-"""A year. What should take longer was meant in another unit."""
+"""A year. Anything longer was probably meant in another unit."""
 _LONGEST_TITLE: Final = 50
 
 
 def checked_config(config: object, field: str = "config") -> dict[str, Json]:
-    """The config as it is recorded; ValidationError names the key that is wrong.
+    """The config as it is recorded; a ValidationError names the wrong key.
 
-    Whether its schema can be used is left to the caller: see `check_of_config`.
+    The caller has to check its schema: see `check_of_config`.
     """
     recorded = checked_object(config, field)
     for key, check in _CHECKS.items():
@@ -77,7 +77,7 @@ _CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
 
 
 def complete_config(config: Object | None) -> dict[str, Json]:
-    """The config with the default of what every reader asks for; the same if it says it itself."""
+    """The config with the defaults that every reader needs; unchanged if it has them."""
     given = dict(config or {})
     if given.get("blockOrchestration") is None:
         given["blockOrchestration"] = True
@@ -85,17 +85,17 @@ def complete_config(config: Object | None) -> dict[str, Json]:
 
 
 def blocks(type: str, config: Object | None) -> bool:
-    """Whether a workflow does not complete while this question is open."""
+    """Whether a workflow can't complete while this question is open."""
     return type == KIND and (config or {}).get("blockOrchestration") is not False
 
 
 def halts(type: str, config: Object | None) -> bool:
-    """Whether a workflow does nothing at all while this question is open."""
+    """Whether a workflow does nothing while this question is open."""
     return type == KIND and (config or {}).get("haltExecution") is True
 
 
 def participants(config: Object | None) -> list[str]:
-    """The people who all have to answer; none if the first answer counts."""
+    """The people who all have to answer; empty if the first answer counts."""
     return [str(one) for one in as_list((config or {}).get("requiredParticipants"))]
 
 
@@ -105,13 +105,13 @@ def is_shared(config: Object | None) -> bool:
 
 
 def addressees(config: Object | None) -> list[str]:
-    """Whom to tell that someone is needed, by the names that were given; none for everybody."""
+    """Whom to notify, by the given names; empty for everyone."""
     users = as_list(_notified(config).get("users"))
     return [user for user in users if isinstance(user, str)] or participants(config)
 
 
 def channel_of(config: Object | None) -> str | None:
-    """By which channel to tell them, such as `slack`; None for every one there is."""
+    """The channel to notify them on, such as `slack`; None for all channels."""
     return as_text(_notified(config).get("channel")).casefold() or None
 
 
@@ -120,5 +120,5 @@ def _notified(config: Object | None) -> Object:
 
 
 def title(prompt: str) -> str:
-    """What the task of an interactive session is called."""
+    """The task name of an interactive session."""
     return f"Interactive session: {prompt[:_LONGEST_TITLE]}..."

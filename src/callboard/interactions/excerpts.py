@@ -1,11 +1,11 @@
-"""A text that is too long, with its start and its end, and words for what is missing."""
+"""Shorten a text that is too long, keeping its start and end."""
 
 
 def excerpt(text: str, longest: int) -> str:
-    """The text in at most `longest` characters. What is left out is always the middle.
+    """The text in at most `longest` characters, with the middle left out.
 
-    The end of a command matters as much as its start. Below 60 characters there is no room
-    for the words.
+    The end of a command matters as much as its start. Below 60 characters, there is no room to say
+    what is missing.
     """
     if len(text) <= longest:
         return text

@@ -1,4 +1,4 @@
-"""What the clock does to a question that no one answered. It never refuses in a person's name."""
+"""What happens to a question when its deadline passes. It never rejects on a person's behalf."""
 
 from callboard.events import names
 from callboard.events.event_name import Entry
@@ -7,19 +7,19 @@ from callboard.state.visits import Asked
 
 
 def ran_out(asked: Asked, now_ms: int) -> bool:
-    """Whether the clock has closed the question, though no one has recorded it yet."""
+    """Whether the deadline has closed the question, even if that isn't recorded yet."""
     rule = asked.on_timeout
     closes = rule is not None and rule["action"] in ("answer", "fail", "end")
     return closes and asked.deadline is not None and asked.deadline <= now_ms
 
 
 def expired(session: str) -> Entry:
-    """The end of an interactive session that no one ended in time, by its id."""
+    """The timeout of an interactive session, by its id."""
     return names.EXPIRED({"id": session, "timedOut": True, "outcome": "timeout"})
 
 
 def expire(asked: Asked, now_ms: int) -> Entry:
-    """The event that a passed deadline causes."""
+    """The event for a passed deadline."""
     rule = asked.on_timeout or {"action": "wait"}
     if rule["action"] == "escalate":
         escalated = InputEscalatedPayload(id=asked.id, to=rule["to"])

@@ -1,4 +1,4 @@
-"""What someone sends with a question or its end: text and JSON, or an error naming the field."""
+"""Check what is sent with a question or its end: text and JSON, or an error naming the field."""
 
 from collections.abc import Sequence
 from typing import TypeGuard
@@ -10,18 +10,18 @@ from callboard.events.json_values import as_list
 from callboard.interactions.excerpts import excerpt
 
 _LONGEST = 1000
-"""Characters of what was sent that an error repeats."""
+"""Characters of the input to repeat in an error."""
 
 
 def checked_text(value: object, field: str) -> str:
-    """A text that is not empty and can be written down."""
+    """A text that isn't empty and can be encoded."""
     if not isinstance(value, str) or not value.strip():
         raise _no_text(field)
     return str(as_json(value, field))
 
 
 def as_json(value: object, field: str) -> Json:
-    """The value as JSON gives it back."""
+    """The value after a round trip through JSON."""
     try:
         return copied(value, "")
     except StateNotSerializable as error:
@@ -30,7 +30,7 @@ def as_json(value: object, field: str) -> Json:
 
 
 def checked_texts(value: object, field: str) -> list[str]:
-    """A list of at least one text, all different."""
+    """A list of at least one text, without duplicates."""
     if not is_sequence(value) or not value:
         raise ValidationError(f"{field} must be a list with at least one text.", field=field)
     if any(not isinstance(one, str) or not one.strip() for one in value):
@@ -44,7 +44,7 @@ def checked_texts(value: object, field: str) -> list[str]:
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether it is a list or a tuple: text is a sequence of another kind."""
+    """Whether it is a list or tuple, but not text."""
     return isinstance(value, list | tuple)
 
 

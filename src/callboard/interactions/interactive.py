@@ -1,4 +1,4 @@
-"""How an interactive session is asked for: a person and an agent decide together."""
+"""Ask for an interactive session: a person and an agent decide together."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -29,28 +29,27 @@ Place = str | os.PathLike[str]
 
 
 class InteractiveOptions(TypedDict, total=False):
-    """How the session is to be held; durations are seconds, or a timedelta.
+    """Options for the session. Durations are in seconds, or a timedelta.
 
-    system_prompt: what the agent is told beside the prompt.
-    context: what it is to know, as JSON.
-    model: which model; else `sonnet`.
-    cwd: where it works; else where the asking agent does, or the asking process.
-    mcp_config: a file that names further tools.
-    timeout: how long the session may take once it is held.
-    outcome_schema: what kind of decision is wanted: `{"type": "approval"}`, `{"type":
-        "selection", "options": [...]}`, `{"type": "freeform"}`, `{"type": "structured",
-        "json_schema": {...}}`, or a JSON Schema.
-    result_type: what the response is made into here, such as a pydantic model. It is not sent;
-        without an `outcome_schema` its JSON Schema is.
-    capture_transcript: keep what was said. Only when asked for.
-    block_orchestration: the workflow does not complete before the session has ended. So it is
-        unless told otherwise.
-    halt_execution: the workflow does nothing at all before the session has ended.
+    system_prompt: instructions for the agent in addition to the prompt.
+    context: background for the agent, as JSON.
+    model: the model; by default `sonnet`.
+    cwd: the working folder; by default that of the asking agent, or of the asking process.
+    mcp_config: a file with additional tools.
+    timeout: how long the session may take once it has started.
+    outcome_schema: the kind of decision: `{"type": "approval"}`, `{"type": "selection",
+        "options": [...]}`, `{"type": "freeform"}`, `{"type": "structured", "json_schema":
+        {...}}`, or a JSON Schema.
+    result_type: the type to convert the response to, such as a pydantic model. It isn't sent;
+        without an `outcome_schema`, its JSON Schema is.
+    capture_transcript: store the conversation. Off by default.
+    block_orchestration: the workflow can't complete before the session has ended. On by default.
+    halt_execution: the workflow does nothing before the session has ended.
     required_participants: all of these people have to decide, each for themselves.
-    collaborative: several may attend at once, and the first decision counts.
-    resume_session: continue with that earlier session of the agent.
-    notify: whom to tell that someone is needed, `{"users": [...]}`, and by which `channel`.
-    checkpoint_interval: how often to save where the session stands, for when its harness dies.
+    collaborative: several people may attend at once, and the first decision counts.
+    resume_session: continue this earlier session of the agent.
+    notify: whom to notify, `{"users": [...]}`, and on which `channel`.
+    checkpoint_interval: how often to save the session's progress, in case its harness dies.
     """
 
     system_prompt: str | None
@@ -78,7 +77,7 @@ _NOT_OPTIONS: Final = ("prompt", "within", "assignees")
 
 
 def config_of(options: Object) -> dict[str, Json]:
-    """The config that options become: what the table and the wire hold, checked."""
+    """The config for these options, checked, as it is in the table and on the wire."""
     if unknown := [key for key in options if key not in InteractiveOptions.__annotations__]:
         raise ValidationError(
             f"{unknown[0]!r} is not an option of an interactive session. "
@@ -93,7 +92,7 @@ def config_of(options: Object) -> dict[str, Json]:
         }
     sent = {key: value for key, value in given.items() if key not in _NOT_SENT}
     config = checked_config({camel(key): _sendable(key, value) for key, value in sent.items()})
-    # Here and not in a process of its own: who writes these options runs this process.
+    # Not in a separate process: the author of these options runs this process.
     if (schema := check_of_config(config)) is not None:
         check_sizes(schema)
         check(schema)
@@ -104,7 +103,7 @@ def _sendable(key: str, value: object) -> object:
     if key in _DURATIONS:
         return _duration(key, value)
     if key in _PATHS:
-        # The harness that holds the session does not stand where the caller stands.
+        # The harness that holds the session doesn't run in the caller's folder.
         return str(Path(cast("Place", value)).expanduser().absolute())
     if key == "outcome_schema" and is_mapping(value):
         return {("jsonSchema" if name == "json_schema" else name): value[name] for name in value}
@@ -137,9 +136,9 @@ def _schema_of(result_type: object) -> dict[str, Json]:
 class Interactive:
     """Ask a person to decide together with an agent, in a session of their own.
 
-    `callboard attend` opens the agent in a terminal; other programs may hold it in their way.
-    The options are those of `InteractiveOptions`; `context` and `cwd` may be functions of the
-    state. `within` is how long to wait for the session's end; then its outcome is `timeout`.
+    `callboard attend` opens the agent in a terminal; other programs can conduct it in their own
+    way. The options are those of `InteractiveOptions`; `context` and `cwd` may be functions of the
+    state. `within` is how long to wait for the session's end; after that, its outcome is `timeout`.
     """
 
     prompt: Prompt
@@ -182,7 +181,7 @@ class Interactive:
         return {name: getattr(self, name) for name in names if name not in _NOT_OPTIONS}
 
     def render(self, state: object) -> Rendered:
-        """The question with nothing left to compute."""
+        """The question with everything evaluated."""
         options = self._options()
         for key in ("context", "cwd"):
             if _is_asked(asked := options[key]):

@@ -1,4 +1,4 @@
-"""The types of questions, and how each is answered. The one table to add a type to."""
+"""The types of questions, and how each is answered. Add a new type to this table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,14 +15,15 @@ InteractionStatus = Literal[
 ]
 
 Manner = Literal["verdict", "option", "text", "outcome", "ruling", "answers"]
-"""Yes or no; one of the options; any text; no answer at all, but an end to something longer; yes
-or no with a word to the coding agent that asks; or answers to several questions at once."""
+"""Yes or no; one of the options; any text; no answer, but an end to something longer; yes or no
+with a message to the coding agent that asks; or answers to several questions at once.
+"""
 
 Remark = Literal["message", "feedback"]
 
 
 class RulingResponse(TypedDict):
-    """Yes or no, with a message if it is no, or a rule for the future if it is yes."""
+    """Yes or no, with a message for a no, or a rule for the future with a yes."""
 
     approved: bool
     message: NotRequired[str]
@@ -31,23 +32,23 @@ class RulingResponse(TypedDict):
 
 
 class Answers(TypedDict):
-    """What each question was answered with."""
+    """The answer to each question."""
 
     answers: Mapping[str, Json]
 
 
 class VerdictResponse(TypedDict):
-    """How an approval or a confirmation was answered, or what counts after its deadline."""
+    """The answer to an approval or a confirmation, or its default after the deadline."""
 
     value: NotRequired[Literal["yes", "no"]]
     approved: NotRequired[bool]
     message: NotRequired[str]
-    """Why the answer is no."""
+    """Why it was rejected."""
     timedOut: NotRequired[bool]
 
 
 class ChoiceResponse(TypedDict):
-    """The option or text that was chosen, or what counts after the deadline."""
+    """The chosen option or text, or the default after the deadline."""
 
     value: NotRequired[str]
     timedOut: NotRequired[bool]
@@ -57,10 +58,10 @@ class ChoiceResponse(TypedDict):
 class QuestionKind:
     """How a type of question is answered.
 
-    status_tells: the verdict is the row's status too (`approved`, `rejected`), and not only in
-        its response. So it is with confirmations, which are older than responses.
-    from_board: a coding agent asks it, through a hook; no one else can.
-    remark: what a ruling calls the word to the agent.
+    status_tells: the row's status also has the answer (`approved`, `rejected`), not only the
+        response. Only confirmations do this, because they are older than responses.
+    from_board: only a coding agent asks it, through a hook.
+    remark: the name of the message to the agent.
     response: the type of its responses.
     """
 
@@ -85,19 +86,19 @@ KINDS: Final[Mapping[str, QuestionKind]] = {
 
 
 RESPONSES: Final[Mapping[str, object]] = {type: kind.response for type, kind in KINDS.items()}
-"""The type of the responses to each type of question."""
+"""The response type of each type of question."""
 
 WHOLE: Final[frozenset[Manner]] = frozenset({"outcome", "ruling", "answers"})
-"""Manners in which what was answered is the response itself, and not one part of it."""
+"""Manners in which the answer is the whole response, not one part of it."""
 
 
 def is_from_board(type: str) -> bool:
-    """Whether only a coding agent asks such questions."""
+    """Whether only coding agents ask such questions."""
     kind = KINDS.get(type)
     return kind is not None and kind.from_board
 
 
 def manner_of(type: str) -> Manner:
-    """How a type is answered; one that is not known here can only be completed."""
+    """How a type is answered; unknown types can only be completed."""
     kind = KINDS.get(type)
     return kind.manner if kind else "outcome"

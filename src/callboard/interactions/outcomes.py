@@ -1,4 +1,4 @@
-"""How an interactive session ends: which outcomes there are, and which responses fit."""
+"""How an interactive session ends: the possible outcomes, and which responses are valid."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
@@ -18,13 +18,13 @@ from callboard.interactions.fields import as_json, checked_text, checked_texts
 from callboard.interactions.schema.schemas import SchemaCheck
 
 Form = Literal["approval", "selection", "freeform", "structured"]
-"""What kind of decision is wanted, in a word."""
+"""The kind of decision, in a word."""
 
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 VERDICTS: Final = {"approved": True, "rejected": False}
 
 DECIDED: Final = ("completed", "approved", "rejected")
-"""The outcomes of a session in which something was decided."""
+"""The outcomes of a session with a decision."""
 OUTCOMES: Final = (*DECIDED, "cancelled", "timeout", "failed")
 _NO_REASON: Final = "Session failed"
 _SCHEMA = "config.outcomeSchema"
@@ -44,34 +44,34 @@ class Completion:
 
 
 class AskedSession(Protocol):
-    """What an end has to know of the question that it ends."""
+    """What an end needs to know about its question."""
 
     @property
     def id(self) -> str:
-        """The question."""
+        """The question's id."""
         ...
 
     @property
     def config(self) -> Object | None:
-        """What was said with it."""
+        """The question's config."""
         ...
 
 
 def check_outcome(outcome: str) -> None:
-    """Refuse a word that is not an outcome."""
+    """Refuse an unknown outcome."""
     if outcome not in OUTCOMES:
         known = ", ".join(OUTCOMES)
         raise ValidationError(f"{outcome!r} is not an outcome. Use {known}.", field="outcome")
 
 
 def check_of_config(config: Object | None) -> SchemaCheck | None:
-    """What to check of a question's config: whether its outcome could ever be checked."""
+    """The check that a question's outcome schema is usable."""
     schema = (config or {}).get("outcomeSchema")
     return None if schema is None else SchemaCheck(json_schema_of(schema), _SCHEMA)
 
 
 def check_of_event(config: Object | None, event: Entry) -> SchemaCheck | None:
-    """What to check of the event by which a session ends: whether its response fits."""
+    """The check that the response in a session's final event is valid."""
     name, payload = event
     schema = (config or {}).get("outcomeSchema")
     if schema is None or name != names.RECEIVED:
@@ -80,9 +80,9 @@ def check_of_event(config: Object | None, event: Entry) -> SchemaCheck | None:
 
 
 def completion_event(asked: AskedSession, given: Completion, who: Answered) -> Entry:
-    """The event by which the session ends.
+    """The event that ends the session.
 
-    Whether the response fits the schema is left to the caller: see `check_of_event`.
+    The caller has to check the response against the schema: see `check_of_event`.
     """
     check_outcome(given.outcome)
     if given.outcome in DECIDED:
@@ -91,7 +91,7 @@ def completion_event(asked: AskedSession, given: Completion, who: Answered) -> E
 
 
 def decision(asked: AskedSession, given: Completion, who: Answered) -> InputReceivedPayload:
-    """What `input:received` says of a session in which something was decided."""
+    """The payload of `input:received` for a session with a decision."""
     value, verdict = _response(given, (asked.config or {}).get("outcomeSchema"))
     payload: InputReceivedPayload = {**_end(asked, given, who), "value": value}
     if verdict is not None:
@@ -104,7 +104,7 @@ def decision(asked: AskedSession, given: Completion, who: Answered) -> InputRece
 def left(
     asked: AskedSession, given: Completion, who: Answered, so_far: Object | None = None
 ) -> Entry:
-    """The event by which a session ends without a decision; `so_far`: what others decided."""
+    """The event that ends a session without a decision; `so_far`: what others decided."""
     if given.response is not None:
         raise ValidationError(
             f"A session that ended {given.outcome!r} has no response. Remove it, or use completed.",
@@ -128,7 +128,7 @@ def _end(asked: AskedSession, given: Completion, who: Answered) -> QuestionEnd:
     end: QuestionEnd = {**who, "id": asked.id, "outcome": given.outcome}
     if given.duration_ms is not None:
         end["durationMs"] = _duration(given.duration_ms)
-    # People's words are kept only where it was asked for.
+    # Conversations are stored only if requested.
     keeps = (asked.config or {}).get("captureTranscript") is True
     if given.transcript is not None and keeps:
         end["transcript"] = str(as_json(given.transcript, "transcript"))
@@ -136,7 +136,7 @@ def _end(asked: AskedSession, given: Completion, who: Answered) -> QuestionEnd:
 
 
 def _response(given: Completion, schema: object) -> tuple[Json, bool | None]:
-    """The response and the verdict; an approval is decided by either of the two."""
+    """The response and whether it is approved; either decides an approval."""
     verdict = VERDICTS.get(given.outcome)
     response = as_json(given.response, "response")
     told = VERDICTS.get(response) if isinstance(response, str) else None
@@ -159,13 +159,13 @@ def _duration(millis: object) -> int:
 
 
 def form_of(schema: object) -> Form | None:
-    """The word for a simple outcome, as callers who need no JSON Schema write it."""
+    """The name of a simple outcome, for callers who don't need a JSON Schema."""
     word = as_text(as_object(schema).get("type"))
     return word if word in FORMS else None
 
 
 def json_schema_of(schema: Json) -> Json:
-    """The JSON Schema that a response has to fit."""
+    """The JSON Schema for a response."""
     match form_of(schema):
         case "approval":
             return {"enum": list(VERDICTS)}

@@ -1,4 +1,4 @@
-"""How a workflow puts a question: Approval, Choice, and what to do when no one answers."""
+"""How a workflow asks a question: Approval, Choice, and what to do without an answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ Duration = float | timedelta
 Prompt = str | Callable[..., str]
 Options = Sequence[str] | Callable[..., Sequence[str]]
 Assignees = Sequence[str] | Callable[..., Sequence[str] | None] | None
-"""The only people who may answer, and groups as `group:NAME`; None: anyone may."""
+"""The only people who may answer, and groups as `group:NAME`; None means anyone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Escalate:
-    """When time runs out, put the question to other people as well.
+    """At the deadline, ask more people.
 
-    `after` is how long they have; when that runs out too, `then` applies.
+    `after` is how long they have; when that is over too, `then` applies.
     """
 
     to: str | Sequence[str]
@@ -30,7 +30,7 @@ class Escalate:
 
 
 OnTimeout = str | bool | Escalate
-"""`"wait"` (remind only), `"reject"`, `"approve"`, `"fail"`, a value, or Escalate."""
+"""`"wait"` (only remind), `"reject"`, `"approve"`, `"fail"`, a value, or Escalate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Ask a person to pick one of the options; with `other`, any text is an answer too."""
+    """Ask a person to pick one of the options; with `other`, any text is valid too."""
 
     prompt: Prompt
     options: Options
@@ -72,7 +72,7 @@ Simple = Approval | Choice
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A question with nothing left to compute: what `input:requested` records."""
+    """A question with everything evaluated, as `input:requested` records it."""
 
     type: str
     prompt: str
@@ -95,7 +95,7 @@ def millis(duration: Duration) -> int:
 
 
 def checked_options(options: object) -> list[str]:
-    """The options of a choice: at least one, all different texts."""
+    """The options of a choice: at least one, without duplicates."""
     if isinstance(options, str) or not isinstance(options, Sequence) or not options:
         raise AnswerInvalid("A choice needs options: a list of at least one text.")
     listed = [str(option) for option in cast("Sequence[object]", options)]
@@ -105,7 +105,7 @@ def checked_options(options: object) -> list[str]:
 
 
 def policy(question: Simple, on_timeout: OnTimeout) -> TimeoutRule:
-    """What happens at the deadline, as data that can wait in the log."""
+    """What happens at the deadline, as data for the log."""
     match on_timeout:
         case Escalate():
             to = [on_timeout.to] if isinstance(on_timeout.to, str) else list(on_timeout.to)
@@ -140,7 +140,7 @@ def _check(question: Simple) -> None:
 
 
 def check_defined(name: str, assignees: Assignees) -> None:
-    """Refuse assignees in a definition that no question could have."""
+    """Refuse assignees that no question could have."""
     if not callable(assignees):
         try:
             checked_assignees(assignees)
@@ -149,7 +149,7 @@ def check_defined(name: str, assignees: Assignees) -> None:
 
 
 def render_assignees(assignees: Assignees, state: object) -> list[str] | None:
-    """Evaluate who may answer on the state."""
+    """Evaluate on the state who may answer."""
     return checked_assignees(assignees(state) if callable(assignees) else assignees)
 
 

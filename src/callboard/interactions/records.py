@@ -1,4 +1,4 @@
-"""A question as people's surfaces see it: one row of `human_interactions`."""
+"""A question as people see it: one row of `human_interactions`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,16 +21,16 @@ from callboard.interactions.kinds import (
 RECEIPTS: Final[tuple[Receipt, ...]] = get_args(Receipt)
 
 LARGE: Final = 262_144
-"""Characters of a question that take milliseconds to read."""
+"""Characters of a question that take milliseconds to parse."""
 
 LONGEST_MS: Final = 86_400_000
-"""As long as a claim may last at most: a day."""
+"""The longest a claim may last: a day."""
 
 
 class HumanInteractionRow(TypedDict):
-    """A row of `human_interactions` as the table holds it: JSON as text, moments as milliseconds.
+    """A row of `human_interactions` as the table stores it: JSON as text, times in milliseconds.
 
-    `interaction` makes an `Interaction` of it.
+    `interaction` turns it into an `Interaction`.
     """
 
     id: str
@@ -91,28 +91,28 @@ class Interaction(Shape):
     answered_as: str | None = None
     """The name that the caller gave; `answered_by` is the authenticated one."""
     accepted: Annotated[Any, Narrowed("type", RESPONSES)] = None
-    """The answer that was taken for a coding agent. Its outcome is in `status` and `response`."""
+    """The answer for a coding agent. Its outcome is in `status` and `response`."""
     receipt: Receipt | None = None
     assignees: list[str] | None = None
-    """The only people who may answer, and groups as `group:NAME`; None: anyone may."""
+    """The only people who may answer, and groups as `group:NAME`; None means anyone."""
     assigned_to: list[str] | None = None
-    """Who is expected to answer; None: it is unassigned."""
+    """Who is expected to answer; None if unassigned."""
     workflow: str | None = None
     """The workflow of the session that asks."""
     session_title: str | None = None
-    """What people call that session."""
+    """That session's title."""
     run: Unsent[str | None] = None
     stream: Unsent[str] = field(default="", compare=False)
-    """The stream that reports it: its session's, its own, or a plate's."""
+    """The stream with its events: its session's, its own, or a plate's."""
 
     @property
     def from_hook(self) -> bool:
-        """Whether a coding agent's own dialog is open beside it, and may decide first."""
+        """Whether a coding agent's own dialog is also open, and may decide first."""
         return is_from_board(self.type) and not self.awaited
 
     @property
     def for_agent(self) -> Any:
-        """The answer that the agent should get; None when there is none, or no longer."""
+        """The answer that the agent should get; None if there isn't one, or no longer."""
         if self.accepted is not None:
             return self.accepted if self.receipt in ("pending", "delivered") else None
         return self.response if self.status == "completed" and self.via != "terminal" else None
@@ -123,12 +123,12 @@ class Interaction(Shape):
 
     @property
     def awaited(self) -> bool:
-        """Whether a workflow continues with the answer: a phase or an agent of it asked."""
+        """Whether a workflow continues with the answer: one of its phases or agents asked."""
         return (self.phase is not None or self.run is not None) and not self.is_detached
 
     @property
     def is_detached(self) -> bool:
-        """Whether the workflow that asked has ended, and this interactive session has not."""
+        """Whether the workflow that asked has ended, but this interactive session hasn't."""
         return (
             self.type == KIND
             and self.session_id is not None
@@ -141,19 +141,19 @@ _LONG = ("prompt", "options", "session_config", "session_transcript", "response"
 
 
 def length_of(row: Mapping[str, Any]) -> int:
-    """How many characters a row has, of what can be long: for lists that must not be."""
+    """The number of characters in a row's long columns, to keep lists small."""
     return sum(len(row[column] or "") for column in _LONG)
 
 
 def in_bytes(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with its JSON as bytes. To encode a long text is a part of reading it by itself."""
+    """The row with its JSON as bytes. Encoding a long text is a noticeable part of parsing it."""
     return {**row, **{one: row[one].encode() for one in _JSON if row[one] is not None}}
 
 
 def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> Interaction:
-    """The interaction that a row holds, as it is now: a claim that has run out is not one."""
+    """The interaction in a row as of now: a claim that has timed out is left out."""
     until = row["claimed_until"]
-    # A clock that was put back must not make a claim last for longer than any claim may.
+    # A clock that was set back must not make a claim last longer than the maximum.
     claimed = until is not None and now_ms < until <= now_ms + LONGEST_MS
     config = load_cell(row["session_config"])
     return Interaction(
@@ -190,7 +190,7 @@ def interaction(row: HumanInteractionRow | Mapping[str, Any], now_ms: int) -> In
 
 
 def _text(error: object) -> str | None:
-    """What went wrong, in words, also where it was once recorded with a code."""
+    """The error as text, also if it was recorded with a code."""
     if error is None:
         return None
     return str(as_object(error).get("message", error))

@@ -1,4 +1,4 @@
-"""Questions as workflows put them, with nothing left to compute."""
+"""Render a workflow's questions: evaluate everything on the state."""
 
 from callboard.errors import AnswerInvalid
 from callboard.interactions.interactive import Interactive
@@ -16,12 +16,12 @@ Question = Approval | Choice | Interactive
 
 
 def is_question(given: object) -> bool:
-    """Whether this is something that can be put to a person."""
+    """Whether this is a question to a person."""
     return isinstance(given, Question)
 
 
 def render(question: Question, state: object) -> Rendered:
-    """Evaluate prompt and options on the state, and check what comes out."""
+    """Evaluate prompt and options on the state, and check the result."""
     if isinstance(question, Interactive):
         return question.render(state)
     prompt = question.prompt(state) if callable(question.prompt) else question.prompt

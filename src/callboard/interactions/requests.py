@@ -1,4 +1,4 @@
-"""What others ask of the inbox, checked: to put a question, to claim it, to end it with others."""
+"""Checked requests to the inbox: ask a question, claim it, end it together with others."""
 
 from callboard.errors import AlreadyAnswered, Claimed, ValidationError
 from callboard.events import names
@@ -39,7 +39,7 @@ def request_payload(
     config: object = None,
     assignees: object = None,
 ) -> AskedQuestion:
-    """What `input:requested` says about the question; ValidationError names the field."""
+    """The question's part of `input:requested`; a ValidationError names the wrong field."""
     kind = KINDS.get(type)
     if kind is None or kind.from_board:
         known = ", ".join(name for name, one in KINDS.items() if not one.from_board)
@@ -62,7 +62,7 @@ def request_payload(
 
 
 def claim_payload(asked: Interaction, by: str, ttl_ms: int, now_ms: int) -> InputClaimedPayload:
-    """The payload of `input:claimed`; Claimed while someone else holds the question."""
+    """The payload of `input:claimed`; Claimed if someone else holds the question."""
     check_free(asked, by)
     if not isinstance(ttl_ms, int) or isinstance(ttl_ms, bool) or not 1 <= ttl_ms <= LONGEST_MS:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValidationError(
@@ -72,7 +72,7 @@ def claim_payload(asked: Interaction, by: str, ttl_ms: int, now_ms: int) -> Inpu
 
 
 def check_free(asked: Interaction, by: str) -> None:
-    """Raise Claimed while someone else holds the question."""
+    """Raise Claimed if someone else holds the question."""
     if asked.claimed_by is None or asked.claimed_by == by or asked.claimed_until is None:
         return
     until = iso(asked.claimed_until)
@@ -122,7 +122,7 @@ def _decided(
     decisions: dict[str, Json],
     required: list[str],
 ) -> Entry:
-    """One more has decided; with the last of them the question is closed."""
+    """Record one more decision; the last of them closes the question."""
     _add_earlier(asked, payload)
     if len(decisions) < len(required):
         return names.CONTRIBUTED({**payload, "responses": decisions})
@@ -135,7 +135,7 @@ def _decided(
 
 
 def _add_earlier(asked: Interaction, payload: InputReceivedPayload) -> None:
-    """Add how long the others took, and what they said."""
+    """Add the time that the others took, and what they said."""
     if asked.duration_ms is not None:
         payload["durationMs"] = asked.duration_ms + payload.get("durationMs", 0)
     if asked.transcript is not None:

@@ -1,4 +1,4 @@
-"""How an interactive session ended, as its caller sees it."""
+"""The result of an interactive session, for its caller."""
 
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeVar, cast
@@ -17,17 +17,17 @@ _EARLY: Final = ("cancelled", "timeout", "failed")
 
 @dataclass(frozen=True, slots=True)
 class InteractiveSessionResult(Generic[T]):
-    """How an interactive session ended, and what was decided.
+    """How an interactive session ended, and the decision.
 
     Args:
         outcome: `completed`, `cancelled`, `timeout` or `failed`. Only the first has a decision.
         response: The decision: `approved` or `rejected`, the option, the text, or the object;
-            with `required_participants` an object with each one's.
-        transcript: What was said, if that was to be kept.
+            with `required_participants`, an object with each person's.
+        transcript: The conversation, if it was captured.
         duration: How long it took, in seconds.
         error: Why it failed.
-        approved: Whether it was approved, of several people by all of them; None when that was
-            not the question, or when there was no decision.
+        approved: Whether it was approved, with several people by all of them; None if that
+            was not the question, or if there was no decision.
     """
 
     outcome: Outcome
@@ -39,9 +39,9 @@ class InteractiveSessionResult(Generic[T]):
 
 
 def completion_of(config: Object | None, said: object) -> Completion:
-    """The end that someone's words make: a decision, or a result that says how it ended.
+    """The end that a person's answer means: a decision, or a result that says how it ended.
 
-    A yes or no is a verdict, where that was the question.
+    If the question is an approval, yes or no decides it.
     """
     if isinstance(said, InteractiveSessionResult):
         ended = cast("InteractiveSessionResult[object]", said)
@@ -53,7 +53,7 @@ def completion_of(config: Object | None, said: object) -> Completion:
 
 
 def result_of(ended: Interaction, result_type: object = None) -> InteractiveSessionResult[object]:
-    """The result of a question that is closed; ResponseInvalid for one that does not fit."""
+    """The result of a closed question; ResponseInvalid if it doesn't fit the type."""
     early = ended.status in _EARLY
     return InteractiveSessionResult(
         outcome=cast("Outcome", ended.status) if early else "completed",
@@ -66,7 +66,7 @@ def result_of(ended: Interaction, result_type: object = None) -> InteractiveSess
 
 
 def verdict_of(ended: Interaction) -> bool | None:
-    """Whether a completed session approved, where yes or no was the question."""
+    """Whether a completed session approved, if the question was an approval."""
     config: Object = ended.config or {}
     schema = config.get("outcomeSchema")
     if schema is not None and as_object(schema).get("type") != "approval":
@@ -83,7 +83,7 @@ def _typed(ended: Interaction, result_type: object) -> object:
     from pydantic import TypeAdapter
     from pydantic import ValidationError as Misfit
 
-    # The type is a value here: the caller that asks has read it from their own code.
+    # The type is a value here, read from the caller's own code.
     declared = cast("type[object]", result_type)
     wanted = dict[str, declared] if participants(ended.config) else declared
     try:

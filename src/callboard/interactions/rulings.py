@@ -17,11 +17,11 @@ _ALWAYS = "always"
 
 
 def said(value: object) -> bool | None:
-    """Whether the value says yes or no; None when it says neither."""
+    """Whether the value says yes or no; None if neither."""
     if value is None or isinstance(value, bool):
         return value
     word = value.strip() if isinstance(value, str) else ""
-    # A long text is not one of the words, and takes long to lower.
+    # A long text isn't one of the words, and is slow to lowercase.
     word = word.lower() if len(word) <= _LONGEST else ""
     if word in _YES:
         return True
@@ -29,7 +29,7 @@ def said(value: object) -> bool | None:
 
 
 def agreed(value: object, approved: bool | None) -> bool:
-    """The verdict, from what the value says and from what was said beside it."""
+    """Whether it is approved, from the value and from `approved`. They must agree."""
     meant = said(value)
     if meant is None and value is not None:
         raise AnswerInvalid(
@@ -47,17 +47,17 @@ def agreed(value: object, approved: bool | None) -> bool:
 
 
 def ruling(remark: Remark, value: object, approved: bool | None) -> RulingResponse:
-    """The response to a permission or a plan: yes or no, and perhaps a message to the agent.
+    """The response to a permission or plan: yes or no, with an optional message to the agent.
 
-    value: yes or no; or, where `approved` says that, the message; or an object with both.
-    `always: true` beside a yes makes a rule of it, as the agent itself proposed. A message goes
-    only with a no: agents do not get one with a yes, and it would be lost.
+    value: yes or no; or the message, if `approved` is given; or an object with both.
+    `always: true` with a yes creates the rule that the agent proposed. A message goes only with
+    a no: agents don't get one with a yes, so it would be lost.
     """
     return _checked(remark, _told(remark, value, approved))
 
 
 def approval(value: object, approved: bool | None) -> RulingResponse:
-    """Yes or no to a workflow's question, and perhaps a message with a no."""
+    """Yes or no to a workflow's question, with an optional message for a no."""
     if not is_mapping(value):
         return {"approved": agreed(value, approved)}
     response = _from_object("message", value, approved)
@@ -110,13 +110,13 @@ def _from_object(remark: Remark, told: Object, approved: bool | None) -> RulingR
 def answers(
     config: Object | None, value: object, approved: bool | None = None
 ) -> RulingResponse | Answers:
-    """The response to questions: for each of them a label, or several where that is allowed.
+    """The response to several questions: a label each, or more where that is allowed.
 
-    value: `{"answers": {question: label}}`, or that object itself, or, where there is only one
-    question, the label or labels. A text of one's own is an answer too. All of them are declined
-    together, by `{"approved": false, "message": …}`.
+    value: `{"answers": {question: label}}`, or that inner object, or, if there is only one
+    question, its label or labels. Free text is valid too. `{"approved": false, "message": …}`
+    declines all of them together.
     """
-    # No answer is `false`, so that nothing but declining can be meant.
+    # No answer is `false`, so this can only mean declining.
     if approved is False or as_object(value).get("approved") is False:
         return _told("message", value, approved)
     questions = _questions(config)
@@ -151,7 +151,7 @@ def _by_question(questions: Mapping[str, Object], value: object) -> Object:
 
 
 def _answer(text: str, question: Object, given: object) -> str | list[str]:
-    """A label that was offered, several of them, or a text of the person's own."""
+    """An offered label, several of them, or the person's own text."""
     if not is_list(given):
         return checked_text(given, "value")
     if not question.get("multiSelect") or not given:
@@ -162,8 +162,8 @@ def _answer(text: str, question: Object, given: object) -> str | list[str]:
 def declined(asked: Interaction, message: str | None) -> RulingResponse | Completion:
     """What declines the question: an answer, or the end of an interactive session.
 
-    A choice or a text that a workflow waits for cannot be declined: it would have no value to
-    continue with. ValidationError says what to do instead.
+    A choice or text that a workflow waits for can't be declined, because the workflow would have no
+    value to continue with. The ValidationError says what to do instead.
     """
     match manner_of(asked.type):
         case "verdict" | "ruling" | "answers":
@@ -179,7 +179,7 @@ def declined(asked: Interaction, message: str | None) -> RulingResponse | Comple
 
 
 def refusal(type: str, message: str | None) -> RulingResponse:
-    """A no to a question of this type, and why, if that was said."""
+    """A no to a question of this type, with the reason, if given."""
     response: RulingResponse = {"approved": False}
     if message is not None:
         response[KINDS[type].remark] = message

@@ -1,9 +1,9 @@
-"""What became of a question that a coding agent asked, and the event that records it.
+"""What happened to a coding agent's question, and the event that records it.
 
-Such a question has two places where it can be decided: here, and in the agent's own dialog. An
-answer given here is accepted first. Only the client's own behaviour shows whether it counted, so
-an outcome always comes from evidence: the tool ran, or the client's files say what happened.
-Later evidence wins: what was recorded before is corrected.
+Such a question can be decided in two places: here, and in the agent's own dialog. An answer given
+here is accepted first. Only the client's behavior shows whether it counted, so an outcome always
+comes from evidence: the tool ran, or the client's files say what happened. Later evidence wins and
+corrects the record.
 """
 
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ TERMINAL: Final = "terminal"
 class Outcome:
     """What the client did about a request.
 
-    via: where it was decided: `terminal`, or `hook` for a hook; None when that is not known.
-    answers: what a question was answered with. message: what the person wrote beside a no.
-    source: what shows it: `hook`, `transcript`, `registry`, or `silence`.
+    via: where it was decided: `terminal`, or `hook` for a hook; None if unknown.
+    answers: the answers to a question. message: what the person wrote with a no.
+    source: the evidence: `hook`, `transcript`, `registry`, or `silence`.
     """
 
     kind: OutcomeKind
@@ -55,14 +55,14 @@ class _Settled(Answered):
 
 
 def settle(id: str, type: str, asked: Interaction | None, outcome: Outcome) -> Entry | None:
-    """The event that records an outcome; None when the record says so already.
+    """The event that records an outcome; None if it is already recorded.
 
-    asked: the question as it stands; None when it was asked just now, in the same report.
+    asked: the current question; None if it was asked in the same report.
     """
     is_open = asked is None or asked.status == "pending"
     accepted = asked is not None and asked.accepted is not None
     if outcome.kind == "unknown" and (accepted or not is_open):
-        return None  # Something has to show it first.
+        return None  # There has to be evidence first.
     record = _record(type, asked, outcome)
     if not is_open and asked is not None:
         known = _Record(asked.status, asked.response, asked.via, asked.receipt)
@@ -105,7 +105,7 @@ def _record(type: str, asked: Interaction | None, outcome: Outcome) -> _Record:
     receipt: Receipt | None = None
     if asked is not None and asked.accepted is not None:
         if agrees(type, asked.accepted, outcome):
-            # An answer that was taken for overruled before has the terminal's there.
+            # An answer that was considered overruled before has `terminal` there.
             own = "board" if asked.via == TERMINAL else asked.via
             via = outcome.via if outcome.via == TERMINAL else own
             return _Record("completed", asked.accepted, via, "delivered")
@@ -116,7 +116,7 @@ def _record(type: str, asked: Interaction | None, outcome: Outcome) -> _Record:
 
 
 def agrees(type: str, accepted: Object, outcome: Outcome) -> bool:
-    """Whether what happened is what was answered: all of it, a message and a rule included."""
+    """Whether the outcome is what was answered, including message and rule."""
     in_terminal = outcome.via == TERMINAL
     match outcome.kind:
         case "presumed":
@@ -136,7 +136,7 @@ def agrees(type: str, accepted: Object, outcome: Outcome) -> bool:
 
 
 def joined(answers: Object) -> dict[str, str]:
-    """Answers as a client knows them: several labels stand in one text, side by side."""
+    """Answers as a client has them: several labels joined into one text."""
     return {
         question: ", ".join(map(str, answer)) if is_list(answer) else str(answer)
         for question, answer in answers.items()
@@ -159,7 +159,7 @@ def _told(id: str, record: _Record) -> _Settled:
     told: _Settled = {"id": id}
     if record.via is not None:
         told["via"] = record.via
-    # Another hook may have decided. Where nothing is said, an answer counts as delivered.
+    # Another hook may have decided. Without a receipt, an answer counts as delivered.
     if record.receipt is not None or record.via != TERMINAL:
         told["receipt"] = record.receipt
     return told

@@ -35,7 +35,8 @@ def frame(place: int, event: Event) -> bytes:
 class Chunk(NamedTuple):
     """Frames that are written together: their bytes and the last position.
 
-    ended: the stream is over. more: there may already be more, so don't wait.
+    ended: the stream is over.
+    more: there may already be more, so don't wait.
     """
 
     data: bytes

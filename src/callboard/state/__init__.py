@@ -1,1 +1,1 @@
-"""What is true: pure folds of events, drafts of a state, rows of views. Never imports log."""
+"""Pure folds of events, drafts of a state, and rows of views. Never imports log."""

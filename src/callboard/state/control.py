@@ -1,6 +1,6 @@
-"""A view's control part as JSON, so that a checkpoint can be a place to start folding.
+"""A view's control part as JSON, so that folding can start at a checkpoint.
 
-Everything but the state itself and what every event brings anyway.
+Everything except the state itself and what every event brings anyway.
 """
 
 from dataclasses import fields
@@ -16,13 +16,13 @@ _NOTHING: dict[str, Json] = _ADAPTER.dump_python(SessionView(), mode="json")
 
 
 def control(view: SessionView) -> dict[str, Json]:
-    """The view's control part as plain JSON, without what says nothing."""
+    """The view's control part as plain JSON, without default values."""
     dumped = _ADAPTER.dump_python(view, mode="json", exclude=set(_NOT_CONTROL))
     return {name: value for name, value in dumped.items() if value != _NOTHING[name]}
 
 
 def restore(view: SessionView, state: Json, saved: dict[str, Json]) -> None:
-    """Set the view to what a checkpoint holds."""
+    """Set the view to a checkpoint's content."""
     kept = _ADAPTER.validate_python({**saved, "state": state})
     for name in fields(SessionView):
         if name.name not in ("session_id", "position", "updated_at"):

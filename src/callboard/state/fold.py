@@ -1,7 +1,7 @@
-"""Events in, what is true out: one small function per name.
+"""Fold events into a view: one small function per event name.
 
-`fold(a + b) == fold(b, fold(a))` for any split. Names that are not listed change nothing but
-the position, so narration and events of later versions pass through.
+`fold(a + b) == fold(b, fold(a))` for any split. Unknown names change only the position, so
+narration and events of later versions pass through.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ _End = (
 
 
 def fold(events: Iterable[Event], view: SessionView | None = None) -> SessionView:
-    """The view after these events; the given view stays as it was."""
+    """The view after these events. The given view isn't changed."""
     result = view.copy() if view else SessionView()
     for event in events:
         apply(result, event)
@@ -33,13 +33,13 @@ def fold(events: Iterable[Event], view: SessionView | None = None) -> SessionVie
 
 
 def before_events(session_id: str, first: Event) -> SessionView:
-    """The view at position 0: a session has its initial state before anything happened in it."""
+    """The view at position 0: a session has its initial state before its first event."""
     state, workflow = first.payload.get("initialState"), as_text(first.payload["workflow"])
     return SessionView(session_id=session_id, state=state, workflow=workflow)
 
 
 def apply(view: SessionView, event: Event) -> None:
-    """Fold one event into the view in place; for the one who owns the view."""
+    """Fold one event into the view in place. Only for the view's owner."""
     handler = _HANDLERS.get(event.name)
     if handler:
         handler(event.payload, view, event)
@@ -62,7 +62,7 @@ def _started(payload: workflow.WorkflowStartedPayload, view: SessionView, event:
 
 
 def _forked(payload: workflow.SessionForkedPayload, view: SessionView, event: Event) -> None:
-    """Start over from here: what was open in the parent stays the parent's."""
+    """Start over from here: what was open in the parent stays with the parent."""
     view.parent = payload["parentSessionId"]
     view.fork_position = payload["forkPosition"]
     view.created_at, view.untouched = event.at_ms, True
@@ -124,7 +124,7 @@ def _exited(payload: workflow.PhaseExitedPayload, view: SessionView, event: Even
     phase, reason = payload["phase"], payload["reason"]
     view.visit = None
     view.exit_phase = phase if reason == "terminal" or payload.get("terminal") else None
-    # A fork of a failed session starts the failed phase again.
+    # A fork of a failed session restarts the failed phase.
     view.next_phase = phase if reason == "error" else payload.get("next")
     if view.questions:
         view.questions = {asked.id: asked for asked in view.pending()}
@@ -204,7 +204,7 @@ _DONE_BY: Mapping[str, str] = {
     "before": "before_done",
     "after": "after_done",
 }
-"""Why the state changed → what has then been done in the visit."""
+"""Why the state changed → which step of the visit is then done."""
 
 
 def _intent(payload: workflow.StateIntentPayload, view: SessionView, event: Event) -> None:
@@ -246,7 +246,7 @@ def _requested(payload: people.InputRequestedPayload, view: SessionView, event: 
 
 
 def _detached(payload: people.InputDetachedPayload, view: SessionView, event: Event) -> None:
-    """It is not a question of this session any more: a fork from here on asks its own."""
+    """It is no longer this session's question: a fork from here on asks its own."""
     asked = view.questions.pop(payload["id"], None)
     if asked:
         view.open.question_changed(asked, is_there=False)
@@ -260,7 +260,7 @@ def _input_cancelled(
     payload: people.InputCancelledPayload, view: SessionView, event: Event
 ) -> None:
     _close(payload, view, event, "cancelled", "cancelled")
-    # An interactive session that was left has come to an end; other questions are put again.
+    # An interactive session that was left has ended; other questions are asked again.
     if view.visit and view.visit.question == payload["id"] and "outcome" not in payload:
         view.visit.question = None
 
@@ -277,7 +277,7 @@ def _close(
         asked.status, asked.deadline = status, None
         asked.value, asked.approved = payload.get("value"), payload.get("approved")
         asked.outcome = outcome if "outcome" in payload else None
-        # Anyone who declines an interactive session says why as its error.
+        # The reason for declining an interactive session is in its error.
         declined = None if status == "failed" else payload.get("error")
         asked.message = payload.get("message") or declined
         view.open.closed(asked, view.visit)

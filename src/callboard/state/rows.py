@@ -1,7 +1,7 @@
-"""One event → the changes to the rows that people query: sessions, questions, tasks, timers.
+"""One event → changes to the rows that people query: sessions, questions, tasks, timers.
 
-Pure and per event, so that `callboard rebuild` can make every view again from the log. A column
-that a new row does not name has its default.
+Pure and per event, so that `callboard rebuild` can rebuild every view from the log. Columns that a
+new row doesn't name get their defaults.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,12 +19,12 @@ Changes = list[RowChange]
 
 _USED: Final = {"input_tokens": "inputTokens", "output_tokens": "outputTokens"}
 _MOST_TOKENS: Final = 10**12
-"""More than any run can use, and little enough that no sum of them is too large to be stored."""
+"""More than any run can use, and small enough that sums always fit."""
 _UNCLAIMED: Final[Mapping[str, Cell]] = {"claimed_by": None, "claimed_until": None}
 
 
 def project(event: Event) -> Iterable[RowChange]:
-    """The row changes that an event makes; none for names that no view knows."""
+    """The row changes for an event; none for names that no view uses."""
     handler = _HANDLERS.get(event.name)
     return handler(event.payload, event) if handler else ()
 
@@ -61,7 +61,7 @@ def _created(
         "source": _json(payload.get("source")),
         "title": payload.get("title"),
         "created_at": event.at_ms,
-        "pending": 0,  # Given, so that what asks at once can add to it in the same statement.
+        "pending": 0,  # Set here, so that a question in the same statement can add to it.
     }
     return Put("sessions", row | more)
 
@@ -120,7 +120,7 @@ def _agent_completed(payload: agents.AgentCompletedPayload, event: Event) -> Cha
 
 
 def _tokens(count: Json) -> int:
-    """A number of tokens; 0 for anything else that an agent may have reported."""
+    """A number of tokens; 0 for anything else an agent reports."""
     return count if type(count) is int and 0 < count <= _MOST_TOKENS else 0
 
 
@@ -138,7 +138,7 @@ def _checkpoint(_: object, event: Event) -> Changes:
 
 
 def _execution(payload: people.InputRequestedPayload, event: Event) -> str | None:
-    """Who asks: a session; the client behind a plate; no one, when the question stands alone."""
+    """Who asks: a session, or the client of a plate; None for a standalone question."""
     if payload.get("standalone"):
         return None
     return payload.get("executionId", event.session_id)
@@ -169,7 +169,7 @@ def _requested(payload: people.InputRequestedPayload, event: Event) -> Changes:
 
 
 def _response(payload: Mapping[str, Json]) -> Json:
-    """What was decided: in an interactive session the response itself, else the answer."""
+    """The decision: in an interactive session the response itself, otherwise the answer."""
     if "outcome" in payload:
         return payload.get("value")
     return {
@@ -208,7 +208,7 @@ def _answerer(payload: people.Answered) -> dict[str, Cell]:
 
 
 def _usual_receipt(payload: people.Answered, event: Event) -> str | None:
-    """An answer that nothing stands between: it has arrived with its event."""
+    """The receipt of an answer that needs no confirmation: delivered with its event."""
     answered = event.name == names.RECEIVED and payload.get("via") != "terminal"
     return "delivered" if answered else None
 
@@ -295,7 +295,7 @@ def _task_completed(payload: workflow.TaskCompletedPayload, event: Event) -> Cha
 
 
 def _plate(payload: Mapping[str, Json], event: Event) -> Changes:
-    """A plate's events say themselves what they changed: only who knows it all can tell."""
+    """A plate's events contain their own row changes: only their writer knows everything."""
     told = as_object(payload.get("plate"))
     if not told:
         return []
@@ -312,7 +312,7 @@ def _plate(payload: Mapping[str, Json], event: Event) -> Changes:
     return changes
 
 
-@lru_cache(maxsize=256)  # There are a few dozen, and hundreds of events a second name some.
+@lru_cache(maxsize=256)  # There are a few dozen, used by hundreds of events a second.
 def _column(key: str) -> str:
     if key == "plateId":
         return "id"

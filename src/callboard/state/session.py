@@ -1,7 +1,7 @@
-"""What is known of one session: its state, and where its workflow stands.
+"""What is known about one session: its state, and where its workflow is.
 
-Everything here is folded from events (`callboard.state.fold`) and nothing else, so that any
-prefix of a session is a place to stand.
+Everything here is folded from events (`callboard.state.fold`) and nothing else, so every prefix of
+a session has a view.
 """
 
 import copy
@@ -16,7 +16,7 @@ from callboard.state.visits import AsItIs, Asked, Run, Visit
 
 
 class _Indexed:
-    """Something with an index beside it, which is not part of what it says."""
+    """Has an index that doesn't count in comparisons."""
 
     __slots__ = ("open",)
 
@@ -25,9 +25,9 @@ class _Indexed:
 
 @dataclass(slots=True)
 class SessionView(_Indexed):
-    """A session as its events tell it, up to `position`.
+    """A session's view, folded from its events up to `position`.
 
-    `open` follows from the rest, and is kept by the fold: what is still to be done in it.
+    `open` is what still has to be done. It follows from the rest, and the fold maintains it.
     """
 
     session_id: str = ""
@@ -53,14 +53,14 @@ class SessionView(_Indexed):
     error: Annotated[ErrorDescription | None, AsItIs] = None
     held: str | None = None
     untouched: bool = False
-    """It is a fork, and nothing has happened in it yet."""
+    """Whether it is a fork in which nothing has happened yet."""
 
     def __post_init__(self) -> None:
         self.open = Unfinished()
 
     @property
     def status(self) -> Status:
-        """How the session stands, in one of seven words."""
+        """The session's status."""
         return status_of(
             ended=self.ended,
             paused=self.paused,
@@ -70,20 +70,20 @@ class SessionView(_Indexed):
 
     @property
     def phase(self) -> str | None:
-        """The phase it is in, or was in last."""
+        """The current phase, or the last one."""
         return self.visit.phase if self.visit else self.last_phase
 
     def pending(self) -> list[Asked]:
-        """The questions that wait for a person, oldest first."""
+        """The open questions, oldest first."""
         return list(self.open.questions.values())
 
     def in_flight(self) -> dict[str, Run]:
-        """The runs that have started and not come to any end."""
+        """The runs that have started and not ended."""
         return dict(self.open.running)
 
     def copy(self) -> "SessionView":
         """A view that can be folded further without changing this one.
 
-        The state is shared: patches never change it in place.
+        The state is shared, because patches never change it in place.
         """
         return copy.deepcopy(self, {id(self.state): self.state})

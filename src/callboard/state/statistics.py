@@ -1,6 +1,6 @@
-"""How the runs of workflows went: counted rows → numbers that people look at.
+"""Statistics on workflow runs, from counted rows.
 
-Pure. The log counts (`callboard.events.rows.Query`), and this puts together what it counted.
+Pure. The log counts (`callboard.events.rows.Query`), and this combines the counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _EPOCH: Final = date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Spread(Shape):
-    """Where the middle of some durations is, and where almost all of them end."""
+    """The median and the 95th percentile of some durations."""
 
     p50: Annotated[int, "Half of them took at most so many milliseconds."]
     p95: Annotated[int, "Nineteen of twenty took at most so many milliseconds."]
@@ -28,7 +28,7 @@ class Spread(Shape):
 
 @dataclass(frozen=True, slots=True)
 class DayOfRuns(Shape):
-    """The runs that started on one day, by how they stand now."""
+    """The runs that started on one day, by their current status."""
 
     day: Annotated[str, "The date, at the offset from UTC that was asked for."]
     completed: int = 0
@@ -39,7 +39,7 @@ class DayOfRuns(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Outcomes(Shape):
-    """How many runs there were, and how they stand."""
+    """The number of runs, by their current status."""
 
     runs: int
     completed: int
@@ -75,7 +75,7 @@ class RecentRun(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Some whole days up to now, where a day starts `offset_ms` before it does in UTC."""
+    """A number of whole days up to now. A day starts `offset_ms` before it does in UTC."""
 
     days: int
     now_ms: int
@@ -98,7 +98,7 @@ class Period:
 
 
 def spread(durations: Iterable[int]) -> Spread | None:
-    """The percentiles of some durations; None when there are none."""
+    """The percentiles of some durations; None without any."""
     ordered = sorted(durations)
     if not ordered:
         return None
@@ -106,15 +106,15 @@ def spread(durations: Iterable[int]) -> Spread | None:
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:
-    """The smallest of the values that so many percent of them do not exceed."""
+    """The smallest value that at least this percentage of the values doesn't exceed."""
     return ordered[max(0, ceil(len(ordered) * percent / 100) - 1)]
 
 
 def outcomes(counted: Iterable[Mapping[str, Any]], period: Period) -> Outcomes:
-    """What rows of counts add up to.
+    """The totals of rows of counts.
 
     Args:
-        counted: Each with `created_at`, the number of a day; `ended`, an outcome or None;
+        counted: Rows with `created_at`, the number of a day; `ended`, an outcome or None;
             `count`, `input_tokens` and `output_tokens`.
         period: The days to report.
     """
@@ -124,7 +124,7 @@ def outcomes(counted: Iterable[Mapping[str, Any]], period: Period) -> Outcomes:
     for row in rows:
         kind = row["ended"] or "active"
         total[kind] += row["count"]
-        # A clock that was set back leaves sessions from tomorrow.
+        # If a clock was set back, there may be sessions from tomorrow.
         day = by_day.setdefault(min(row["created_at"], period.last), {})
         day[kind] = day.get(kind, 0) + row["count"]
     decided = total["completed"] + total["failed"]
@@ -146,10 +146,10 @@ def summaries(
     completed: Iterable[Mapping[str, Any]],
     period: Period,
 ) -> list[WorkflowSummary]:
-    """Every workflow that was counted, the busiest first.
+    """Every counted workflow, busiest first.
 
     Args:
-        counted: As for `outcomes`, each with `workflow` too, one workflow after the other.
+        counted: As for `outcomes`, plus `workflow`, grouped by workflow.
         completed: Runs that completed: `workflow`, `created_at`, `ended_at`.
         period: The days to report.
     """
@@ -168,7 +168,7 @@ def summaries(
 
 
 def recent_runs(rows: Iterable[Mapping[str, Any]], most: int) -> list[RecentRun]:
-    """The first runs that have ended, among rows with `id`, `created_at`, `ended`, `ended_at`."""
+    """The first finished runs among rows with `id`, `created_at`, `ended`, `ended_at`."""
     ended = [row for row in rows if row["ended"] is not None]
     return [
         RecentRun(row["id"], row["ended"], row["created_at"], duration_of(row))
@@ -177,10 +177,10 @@ def recent_runs(rows: Iterable[Mapping[str, Any]], most: int) -> list[RecentRun]
 
 
 def duration_of(row: Mapping[str, Any]) -> int:
-    """How long a run took. A clock that was set back cannot make it less than nothing."""
+    """How long a run took. Never negative, even if a clock was set back."""
     return max(0, row["ended_at"] - row["created_at"])
 
 
 def as_fields(told: Outcomes) -> dict[str, Any]:
-    """The fields of `Outcomes`, for a shape that has more."""
+    """The fields of `Outcomes`, for a shape with more fields."""
     return {field.name: getattr(told, field.name) for field in fields(told)}

@@ -1,7 +1,7 @@
 """When a session was in which phase, when its agents worked, and when it waited for people.
 
-A pure fold: it pairs each event that starts something with the event that ends it. What a reader
-says about an interval comes from these two events.
+A pure fold that pairs each event that starts something with the event that ends it. Everything
+about an interval comes from these two events.
 """
 
 from collections.abc import Mapping
@@ -39,12 +39,12 @@ class Interval:
     kind: Kind
     began: Event
     start_ms: int
-    """When it started; in a fork, what the parent had open starts with the fork."""
+    """When it started. In a fork, what the parent had open starts with the fork."""
     phase: "Interval | None" = None
     """The visit in which it happened."""
     ended: Event | None = None
     inner: list["Interval"] = field(default_factory=list["Interval"])
-    """What happened in a visit, in the order of its starts."""
+    """What happened in a visit, by start."""
     failure: Event | None = None
     """The last failure in a visit."""
     recovered: bool = False
@@ -52,11 +52,11 @@ class Interval:
 
     @property
     def cut_off(self) -> bool:
-        """Whether it ended only because the phase or the session around it did."""
+        """Whether it ended only because its phase or session did."""
         return self.ended is not None and _ENDS[self.ended.name] != self.kind
 
     def took(self, now_ms: int) -> int:
-        """How many milliseconds it lasted, or has lasted until now."""
+        """How many milliseconds it took, or has taken so far."""
         return (now_ms if self.ended is None else self.ended.at_ms) - self.start_ms
 
 
@@ -68,7 +68,7 @@ class TimelineChange(NamedTuple):
 
 
 class Timeline:
-    """What is open in a session at some position. It keeps nothing that has ended."""
+    """What is open in a session at some position. Doesn't keep what has ended."""
 
     def __init__(self) -> None:
         self.session: Interval | None = None
@@ -76,7 +76,7 @@ class Timeline:
         self._open: dict[tuple[Kind, str], Interval] = {}
 
     def add(self, event: Event) -> TimelineChange:
-        """Take the next event of the session; returns what it changed."""
+        """Add the session's next event; returns what it changed."""
         if event.name == names.FORKED:
             return TimelineChange(self._fork(event), [])
         if (kind := _BEGINS.get(event.name)) is not None:
@@ -86,7 +86,7 @@ class Timeline:
         return TimelineChange([], [])
 
     def _fork(self, event: Event) -> list[Interval]:
-        """A session starts in the middle of another: the phase that was open starts again."""
+        """Start a session in the middle of another: the open phase starts again."""
         phase, self.phase = self.phase, None
         self._open.clear()
         began = [self._begin(Interval("session", event, event.at_ms))]
@@ -126,7 +126,7 @@ class Timeline:
 
 
 def _note(phase: Interval, event: Event) -> None:
-    """Keep the last failure of a visit, and whether an agent completed since."""
+    """Record the last failure of a visit, and whether an agent has completed since."""
     if event.name == names.PHASE_FAILED:
         phase.failure, phase.recovered = event, False
     elif event.name == names.AGENT_COMPLETED:
@@ -134,7 +134,7 @@ def _note(phase: Interval, event: Event) -> None:
 
 
 def _key(kind: Kind, payload: Mapping[str, Json]) -> str:
-    """What tells an open interval from the others of its kind."""
+    """Identifies an open interval among those of its kind."""
     if kind == "attempt":
         return as_text(payload.get("run"))
     return as_text(payload["id"]) if kind == "wait" else ""

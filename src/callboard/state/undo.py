@@ -1,7 +1,7 @@
-"""Takes events back that were folded into a view and then not written.
+"""Takes back events that were folded into a view but not written.
 
-The process that drives a session folds its events before they are in the log. When someone else was
-faster, the view has to be again what it was; folding a long session again would take long.
+The driver of a session folds events before they are in the log. If another process wrote first, the
+view has to be restored, and folding a long session again would be slow.
 """
 
 from dataclasses import fields
@@ -21,13 +21,13 @@ _values_of_asked = attrgetter(*(field.name for field in fields(Asked)))
 
 _QUESTIONS, _RUNS = _VIEW.index("questions"), _VISIT.index("runs")
 
-# After these, other objects are in the view than before.
+# These events replace objects in the view.
 _ANEW = frozenset({names.PHASE_ENTERED, names.PHASE_EXITED, names.FORKED, names.CHECKPOINT})
 _TASKS = frozenset({names.TASK_STARTED, names.TASK_COMPLETED, names.FORKED, *names.TERMINAL})
 
 
 class Undo:
-    """What a view was like, of as much as the events since then have changed."""
+    """Restores a view's parts that have changed since."""
 
     __slots__ = (
         "_anew",
@@ -51,7 +51,7 @@ class Undo:
         self._anew = False
 
     def before(self, event: Event) -> None:
-        """Note what an event is about to change."""
+        """Save what an event is about to change."""
         view, name, payload = self._view, event.name, event.payload
         if name in _TASKS and self._tasks is None:
             self._tasks = dict(view.tasks)
@@ -66,7 +66,7 @@ class Undo:
             self._asked[question] = None if asked is None else Asked(*_values_of_asked(asked))
 
     def take_back(self) -> None:
-        """Let the view be what it was."""
+        """Restore the view."""
         view = self._view
         for name, value in zip(_VIEW, self._view_was, strict=True):
             setattr(view, name, value)

@@ -1,4 +1,4 @@
-"""What of a session is not finished yet, kept beside its view so that no one has to search it.
+"""What isn't finished in a session, indexed next to its view to avoid searching.
 
 A `for_each` may have 100,000 runs and a session 10,000 questions. Each event changes one of them,
 and deciding what is next looks only at those that can make a difference.
@@ -11,7 +11,7 @@ from callboard.state.visits import Asked, Run, Visit
 
 
 class Moments:
-    """When something is due, by its key; the earliest is known at once."""
+    """Due times by key, with fast access to the earliest."""
 
     __slots__ = ("_at", "_count", "_heap")
 
@@ -24,19 +24,19 @@ class Moments:
         return bool(self._at)
 
     def set(self, key: str, at: int | None) -> None:
-        """Let a key be due at a moment, or not at all."""
+        """Set or remove a key's due time."""
         if at is None:
             self._at.pop(key, None)
         else:
             self._at[key] = at
             self._count += 1
             heappush(self._heap, (at, self._count, key))
-        # What is no longer meant leaves the heap when it comes to its top.
+        # Outdated entries leave the heap when they reach its top.
         while self._heap and self._at.get(self._heap[0][2]) != self._heap[0][0]:
             heappop(self._heap)
 
     def earliest(self) -> int | None:
-        """The moment at which the first of them is due."""
+        """The earliest due time."""
         return self._heap[0][0] if self._heap else None
 
     def first(self) -> str:
@@ -44,14 +44,14 @@ class Moments:
         return self._heap[0][2]
 
     def due(self, now: int) -> list[str]:
-        """The keys that are due at a moment."""
+        """The keys that are due by this time."""
         if not self._heap or self._heap[0][0] > now:
             return []
         return [key for key, at in self._at.items() if at <= now]
 
 
 class Unfinished:
-    """The open questions of a session, and the runs of its visit that have not come to an end."""
+    """A session's open questions, and the unfinished runs of its visit."""
 
     __slots__ = (
         "blocked", "busy", "by_run", "deadlines", "fresh", "halting",
@@ -60,32 +60,32 @@ class Unfinished:
 
     def __init__(self) -> None:
         self.questions: dict[str, Asked] = {}
-        """Those that wait for a person, oldest first."""
+        """The questions that wait for a person, oldest first."""
         self.by_run: dict[str, dict[str, Asked]] = {}
-        """The questions that a run has put, also those that are closed."""
+        """The questions that each run has asked, including closed ones."""
         self.halting: dict[str, None] = {}
-        """The open questions before whose end nothing continues."""
+        """The open questions that keep everything else from continuing."""
         self.deadlines = Moments()
         self.forget_runs()
 
     def forget_runs(self) -> None:
-        """Start with a visit that has no runs yet."""
+        """Start a visit without runs."""
         self.running: dict[str, Run] = {}
         self.busy: dict[str, None] = {}
-        """The running ones that take up a slot: who waits for a person gives its slot up."""
+        """Running runs that take up a slot. A run that waits for a person gives up its slot."""
         self.ready: dict[str, None] = {}
-        """Those that can continue at once, in the order in which that was clear."""
+        """Runs that can continue now, in the order in which they became ready."""
         self.blocked: dict[str, None] = {}
-        """Those that continue when a question is closed."""
+        """Runs that continue when a question is closed."""
         self.lost: dict[str, None] = {}
-        """Those whose process died while they ran."""
+        """Runs whose process died."""
         self.retries = Moments()
-        """Those that are tried again later."""
+        """Runs to retry later."""
         self.fresh = 0
-        """The first item that has never been started; later ones may have been."""
+        """The first item that was never started; later ones may have been."""
 
     def rebuild(self, questions: Mapping[str, Asked], visit: Visit | None) -> None:
-        """Find everything again in a view that was not folded event by event."""
+        """Rebuild the index for a view that wasn't folded event by event."""
         self.__init__()
         for asked in questions.values():
             self._know(asked)
@@ -94,7 +94,7 @@ class Unfinished:
                 self.run_changed(visit, key)
 
     def asked(self, asked: Asked) -> None:
-        """A question was put."""
+        """A question was asked."""
         self._know(asked)
         if asked.run is not None:
             self.busy.pop(asked.run, None)
@@ -109,11 +109,11 @@ class Unfinished:
                 self.halting[asked.id] = None
 
     def deadline_changed(self, asked: Asked) -> None:
-        """A question has another deadline, or none any more."""
+        """A question's deadline changed or was removed."""
         self.deadlines.set(asked.id, asked.deadline if asked.id in self.questions else None)
 
     def question_changed(self, asked: Asked, *, is_there: bool) -> None:
-        """A question is again what it was, or was never put."""
+        """A question was restored, or taken back."""
         self._end(asked)
         if is_there:
             self._know(asked)
@@ -126,7 +126,7 @@ class Unfinished:
         self.deadline_changed(asked)
 
     def closed(self, asked: Asked, visit: Visit | None) -> None:
-        """A question has come to its end."""
+        """A question was closed."""
         self._end(asked)
         key = asked.run
         if key is None:
@@ -143,7 +143,7 @@ class Unfinished:
         return [asked for asked in known.values() if asked.status == "pending"] if known else []
 
     def run_changed(self, visit: Visit, key: str) -> None:
-        """A run has started, or stopped, or come to its end, or was never started."""
+        """A run has started, stopped or ended, or was taken back."""
         run = visit.runs.get(key)
         for group in (self.running, self.busy, self.ready, self.blocked, self.lost):
             group.pop(key, None)
@@ -175,5 +175,5 @@ class Unfinished:
 
     @property
     def has_runs(self) -> bool:
-        """Whether a run that was started has not come to its end."""
+        """Whether any started run is unfinished."""
         return bool(self.running or self.ready or self.blocked or self.lost or self.retries)

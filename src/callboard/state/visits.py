@@ -1,4 +1,4 @@
-"""One stay in a phase: its items, the agents' runs, and the questions to people."""
+"""One visit of a phase: its items, the agents' runs, and the questions to people."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ RunStatus = Literal[
     "running", "completed", "failed", "suspended", "interrupted", "lost", "postponed"
 ]
 AsItIs = GetPydanticSchema(lambda _source, _handler: core_schema.any_schema())
-"""Checkpoints hold it unchanged: a `TypedDict` may have further keys."""
+"""Checkpoints store it unchanged, because a `TypedDict` may have additional keys."""
 
 QuestionStatus = Literal["pending", "answered", "expired", "cancelled", "failed"]
 
@@ -38,7 +38,7 @@ class Run:
 
 @dataclass(slots=True)
 class Asked:
-    """A question to a person, from asking to its end."""
+    """A question to a person, from start to end."""
 
     id: str
     type: str
@@ -55,19 +55,19 @@ class Asked:
     value: Json = None
     approved: bool | None = None
     halts: bool = False
-    """The workflow does nothing before this is closed."""
+    """The workflow does nothing until this is closed."""
     config: dict[str, Json] | None = None
-    """What was said with it, where answers are checked by that: what a coding agent asks."""
+    """The question's config, if answers are checked against it: for coding agents' questions."""
     outcome: str | None = None
     """How an interactive session ended: completed, cancelled, timeout or failed."""
     message: str | None = None
-    """Why it was answered with no, or declined."""
+    """Why it was rejected or declined."""
     assignees: list[str] | None = None
     """The only people and groups who may answer."""
 
     @property
     def timed_out(self) -> bool:
-        """Whether the clock, not a person, closed it."""
+        """Whether its deadline, not a person, closed it."""
         return self.status == "expired"
 
 
@@ -91,7 +91,7 @@ class Visit:
         return run_key(self.phase, self.number, item)
 
     def item_of(self, run: str) -> int | None:
-        """The item that a run is for; None when the phase has no items."""
+        """The item of a run; None if the phase has no items."""
         return None if self.items is None else run_item(run)
 
 

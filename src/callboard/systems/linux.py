@@ -1,8 +1,8 @@
-"""Processes and sockets, as the Linux kernel shows them in /proc and in socket diagnostics.
+"""Linux processes and sockets, from /proc and from socket diagnostics.
 
-Socket diagnostics (`sock_diag(7)`) look up one socket in about 20 microseconds. Reading
+Socket diagnostics (`sock_diag(7)`) look up a socket in about 20 microseconds. Reading
 `/proc/net/tcp` takes milliseconds, so it is the fallback: for systems without socket diagnostics,
-and to confirm that there is no such socket.
+and to confirm that a socket doesn't exist.
 """
 
 import contextlib
@@ -33,31 +33,33 @@ _ANSWER: Final = struct.Struct("=IHHII BB2x 48x 12x II")
 _ANY: Final = 0xFFFFFFFF
 _LISTEN: Final = 10
 _LOOPBACK: Final = 1
-"""The index of the loopback device, in every network namespace. Local connections use it whatever
-their addresses are, and a socket that is bound to it is found only with this index."""
+"""The index of the loopback device in every network namespace. Local connections use it whatever
+their addresses are, and a socket that is bound to it is found only with this index.
+"""
 
 _IPV4_PACKET: Final = (socket.IPPROTO_IP, 8, 9, struct.Struct("=16x I"))
 _IPV6_PACKET: Final = (socket.IPPROTO_IPV6, 49, 6, struct.Struct("=16x 16x I"))
-"""For `arrived_by_loopback`: the level, the option that asks for it (`IP_PKTINFO`), the option that
-tells it (`IP_PKTOPTIONS`), and where the device's index stands in what that returns."""
+"""For `arrived_by_loopback`: the level, the option that requests it (`IP_PKTINFO`), the option that
+returns it (`IP_PKTOPTIONS`), and where the device's index is in the result.
+"""
 
 _TABLES: Final = ("/proc/net/tcp", "/proc/net/tcp6")
 
 
 def pids() -> list[int]:
-    """The numbers of all processes that can be seen."""
-    # Not pathlib, which takes three times as long: many files of many processes are looked at.
+    """The ids of all visible processes."""
+    # Not pathlib, which takes three times as long: this reads many files of many processes.
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208
 
 
 def boot_id() -> str:
-    """What tells this run of the system from those before, in which processes had our numbers."""
+    """Identifies this boot of the system: process ids repeat after a reboot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def user_of(pid: int) -> int | None:
     """The effective user of a process; None if it has ended."""
-    import psutil  # Only servers ask, and it takes long to load.
+    import psutil  # Only servers need it, and it is slow to import.
 
     try:
         return psutil.Process(pid).uids().effective
@@ -66,16 +68,16 @@ def user_of(pid: int) -> int | None:
 
 
 def environment(pid: int) -> list[bytes]:
-    """The variables a process was started with, as `NAME=value`; none if they cannot be seen."""
+    """The environment a process was started with, as `NAME=value`; empty if it isn't visible."""
     # Not psutil, which stops at the first empty entry: a process could hide what follows.
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # It has ended, or it belongs to another user.
+    except OSError:  # It has ended, or belongs to another user.
         return []
 
 
 def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
-    """Kill a process if it is the one that is meant, and no other that gets its number."""
+    """Kill a process if it is the right one, and not another that has reused its id."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:
@@ -92,7 +94,7 @@ def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
 
 
 def find_socket(ends: Ends) -> Socket | None:
-    """The client's socket, from socket diagnostics; None if they do not find it."""
+    """The client's socket, from socket diagnostics; None if they don't find it."""
     client, server = ends.packed()
     family = socket.AF_INET if len(client) == 4 else socket.AF_INET6
     message = (
@@ -109,7 +111,7 @@ def find_socket(ends: Ends) -> Socket | None:
     if len(answer) < _ANSWER.size:
         return None
     _, kind, _, _, _, _, state, user, inode = _ANSWER.unpack_from(answer)
-    # Without such a connection, the kernel returns a socket that listens on the client's port.
+    # If there is no such connection, the kernel returns a socket that listens on the client's port.
     return None if kind != _BY_FAMILY or state == _LISTEN else Socket(user, inode)
 
 
@@ -121,7 +123,7 @@ def _ask_kernel(message: bytes) -> bytes:
 
 
 def find_in_tables(ends: Ends) -> Socket | None:
-    """The client's socket, from the list of all sockets of this machine."""
+    """The client's socket, from the list of all sockets on this machine."""
     client, server = ends.packed()
     sought = [
         f"{_shown(one, ends.client[1])} {_shown(other, ends.server[1])}"
@@ -137,9 +139,9 @@ def find_in_tables(ends: Ends) -> Socket | None:
 def arrived_by_loopback(ours: socket.socket) -> bool:
     """Whether a connection from a loopback address came by the loopback device.
 
-    Then its client has a socket on this machine, or had one. Some virtual machines deliver
-    connections of their host as if they came from 127.0.0.1, by another device. A connection that
-    has ended counts as ours.
+    If so, its client has, or had, a socket on this machine. Some virtual machines deliver their
+    host's connections as if they came from 127.0.0.1, but by another device. A connection that has
+    ended counts as local.
     """
     level, ask, read, layout = _IPV4_PACKET if ours.family == socket.AF_INET else _IPV6_PACKET
     try:
@@ -151,7 +153,7 @@ def arrived_by_loopback(ours: socket.socket) -> bool:
 
 
 def listener_of(port: int) -> int | None:
-    """The user who listens on a TCP port; None if there is none."""
+    """The user who listens on a TCP port; None if no one does."""
     for line in _lines():
         _, local, _, state, *rest = line.split()
         if int(state, 16) == _LISTEN and int(local.rpartition(":")[2], 16) == port:
@@ -176,7 +178,7 @@ def _shown(packed: bytes, port: int) -> str:
 
 
 def holders_of(inode: int) -> tuple[Mapping[int, str], list[int]]:
-    """The processes that have a socket open, each with its file for it; and those that hide."""
+    """The processes that have a socket open, each with its file for it; and those that hide it."""
     holding: dict[int, str] = {}
     hiding: list[int] = []
     for pid in pids():
@@ -192,7 +194,7 @@ def holders_of(inode: int) -> tuple[Mapping[int, str], list[int]]:
 
 
 def is_open(file: str, inode: int) -> bool:
-    """Whether an open file, as `holders_of` names it, is still this socket."""
+    """Whether an open file, as returned by `holders_of`, is still this socket."""
     try:
         return _is_socket(file, inode)
     except OSError:

@@ -1,6 +1,6 @@
-"""The files that this process has open, by their descriptors. On systems without /proc, none.
+"""The files that this process has open, by descriptor. Empty on systems without /proc.
 
-Apart from `linux.py`, because every log uses it, and has to load quickly.
+Not in `linux.py`, because every log uses this, and it has to load fast.
 """
 
 import os
@@ -12,7 +12,7 @@ _OPEN: Final = Path("/proc/self/fd")
 
 
 class OpenFile(NamedTuple):
-    """An open file: where it is now, and a path that other processes can copy it from."""
+    """An open file: its current path, and a path that other processes can copy it from."""
 
     target: str
     stat: os.stat_result
@@ -20,7 +20,7 @@ class OpenFile(NamedTuple):
 
 
 def open_files() -> Iterator[OpenFile]:
-    """All files that are open here, as far as the system tells."""
+    """All open files of this process, as far as the system shows them."""
     try:
         numbers = [one.name for one in _OPEN.iterdir()]
     except OSError:
@@ -34,5 +34,5 @@ def open_files() -> Iterator[OpenFile]:
 
 
 def short_path(folder: int, name: str) -> str:
-    """A short path to a file in an open folder, where its full path would be too long."""
+    """A short path to a file in an open folder, for when its full path would be too long."""
     return f"{_OPEN}/{folder}/{name}"

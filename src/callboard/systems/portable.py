@@ -1,4 +1,4 @@
-"""What psutil tells on every system. No system but Linux shows who is at the other end of a socket.
+"""What psutil provides on every system. Only Linux shows the client of a socket.
 
 The interface is that of `linux.py`.
 """
@@ -16,7 +16,7 @@ SHOWS_CLIENTS: Final = False
 
 
 class PortableProcess:
-    """A process; `start` tells it from another that had its number before."""
+    """A process; `start` distinguishes it from earlier ones with the same id."""
 
     __slots__ = ("parent", "pid", "start")
 
@@ -31,7 +31,7 @@ class PortableProcess:
 
     @property
     def lives(self) -> bool:
-        """Whether it is still there."""
+        """Whether it is still running."""
         if self.start:
             return PortableProcess(self.pid).start == self.start
         return psutil.pid_exists(self.pid)
@@ -41,13 +41,14 @@ Process = PortableProcess
 
 
 def pids() -> list[int]:
-    """The numbers of all processes that can be seen."""
+    """The ids of all visible processes."""
     return psutil.pids()
 
 
 def boot_id() -> str:
-    """Nothing: a process's start is a time here, which no process of an earlier run has. The time
-    of the boot would not do, because it moves when the clock is set."""
+    """Empty: a process's start is a time here, so it is unique across boots. The boot time wouldn't
+    do, because it moves when the clock is set.
+    """
     return ""
 
 
@@ -60,7 +61,7 @@ def user_of(pid: int) -> int | None:
 
 
 def environment(pid: int) -> list[bytes]:
-    """The variables a process was started with, as `NAME=value`; none if they cannot be seen."""
+    """The environment a process was started with, as `NAME=value`; empty if it isn't visible."""
     try:
         told = psutil.Process(pid).environ()
     except (psutil.Error, OSError):
@@ -69,7 +70,7 @@ def environment(pid: int) -> list[bytes]:
 
 
 def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
-    """Kill a process if it is the one that is meant, and no other that gets its number."""
+    """Kill a process if it is the right one, and not another that has reused its id."""
     try:
         found = psutil.Process(pid)
         if not is_meant():
@@ -81,7 +82,7 @@ def kill(pid: int, is_meant: Callable[[], bool]) -> bool:
 
 
 def find_socket(ends: Ends) -> Socket | None:
-    """The client's socket: not found."""
+    """The client's socket: never found."""
     return None
 
 
@@ -91,7 +92,7 @@ def find_in_tables(ends: Ends) -> Socket | None:
 
 
 def holders_of(inode: int) -> tuple[Mapping[int, str], list[int]]:
-    """The processes that have a socket open: none is found."""
+    """The processes that have a socket open: never found."""
     return {}, []
 
 
@@ -101,10 +102,10 @@ def is_open(file: str, inode: int) -> bool:
 
 
 def arrived_by_loopback(ours: socket.socket) -> bool:
-    """Whether a connection from a loopback address came by the loopback device: not known."""
+    """Whether a connection from a loopback address came by the loopback device: unknown."""
     return True
 
 
 def listener_of(port: int) -> int | None:
-    """The user who listens on a TCP port: not known."""
+    """The user who listens on a TCP port: unknown."""
     return None

@@ -1,4 +1,4 @@
-"""Whether a process is still the one that we mean, and which processes it descends from."""
+"""Whether a process is still the same one, and which processes it descends from."""
 
 import os
 
@@ -11,18 +11,18 @@ Lineage = tuple[Process, ...]
 
 
 def started_at(pid: int) -> str | None:
-    """The start of a process, as text that no other process with its number has; None if gone."""
+    """A process's start, as text unique among processes with its id; None if it has ended."""
     return Process(pid).start or None
 
 
 def is_alive(pid: int, proc_start: str | None) -> bool:
-    """Whether the process lives; without its start, whether any of that number does."""
+    """Whether the process is running; without its start, whether any with this id is."""
     found = started_at(pid)
     return found is not None and proc_start in (None, found)
 
 
 def ancestors(pid: int) -> Lineage:
-    """The process, its parent, and so on: as far as can be seen."""
+    """The process, its parent, and so on, as far as visible."""
     line: dict[int, Process] = {}
     while pid > 0 and pid not in line:
         line[pid] = Process(pid)
@@ -40,7 +40,7 @@ def lineage_of(pid: int) -> Lineage | None:
 
 
 def _is_hidden(pid: int) -> bool:
-    """Whether a process belongs to another user: a system may not show those."""
+    """Whether a process belongs to another user: a system may hide those."""
     try:
         os.kill(pid, 0)
     except OSError as error:

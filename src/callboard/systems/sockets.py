@@ -1,4 +1,4 @@
-"""The two ends of a TCP connection, and the socket of the one that we look for."""
+"""The two ends of a TCP connection, and the socket of one of them."""
 
 import errno
 import ipaddress
@@ -9,7 +9,7 @@ from typing import Final
 Address = tuple[str, int]
 
 IPV4_MAPPED: Final = bytes(10) + b"\xff\xff"
-"""The prefix of an IPv4 address that is written as an IPv6 address."""
+"""The prefix of an IPv4 address written as IPv6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class Ends:
     server: Address
 
     def packed(self) -> tuple[bytes, bytes]:
-        """Both hosts as bytes; an IPv4 address has 4, also where it was written as IPv6."""
+        """Both hosts as bytes; an IPv4 address has 4, even if it was written as IPv6."""
         return _packed(self.client[0]), _packed(self.server[0])
 
 
 def is_local(address: Address) -> bool:
-    """Whether an address belongs to this machine: only then can a socket be bound to it."""
+    """Whether an address belongs to this machine. Only then can a socket be bound to it."""
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as trial:
@@ -47,7 +47,7 @@ def is_local(address: Address) -> bool:
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether an address stands for the machine itself: 127.0.0.1 and the like."""
+    """Whether an address is a loopback address, such as 127.0.0.1."""
     return ipaddress.ip_address(_packed(address[0])).is_loopback
 
 

@@ -1,7 +1,7 @@
-"""Sounds: one for each state that calls a person, made here and played by what the system has.
+"""Sounds, one for each state that needs a person, generated here and played by the system.
 
-No sound file is shipped and no library is needed: a tone is a few sines, written as a WAV file when
-it is first played.
+No sound files or libraries are needed: a tone is a few sine waves, written as a WAV file when it is
+first played.
 """
 
 import io
@@ -26,7 +26,7 @@ TONE_OF: Final[Mapping[str, str]] = {
     "idle": "ping",
     "closed": "fall",
 }
-"""The states that are heard, the most pressing first, and the tone of each unless told."""
+"""The states with sounds, most urgent first, and the default tone of each."""
 TONES: Final[Mapping[str, tuple[tuple[float, float], ...]]] = {
     "rise": ((523.25, 0.09), (659.25, 0.09), (783.99, 0.16)),
     "chime": ((783.99, 0.14), (659.25, 0.22)),
@@ -45,22 +45,22 @@ _LONGEST: Final = 30
 _RATE: Final = 22_050
 _LOUDNESS: Final = 0.35
 _FADE: Final = 0.012
-"""Seconds in which a note comes and goes; without it, it would click."""
+"""Seconds of fade-in and fade-out, to avoid clicks."""
 
 
 def most_pressing(states: Iterable[str]) -> str | None:
-    """The state that is heard when several call at once."""
+    """The state to play when several need attention at once."""
     known = set(states)
     return next((state for state in TONE_OF if state in known), None)
 
 
 def is_sound(name: str) -> bool:
-    """Whether that can be played: a tone, the bell, nothing at all, or the path of a file."""
+    """Whether it can be played: a tone, the bell, nothing at all, or the path of a file."""
     return name in (OFF, BELL) or name in TONES or name.startswith(("/", "~"))
 
 
 def play(sound: str) -> bool:
-    """Start a tone, or a sound file; whether there is a player for it."""
+    """Start a tone or sound file; returns whether there is a player for it."""
     player = next((one for one in _PLAYERS if shutil.which(one[0])), None)
     file = _file(sound)
     if player is None or file is None:

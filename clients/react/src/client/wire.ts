@@ -21,7 +21,7 @@ export interface AnswerRequest {
   readonly by?: string | null
 }
 
-/** What each question was answered with. */
+/** The answer to each question. */
 export interface Answers {
   readonly answers: Readonly<Record<string, unknown>>
 }
@@ -125,7 +125,7 @@ export interface ChoiceInteraction {
   readonly sessionTitle: string | null
 }
 
-/** The option or text that was chosen, or what counts after the deadline. */
+/** The chosen option or text, or the default after the deadline. */
 export interface ChoiceResponse {
   readonly value?: string
   readonly timedOut?: boolean
@@ -147,7 +147,7 @@ export interface CompleteRequest {
   readonly by?: string | null
 }
 
-/** The runs that started on one day, by how they stand now. */
+/** The runs that started on one day, by their current status. */
 export interface DayOfRuns {
   /** The date, at the offset from UTC that was asked for. */
   readonly day: string
@@ -327,7 +327,7 @@ export interface Ok {
   readonly ok: true
 }
 
-/** How many runs there were, and how they stand. */
+/** The number of runs, by their current status. */
 export interface Outcomes {
   readonly runs: number
   readonly completed: number
@@ -565,7 +565,7 @@ export interface RetryRequest {
   readonly by?: string | null
 }
 
-/** Yes or no, with a message if it is no, or a rule for the future if it is yes. */
+/** Yes or no, with a message for a no, or a rule for the future with a yes. */
 export interface RulingResponse {
   readonly approved: boolean
   readonly message?: string
@@ -621,7 +621,7 @@ export interface SessionsPage {
   readonly nextCursor: string | null
 }
 
-/** Where the middle of some durations is, and where almost all of them end. */
+/** The median and the 95th percentile of some durations. */
 export interface Spread {
   /** Half of them took at most so many milliseconds. */
   readonly p50: number
@@ -698,7 +698,7 @@ export interface TokenRequest {
   readonly expiresInMs?: number | null
 }
 
-/** How an approval or a confirmation was answered, or what counts after its deadline. */
+/** The answer to an approval or a confirmation, or its default after the deadline. */
 export interface VerdictResponse {
   readonly value?: 'yes' | 'no'
   readonly approved?: boolean

@@ -1,1 +1,1 @@
-"""What was decided in a conversation, where the agent submitted no decision."""
+"""Extracts the decision from a conversation in which the agent submitted none."""

@@ -27,13 +27,13 @@ _UNSURE = """
 """
 
 FOR: Final = frozenset(_FOR.split())
-"""Words of an approval,"""
+"""Words of approval."""
 AGAINST: Final = frozenset(_AGAINST.split())
-"""of a refusal,"""
+"""Words of refusal."""
 NOT: Final = frozenset(_NOT.split())
-"""that turn a sentence into its contrary,"""
+"""Words that negate a sentence."""
 UNSURE: Final = frozenset(_UNSURE.split())
-"""and that leave it open, or take back what was said before."""
+"""Words that leave it open, or take back what was said before."""
 _THING: Final = r"(?:it|this|that|them|(?:the|this|these|all|both)(?: [a-z0-9-]+){0,6})"
 _YES: Final = [
     re.compile(pattern)
@@ -50,11 +50,11 @@ _EDGES: Final = " \t*_#>-–—✅✔✓🎉👍:.!\ufe0f"
 _ITEM: Final = re.compile(r"^(?:[-*+•]|\d+[.)]|#{1,6})\s+")
 
 Meaning = Literal["approved", "rejected", "unclear", "shaken", "silent"]
-"""What a line means. Shaken: it decides nothing, but takes back a yes before it."""
+"""What a line means. Shaken: it decides nothing, but takes back an earlier yes."""
 
 
 def verdict(messages: Sequence[str]) -> str | None:
-    """How the last messages end, oldest first; None when that is not clear."""
+    """The decision that the last messages (oldest first) end with; None if it isn't clear."""
     shaken = False
     for message in reversed(messages):
         meanings: list[Meaning] = [meaning(line) for line in lines_of(message)]
@@ -71,7 +71,7 @@ def verdict(messages: Sequence[str]) -> str | None:
 
 
 def meaning(line: str) -> Meaning:
-    """What one line says of the decision."""
+    """What one line says about the decision."""
     words = set(words_of(line))
     is_for, is_against = bool(words & FOR), bool(words & AGAINST)
     denies = bool({word.replace("'", "") for word in words} & NOT)
@@ -89,13 +89,13 @@ def meaning(line: str) -> Meaning:
 
 
 def _stands(meanings: Sequence[Meaning]) -> bool:
-    """Whether nothing in the message after the yes takes it back."""
+    """Whether nothing after the yes in the message takes it back."""
     last = len(meanings) - 1 - list(reversed(meanings)).index("approved")
     return "shaken" not in meanings[last:]
 
 
 def _is_yes(line: str) -> bool:
-    """Whether the line is such a sentence; others may stand before it that say nothing of it."""
+    """Whether every sentence of the line that mentions approval is a clear yes."""
     text = _ITEM.sub("", line.replace("’", "'").casefold())
     sentences = [one.strip(_EDGES) for one in re.split(r"(?<=[.!])\s+", text)]
     spoken = [re.sub(r"[*_]", "", one) for one in sentences if one]

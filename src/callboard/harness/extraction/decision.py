@@ -1,4 +1,4 @@
-"""What a conversation says was decided, where no decision was submitted."""
+"""Extracts the decision from a conversation in which none was submitted."""
 
 import re
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ _LABEL: Final = re.compile(
     r"|(?:i|we) (?:choose|select|pick|chose|selected|picked)|selected|chosen)\s*[:–—-]*\s+"
 )
 LAST: Final = 3
-"""So many messages are read, from the end."""
+"""How many messages to read, from the end."""
 
 _SPACE: Final = re.compile(r"\s+")
 
 
 def selected(messages: Sequence[str], options: Sequence[str]) -> str | None:
-    """The option that the last message that names one decides for; None when it is not clear."""
+    """The option chosen in the last message that names one; None if it isn't clear."""
     by_name = {_plain(option): option for option in options}
     for message in reversed(messages):
         lines = lines_of(message)
@@ -47,13 +47,13 @@ def _mentions(line: str, by_name: dict[str, str]) -> list[str]:
 
 
 def _chosen(line: str, by_name: dict[str, str]) -> str | None:
-    """The option that the line is, or that it names as the decision; None for any other line."""
+    """The option that the line is, or names as the decision; None for any other line."""
     text = _plain(line)
     found = by_name.get(text)
     if found is None:
         label = _LABEL.match(text)
         found = by_name.get(_plain(text[label.end() :])) if label else None
-    # Where one option's name is part of another's, both are mentioned, and the whole line tells.
+    # If one option's name is part of another's, both match, and the whole line decides.
     return found
 
 
@@ -62,7 +62,7 @@ def _plain(text: str) -> str:
 
 
 def extracted(said: Sequence[Spoken], prompt: str, config: Object) -> Json:
-    """The decision that the conversation ends with; None when it is not clear."""
+    """The decision that the conversation ends with; None if it isn't clear."""
     messages = _evidence(said, prompt)
     match form_of(config):
         case "approval":
@@ -72,11 +72,11 @@ def extracted(said: Sequence[Spoken], prompt: str, config: Object) -> Json:
         case "structured":
             return last_fitting([one.text for one in messages if one.kind == "agent"], config)
         case "freeform":
-            return None  # Json text would do, so no text can be told from the rest.
+            return None  # Any JSON text would do, so no text stands out.
 
 
 def last_response(said: Sequence[Spoken]) -> str | None:
-    """What the agent said last; once the person refused a decision, only what it said since."""
+    """The agent's last message; if the person refused a decision, only one since then."""
     for one in reversed(said):
         if one.kind == "refused":
             return None
@@ -86,7 +86,7 @@ def last_response(said: Sequence[Spoken]) -> str | None:
 
 
 def _evidence(said: Sequence[Spoken], prompt: str) -> list[Spoken]:
-    """The last messages; once the person refused a decision, only what they said since."""
+    """The last messages; if the person refused a decision, only those since then."""
     refusals = [index for index, one in enumerate(said, 1) if one.kind == "refused"]
     since, by = (refusals[-1], ("person",)) if refusals else (0, ("person", "agent"))
     ours = {_unquoted(line) for line in prompt.splitlines()} - {""}
@@ -95,7 +95,7 @@ def _evidence(said: Sequence[Spoken], prompt: str) -> list[Spoken]:
 
 
 def _without(text: str, ours: set[str]) -> str:
-    """The message without the lines that our prompt has too; a gap keeps what is left apart."""
+    """The message without lines from our prompt; a gap separates what is left."""
     lines = text.splitlines()
     return "\n".join("" if _unquoted(line) in ours else line for line in lines)
 

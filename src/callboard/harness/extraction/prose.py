@@ -1,4 +1,4 @@
-"""The sentences of a message, without what is not the speaker's own: code and quotations."""
+"""The sentences of a message, without code and quotations, which aren't the speaker's own words."""
 
 import re
 from typing import Final
@@ -10,18 +10,18 @@ _INLINE: Final = re.compile(r"`+[^`\n]*`+")
 _QUOTED: Final = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|‘[^’\n]*’|「[^」\n]*」"
 )
-# An apostrophe inside a word is not one of these.
+# An apostrophe within a word doesn't count.
 _SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]*'(?!\w)")
 _CITED: Final = re.compile(r"^\s*>.*$", re.MULTILINE)
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#{1,6}|\|)\s+")
 _ENDS: Final = (".", "!", "?")
 
 HOLE: Final = "\ufffc"
-"""Stands where something was left out: a line with a hole in it says nothing for certain."""
+"""Marks where something was left out. A line with a hole in it says nothing for certain."""
 
 
 def lines_of(message: str) -> list[str]:
-    """The message's lines, those that continue joined; what was left out leaves a hole."""
+    """The message's lines, with continuations joined. What was left out leaves a hole."""
     text = _FENCED.sub("\n\n", message)
     for pattern in (_INLINE, _QUOTED, _SINGLE):
         text = pattern.sub(HOLE, text)
@@ -43,5 +43,5 @@ def lines_of(message: str) -> list[str]:
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a line, in small letters; an apostrophe belongs to its word."""
+    """The words of a line in lowercase; an apostrophe belongs to its word."""
     return re.findall(r"[^\W_]+(?:'[^\W_]+)*", line.replace("’", "'").casefold())

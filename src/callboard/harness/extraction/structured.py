@@ -1,4 +1,4 @@
-"""The last JSON in a conversation that fits what was asked for."""
+"""The last JSON in a conversation that matches what was asked for."""
 
 import json
 import re
@@ -18,11 +18,11 @@ _JSON: Final = ("", "json", "jsonc", "json5")
 
 
 class _Unreadable(ValueError):
-    """It was started as JSON, and is not."""
+    """It starts as JSON, but isn't valid."""
 
 
 def last_fitting(messages: Sequence[str], config: Object) -> Json:
-    """The last block that fits; None when there is none, or when a later one was cut off."""
+    """The last block that fits; None if there is no such block, or if a later one was cut off."""
     schema = decision_schema(config)
     for message in reversed(messages):
         try:
@@ -32,14 +32,14 @@ def last_fitting(messages: Sequence[str], config: Object) -> Json:
                 if (found := _fitted(schema, value)) is not None
             ]
         except _Unreadable:
-            return None  # It may have been meant in the place of those before it.
+            return None  # It may have been meant to replace those before it.
         if fitting:
             return fitting[-1]
     return None
 
 
 def _blocks(message: str) -> Iterator[Json]:
-    """The JSON values in fences; without any fence, those that start a line."""
+    """The JSON values in code fences; without fences, those that start a line."""
     fences = list(_FENCE.finditer(message))
     if not fences:
         yield from _bare(message)
@@ -85,7 +85,7 @@ def _read(text: str) -> Json:
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    """An object that says one thing twice may say two things."""
+    """Reject objects with duplicate keys, which are ambiguous."""
     told = dict(pairs)
     if len(told) < len(pairs):
         raise ValueError("a member stands there twice")
@@ -93,7 +93,7 @@ def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _fitted(schema: Json, value: Json) -> Json:
-    """The value that fits: what stands under `decision`, else the whole."""
+    """The value that fits: what is under `decision`, otherwise the whole."""
     for one in (as_object(value).get("decision"), value):
         if one is not None and _fits(schema, one):
             return one

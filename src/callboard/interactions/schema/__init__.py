@@ -1,1 +1,1 @@
-"""JSON Schemas that callers send: checked within limits, in bounded time."""
+"""JSON Schemas from callers: checked within limits, in bounded time."""

@@ -1,5 +1,6 @@
-"""Checks schemas and values in bounded time: at once when that is certainly quick, else in a
-process of its own, which is ended when it takes too long."""
+"""Checks schemas and values in bounded time: immediately if that is certainly fast, otherwise in a
+separate process, which is killed if it takes too long.
+"""
 
 import asyncio
 import atexit
@@ -20,15 +21,15 @@ _WAITING: Final = 8
 
 
 def verify(wanted: SchemaCheck) -> None:
-    """Raise ValidationError for what does not fit; may block for as long as a check may take."""
+    """Raise a ValidationError if it doesn't fit. May block for the duration of a check."""
     if not _is_checked_at_once(wanted):
         _worker.check(wanted)
 
 
 async def verified(wanted: SchemaCheck | None) -> None:
-    """Raise ValidationError for what does not fit, without blocking the event loop.
+    """Raise a ValidationError if it doesn't fit, without blocking the event loop.
 
-    Raises Overloaded when too many checks wait already.
+    Raises Overloaded if too many checks are waiting.
     """
     if wanted is None or _is_checked_at_once(wanted):
         return
@@ -48,7 +49,7 @@ async def verified(wanted: SchemaCheck | None) -> None:
 
 
 def _is_checked_at_once(wanted: SchemaCheck) -> bool:
-    """Check what is certainly quick; whether it was."""
+    """Check it if that is certainly fast; returns whether it was."""
     check_sizes(wanted)
     if is_quick(wanted):
         check(wanted)
@@ -57,17 +58,17 @@ def _is_checked_at_once(wanted: SchemaCheck) -> bool:
 
 
 class _Worker:
-    """One process, started when it is first needed and replaced when a check has ended it."""
+    """One process, started on first use and replaced after a check that killed it."""
 
     def __init__(self) -> None:
         self.waiting = 0
         self._one_at_a_time = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self.thread = ThreadPoolExecutor(1, "callboard-schemas")
-        """Where those wait who must not block."""
+        """Where callers wait that must not block."""
 
     def check(self, wanted: SchemaCheck) -> None:
-        """Have it checked, one after the other."""
+        """Run the check, one at a time."""
         with self._one_at_a_time:
             process = self._process or self._start()
             try:
@@ -83,7 +84,7 @@ class _Worker:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             atexit.register(self.stop)
-        # With -P a module of the folder in which we run is not taken for one of ours.
+        # With -P, a module in the current folder isn't mistaken for one of ours.
         command = [sys.executable, "-P", "-m", schema_worker.__name__]
         self._process = process = subprocess.Popen(
             command,
@@ -96,7 +97,7 @@ class _Worker:
         return process
 
     def stop(self) -> None:
-        """End the process, if there is one."""
+        """Stop the process, if it is running."""
         process, self._process = self._process, None
         atexit.unregister(self.stop)
         if process is not None:

@@ -1,6 +1,6 @@
-"""What a JSON Schema refers to, and how much there is to it once every reference is followed.
+"""What a JSON Schema refers to, and how large it is once every reference is followed.
 
-A schema has to be complete: it may refer to its own parts only.
+A schema has to be self-contained: it may refer only to its own parts.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from callboard.events.codec import dump_json
 from callboard.events.json_values import Object, is_list, is_mapping
 
 DEEPEST: Final = 32
-"""How many references may lead from one to the next."""
+"""The maximum length of a chain of references."""
 
-# Values, in which something that looks like a reference is not one.
+# Keywords with plain values, in which something like a reference isn't one.
 _VALUES: Final = frozenset({"const", "default", "enum", "examples"})
 _REFERENCES: Final = ("$ref", "$dynamicRef")
-# Keywords that hold schemas for the same value ...
+# Keywords with schemas for the same value ...
 _SAME: Final = frozenset(
     {"allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
 )
@@ -37,9 +37,9 @@ Schema = Object
 class Outline:
     """A schema with its references followed.
 
-    weight: the bytes it would have if each reference were replaced by what it refers to.
-    recursive: whether a part refers to itself, so that the weight has no bound.
-    keywords: the keywords that apply somewhere in it.
+    weight: the bytes it would have if each reference were replaced by its target.
+    recursive: whether a part refers to itself, so that the weight is unbounded.
+    keywords: the keywords that apply anywhere in it.
     """
 
     weight: int
@@ -48,7 +48,7 @@ class Outline:
 
 
 def outline(schema: object) -> Outline:
-    """Follow every reference; ValueError for one that leads outside, in circles or too far."""
+    """Follow every reference; ValueError if one leads outside, in circles or too far."""
     walk = _Walk(schema)
     weight, depth = walk.visit(schema)
     if depth > DEEPEST:
@@ -57,19 +57,19 @@ def outline(schema: object) -> Outline:
 
 
 class _Walk:
-    """One walk through a schema, which visits each part once."""
+    """One walk through a schema that visits each part once."""
 
     def __init__(self, schema: object) -> None:
         self.recursive = False
         self.keywords: set[str] = set()
         self._parts = _Parts(schema)
         self._known: dict[int, tuple[int, int]] = {}
-        # The parts on the way here, each with how deep inside the value it applies.
+        # The parts on the path to here, each with the depth in the value at which it applies.
         self._open: dict[int, int] = {}
         self._inside = 0
 
     def visit(self, schema: object) -> tuple[int, int]:
-        """The weight of a part, and how many references it takes to reach the last one."""
+        """The weight of a part, and its longest chain of references."""
         if not is_mapping(schema):
             return len(dump_json(schema)), 0
         part = schema
@@ -95,7 +95,7 @@ class _Walk:
         return weight, depth
 
     def _below(self, part: Schema, key: str, value: object) -> Iterator[tuple[int, int]]:
-        """The weight and depth of what a keyword holds."""
+        """The weight and depth of a keyword's content."""
         if key in _REFERENCES and isinstance(value, str):
             size, steps = self.visit(self._parts.find(part, value))
             yield len(value) + size, steps + 1
@@ -118,7 +118,7 @@ def _schemas(key: str, value: object) -> Iterator[object]:
 
 
 class _Parts:
-    """The parts of a schema by the addresses under which they can be referred to."""
+    """The parts of a schema by the addresses that references can use."""
 
     def __init__(self, schema: object) -> None:
         self._named: dict[str, object] = {}
@@ -143,7 +143,7 @@ class _Parts:
                 self._index(value, base)
 
     def find(self, part: Schema, reference: str) -> object:
-        """What a reference in a part means; ValueError for nothing in this schema."""
+        """The target of a reference in a part; ValueError if it isn't in this schema."""
         base = self._bases.get(id(part), "")
         url, fragment = urldefrag(
             reference if reference.startswith("#") else urljoin(base, reference)

@@ -1,7 +1,7 @@
-"""JSON Schemas that callers send: whether they can be used, and which values fit them.
+"""JSON Schemas from callers: whether they are usable, and which values fit them.
 
-Sizes are limited here. Time is limited in `schema_checking`, which is what callers use.
-`jsonschema_rs` is imported late, so that only those who have a schema wait for it.
+Sizes are limited here. Time is limited in `checking`, which is what callers use. `jsonschema_rs` is
+imported late, so that only callers with a schema wait for it.
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as Misfit
 
 LARGEST_SCHEMA: Final = 64 * 1024
-"""Bytes that an outcome schema may have as JSON."""
+"""Maximum bytes of an outcome schema as JSON."""
 LARGEST_VALUE: Final = 1_048_576
-"""Bytes that a value may have that is checked against one."""
+"""Maximum bytes of a value to check against one."""
 
 _LONGEST: Final = 300
 _QUICK_SCHEMA: Final = 8 * 1024
 _QUICK: Final = 2_000_000
-"""Bytes of a schema times bytes of a value that are checked in 50 ms, whatever they hold."""
-# Keywords whose work depends on more than sizes.
+"""Schema bytes times value bytes that can be checked in 50 ms, whatever they contain."""
+# Keywords whose cost depends on more than sizes.
 _SLOW: Final = frozenset({
     "multipleOf", "pattern", "patternProperties", "unevaluatedItems", "unevaluatedProperties",
 })  # fmt: skip
@@ -36,12 +36,12 @@ _BACKTRACKING: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SchemaCheck:
-    """A schema to check, or a value against one.
+    """A check of a schema, or of a value against one.
 
     Args:
         schema: The JSON Schema (2020-12).
-        field: What the value is called in errors; without a value, the schema.
-        value: The value, in a list of one; empty when only the schema is checked.
+        field: The name of the value in errors; without a value, of the schema.
+        value: The value in a tuple of one; empty to check only the schema.
     """
 
     schema: object
@@ -50,7 +50,7 @@ class SchemaCheck:
 
 
 def check(wanted: SchemaCheck) -> None:
-    """Raise ValidationError, saying where and why, for what does not fit."""
+    """Raise a ValidationError that says where and why, if it doesn't fit."""
     if wanted.value:
         _check_value(wanted.schema, wanted.value[0], wanted.field)
     else:
@@ -58,7 +58,7 @@ def check(wanted: SchemaCheck) -> None:
 
 
 def check_sizes(wanted: SchemaCheck) -> None:
-    """Raise ValidationError for what is too large to be checked."""
+    """Raise a ValidationError if it is too large to check."""
     size = len(dump_json(wanted.schema))
     if size > LARGEST_SCHEMA and not wanted.value:
         raise _unusable(
@@ -106,7 +106,7 @@ def _check_value(schema: object, value: object, field: str) -> None:
             field=field,
         ) from None
     try:
-        # Only the first misfit: to collect them all may take thousands of times as long.
+        # Only the first misfit: collecting all of them may take thousands of times as long.
         validator.validate(value)
     except Misfit as error:
         raise _misfit(_closest(error), field) from None
@@ -119,7 +119,7 @@ def _validator(schema: object) -> "Draft202012Validator":
 
     if not is_mapping(schema) and not isinstance(schema, bool):
         raise TypeError("a schema is an object, true or false")
-    outline(schema)  # Raises ValueError for what refers to something outside.
+    outline(schema)  # Raises a ValueError for a reference to something outside.
     return Draft202012Validator(
         cast("dict[str, object]", schema),
         offline=True,
@@ -128,7 +128,7 @@ def _validator(schema: object) -> "Draft202012Validator":
 
 
 def _closest(error: "Misfit") -> "Misfit":
-    """The misfit that says most: inside the alternative that fits best."""
+    """The most specific misfit: inside the alternative that fits best."""
     while error.kind.name in ("anyOf", "oneOf"):
         branches: list[list[Misfit]] = getattr(error.kind, "context", [])
         firsts = [errors[0] for errors in branches if errors]

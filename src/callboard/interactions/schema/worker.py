@@ -1,7 +1,7 @@
-"""The process that checks what may take long: `python -P -m callboard.interactions.schema.worker`.
+"""The process for slow checks: `python -P -m callboard.interactions.schema.worker`.
 
-It reads checks from standard input and writes what it found to standard output, each as JSON
-behind four bytes with its length. A check that takes too long ends the process.
+It reads checks from standard input and writes results to standard output, each as JSON after four
+bytes with its length. A check that takes too long ends the process.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from callboard.events.json_values import Object, as_list, as_object
 from callboard.interactions.schema.schemas import SchemaCheck, check
 
 LIMIT: Final = 1.0
-"""Seconds of computing that one check may take."""
+"""Seconds of CPU time that one check may take."""
 _MEMORY: Final = 1024 * 1_048_576
 _LENGTH: Final = struct.Struct(">I")
 
@@ -30,7 +30,7 @@ def write(stream: BinaryIO, message: object) -> None:
 
 
 def read(stream: BinaryIO) -> Object:
-    """Read one message; EOFError when there is none."""
+    """Read one message; EOFError at the end."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
@@ -42,10 +42,10 @@ def read(stream: BinaryIO) -> Object:
 
 
 def main() -> None:
-    """Check until no one asks any more."""
+    """Check until the input ends."""
     with contextlib.suppress(OSError, ValueError):  # Not every system can limit this.
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    check(SchemaCheck({}, "schema"))  # Loads what has to be loaded, before anything is timed.
+    check(SchemaCheck({}, "schema"))  # Loads everything before anything is timed.
     write(sys.stdout.buffer, {"ready": True})
     while True:
         try:
@@ -53,8 +53,8 @@ def main() -> None:
         except EOFError:
             return
         wanted = SchemaCheck(asked["schema"], str(asked["field"]), tuple(as_list(asked["value"])))
-        # Computing time, not the time of day: on a busy machine a check waits for its turn. The
-        # signal ends the process wherever it is, also outside Python.
+        # CPU time, not wall time: on a busy machine, a check waits for its turn. The signal ends
+        # the process wherever it is, also outside Python.
         signal.setitimer(signal.ITIMER_PROF, LIMIT)
         found = _found(wanted)
         signal.setitimer(signal.ITIMER_PROF, 0)
