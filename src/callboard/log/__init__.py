@@ -1,5 +1,5 @@
-"""The append-only truth: one contract, fulfilled in memory and on SQLite.
+"""The append-only event log: one contract, implemented in memory and on SQLite.
 
-Imports events and what lies below; never state. What it may do besides storing events is
-given to it: a projection that turns events into rows of views.
+Imports events and what is below; never state. Anything beyond storing events is passed in: a
+projection that turns events into rows of views.
 """

@@ -1,7 +1,7 @@
-"""Whether an append may happen: the rules that every log shares, without any storage.
+"""Whether an append is allowed: the rules that every log shares, without any storage.
 
-The order of the checks is part of the contract: does the stream exist, is the lease still
-ours, is the stream as long as expected, and only then may the lease be taken.
+The order of the checks is part of the contract: does the stream exist, is the lease still ours, is
+the stream as long as expected, and only then may the lease be taken.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from callboard.log.protocol import Base, Writing
 
 
 class StreamState(NamedTuple):
-    """Where a stream stands: its length and its lease."""
+    """A stream's length and lease."""
 
     head: int
     owner: str | None = None
@@ -29,7 +29,7 @@ class StreamState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who asks, and how it knows whether another owner still lives."""
+    """The caller, and how it knows whether another owner is alive."""
 
     owner: str
     alive: Callable[[str], bool]
@@ -38,7 +38,7 @@ class Claimant:
 def admit_fork(
     stream: str, standing: StreamState | None, base: Base, parent: StreamState | None
 ) -> StreamState:
-    """Where a stream starts that forks `parent`; raises when it cannot."""
+    """The initial state of a stream that forks `parent`; raises if it can't."""
     if standing is not None:
         raise _exists(stream, standing.head)
     if parent is None:
@@ -60,7 +60,7 @@ def admit_fork(
 def admit(
     stream: str, standing: StreamState | None, writing: Writing, growth: int, claimant: Claimant
 ) -> StreamState:
-    """Where the stream stands after `growth` more events; raises when the append is refused."""
+    """The state of the stream after `growth` more events; raises if the append is refused."""
     touches_lease = writing.claim or writing.settle or writing.release
     if standing is None and not growth and touches_lease:
         raise SessionNotFound(f"There is no session {stream} to claim or settle.", session=stream)
@@ -87,7 +87,7 @@ def admit(
 
 
 def admit_gone(stream: str, writing: Writing, growth: int, claimant: Claimant) -> None:
-    """Refuse an append to a deleted stream: as if it had never been, but its id is taken."""
+    """Refuse an append to a deleted stream: it no longer exists, but its id is taken."""
     if writing.base is None:
         admit(stream, None, writing, growth, claimant)
     if growth or writing.base is not None:
@@ -101,7 +101,7 @@ def admit_gone(stream: str, writing: Writing, growth: int, claimant: Claimant) -
 
 
 def admit_deletion(stream: str, owner: str | None, *, exists: bool) -> None:
-    """Refuse to delete what is not there, or what a living owner drives."""
+    """Refuse to delete a stream that doesn't exist, or that a living owner drives."""
     if not exists:
         raise SessionNotFound(f"There is no session {stream} to delete.", session=stream)
     if owner is not None:

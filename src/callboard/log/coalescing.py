@@ -1,8 +1,8 @@
-"""Fewer statements for the same rows: changes to one row become one change.
+"""Fewer statements for the same rows: merge changes to one row.
 
-An append often moves the same session row several times (a phase left, the next entered, a
-question asked). Only changes that name their row by its whole key are joined, and only while
-nothing in between could have touched the row in another way.
+An append often changes the same session row several times (a phase left, the next entered, a
+question asked). Changes are merged only if they name their row by its whole key, and only while
+nothing in between could have changed the row in another way.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ RowName = tuple[str, tuple[Cell, ...]]
 
 
 def coalesce(changes: Iterable[RowChange]) -> list[RowChange]:
-    """Changes with the same effect as the given ones, in an order that keeps their meaning."""
+    """Changes with the same effect as the given ones, in an order that preserves it."""
     joined: list[RowChange] = []
     places: dict[RowName, int] = {}
     for change in changes:
@@ -33,7 +33,7 @@ def coalesce(changes: Iterable[RowChange]) -> list[RowChange]:
 
 
 def _row_of(change: RowChange) -> RowName | None:
-    """The one row that a change concerns, if it is sure to be only that one."""
+    """The row that a change affects, if it is certain to be only one."""
     key = KEYS.get(change.table, ())
     columns = change.row if isinstance(change, Put) else change.where
     if isinstance(change, Change) and not change.set.keys().isdisjoint(key):
@@ -47,9 +47,9 @@ def _row_of(change: RowChange) -> RowName | None:
 
 
 def _join(first: RowChange, then: RowChange) -> RowChange | None:
-    """One change that does what two to the same row do; None when that cannot be said."""
+    """One change with the effect of two to the same row; None if that isn't possible."""
     if not isinstance(then, Change):
-        # A row put or dropped forgets what was done to it before.
+        # Putting or dropping a row overrides what was done to it before.
         return then
     if isinstance(first, Change):
         new, add = _after(first.set, first.add, then)

@@ -1,7 +1,7 @@
-"""A ring from one process to the others: something was committed, look for yourselves.
+"""Notify other processes that something was committed.
 
-A datagram to a socket beside the database takes well under a millisecond. It carries nothing
-and may get lost: the process that listens also looks by itself from time to time.
+A datagram to a socket next to the database takes well under a millisecond. It carries no data and
+may get lost, so listeners also poll from time to time.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from callboard.log.owners import Owners
 from callboard.systems.open_files import short_path
 
 _LONGEST_ADDRESS = 100
-"""The kernel takes 108 bytes on Linux and 104 on macOS."""
+"""The kernel accepts 108 bytes on Linux and 104 on macOS."""
 
 _TICK_MS = 50
-"""A folder's modification time is only as fine as the kernel's tick; this is well above it."""
+"""A folder's modification time is only as precise as the kernel's tick. This is well above it."""
 
 
 class Doorbell:
-    """Rings at every other handle on the database, and hears when one of them rings here."""
+    """Notifies every other handle on the database, and gets notified by them."""
 
     def __init__(self, owners: Owners, now_ms: Callable[[], int]) -> None:
         self._owners = owners
@@ -35,7 +35,7 @@ class Doorbell:
         self._listed_at = -1
 
     def ring(self) -> None:
-        """Tell the others; those who are gone or already have news enough are passed over."""
+        """Notify the others; skips those that are gone or already have notifications waiting."""
         self._look_for_peers()
         for owner in tuple(self._peers):
             try:
@@ -43,7 +43,7 @@ class Doorbell:
             except BlockingIOError:
                 continue
             except OSError:
-                # No one listens there: it has just left, or died and left its socket behind.
+                # Nothing listens there: the owner has left, or died without removing its socket.
                 self._peers.remove(owner)
                 self._owners.alive(owner)
 
@@ -53,7 +53,7 @@ class Doorbell:
             return
         listening = [file.stem for file in self._owners.folder.glob("*.sock")]
         self._peers = [owner for owner in listening if owner != self._owners.owner]
-        # A socket that appears within the same tick would go unnoticed: list again till then.
+        # A socket created within the same tick would go unnoticed, so list again until then.
         settled = self._now_ms() - changed_at // 1_000_000 > _TICK_MS
         self._listed_at = changed_at if settled else -1
 
@@ -63,7 +63,7 @@ class Doorbell:
         return short_path(self._folder, path.name)
 
     def listen(self, heard: Callable[[], None]) -> None:
-        """Call `heard` in the running loop when someone rings; without a socket, never."""
+        """Call `heard` in the running loop on each notification; never without a socket."""
         self.stop()
         loop = asyncio.get_running_loop()
         ear = _socket()
@@ -82,7 +82,7 @@ class Doorbell:
         heard()
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._ear is None or self._loop is None:
             return
         if not self._loop.is_closed():
@@ -92,7 +92,7 @@ class Doorbell:
         self._owners.socket_of(self._owners.owner).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let go of sockets and folder."""
+        """Close sockets and folder."""
         self.stop()
         self._sender.close()
         os.close(self._folder)

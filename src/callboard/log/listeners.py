@@ -1,4 +1,4 @@
-"""Who wants to know that a stream has grown, within one event loop."""
+"""Listeners for the growth of streams, within one event loop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -9,7 +9,7 @@ from callboard.events.envelope import Event
 from callboard.log.protocol import Notify
 
 _TAIL_SLICE = 256
-"""How many events a tail reads at once."""
+"""The number of events a tail reads at once."""
 
 ALL = None
 """Listen to every stream."""
@@ -18,7 +18,7 @@ ALL = None
 class Listeners:
     """Callbacks by stream; each is called once per commit that concerns it.
 
-    `started` is called when there is a first listener, unless a log knows anyhow what happens.
+    `started` is called for the first listener, unless the log always knows what happens.
     """
 
     def __init__(self, started: Callable[[], None] | None = None) -> None:
@@ -44,9 +44,9 @@ class Listeners:
         return undo
 
     def wake(self, heads: Mapping[str, int | None]) -> None:
-        """Call everyone who listens to one of these streams, in the loop's next turn.
+        """Call the listeners of these streams in the loop's next iteration.
 
-        Not at once: a listener that raises must not fail the append that woke it.
+        Not immediately: a listener that raises must not fail the append that woke it.
         """
         if not self._by_stream:
             return
@@ -56,12 +56,12 @@ class Listeners:
             for notify in self._by_stream.get(stream, {}).values()
         ]
         if told:
-            # One call for all of them: a commit of many drives wakes as many listeners.
+            # One call for all of them, because a commit of many drives wakes as many listeners.
             loop = asyncio.get_running_loop()
             loop.call_soon(_tell, loop, told)
 
     def wake_all(self) -> None:
-        """Call every listener: the log closes, or no one knows what has changed."""
+        """Call every listener, because the log closes or it isn't known what has changed."""
         self.wake(dict.fromkeys(stream for stream in self._by_stream if stream is not None))
 
 
@@ -70,7 +70,7 @@ def _tell(loop: asyncio.AbstractEventLoop, told: Iterable[tuple[Notify, int | No
         try:
             notify(head)
         except Exception as error:
-            # As for any other callback: the others are called all the same.
+            # As with any other callback: the others are still called.
             message = f"A listener raised {type(error).__name__}"
             loop.call_exception_handler({"message": message, "exception": error})
 
@@ -86,10 +86,10 @@ class _Followed(Protocol):
 
 
 class Tailed:
-    """The tails of a log, which follow from how it reads and whom it wakes."""
+    """The tails of a log, built on its reads and its listeners."""
 
     async def tail(self: _Followed, stream: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then whatever comes, from this process or another: no gap, no repeat."""
+        """Past events, then new ones from any process, without gaps or repeats."""
 
         async def more(last: int) -> list[tuple[int, Event]]:
             events = await self.read(stream, last, limit=_TAIL_SLICE)
@@ -114,10 +114,10 @@ async def _follow(
     after: int,
     more: Callable[[int], Awaitable[list[tuple[int, Event]]]],
 ) -> AsyncIterator[tuple[int, Event]]:
-    """Give what `more(after)` finds, then wait for a commit and look again.
+    """Yield what `more(after)` finds, then wait for a commit and look again.
 
-    Nothing is lost, because the wish to be woken is recorded before looking; nothing is
-    repeated, because each look starts after the last place given.
+    Nothing is lost, because the listener is registered before looking; nothing is repeated, because
+    each look starts after the last position yielded.
     """
     changed = asyncio.Event()
     undo = source.listeners.add(stream, lambda head: changed.set())

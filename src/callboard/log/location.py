@@ -1,4 +1,4 @@
-"""Where databases are: what an address means, and which one is meant when none is given."""
+"""Where databases are: what an address means, and the default."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from callboard.errors import ValidationError
 
 
 def database_path(db: str | Path | None) -> Path:
-    """The file that a database address means; without one, the default database."""
+    """The file of a database address; without one, the default database."""
     if db is None:
         return default_path()
     text = str(db)
@@ -20,7 +20,7 @@ def database_path(db: str | Path | None) -> Path:
 
 
 def default_path() -> Path:
-    """The database in the person's own data directory."""
+    """The database in the user's own data directory."""
     from platformdirs import user_data_path  # Most programs name their database.
 
     return user_data_path("callboard", appauthor=False) / "callboard.db"

@@ -1,4 +1,4 @@
-"""A log that lives as long as its process: for tests, for `run` without a database."""
+"""A log in memory: for tests, and for `run` without a database."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -49,19 +49,19 @@ class _Stream:
     hidden: bool = False
 
     def at(self, position: int) -> StoredEvent:
-        """The record at a position, from here or from the stream that this one forked."""
+        """The record at a position, from this stream or the one it forked."""
         stream = self.owning(position)
         return stream.own[position - stream.base_position - 1]
 
     def owning(self, position: int) -> "_Stream":
-        """The stream that this position was appended to: this one, or an ancestor."""
+        """The stream that this position was appended to: this one or an ancestor."""
         stream = self
         while stream.base is not None and position <= stream.base_position:
             stream = stream.base
         return stream
 
     def between(self, after: int, last: int) -> Iterator[StoredEvent]:
-        """The records with after < position <= last, from wherever they were appended."""
+        """The records with after < position <= last, wherever they were appended."""
         parts: list[tuple[_Stream, int]] = []
         stream: _Stream | None = self
         while stream is not None and last > after:
@@ -75,11 +75,11 @@ class _Stream:
 
     @property
     def needed(self) -> int:
-        """Up to which position forks read this stream's own events."""
+        """The position up to which forks read this stream's own events."""
         return max((fork.base_position for fork in self.forks), default=0)
 
     def holds(self, position: int) -> bool:
-        """Whether an own event can be read: by its own id, or by that of a fork."""
+        """Whether an own event can be read, through this stream or a fork."""
         return not self.hidden or position <= self.needed
 
 
@@ -90,7 +90,7 @@ class MemoryTokens:
         self._known: dict[str, Token] = {}
 
     async def find(self, sha256: str) -> Token | None:
-        """The token with this hash, revoked and expired ones too."""
+        """The token with this hash, even if it is revoked or expired."""
         return self._known.get(sha256)
 
     async def list(self) -> list[Token]:
@@ -98,11 +98,11 @@ class MemoryTokens:
         return [token for token in self._known.values() if token.revoked_at is None]
 
     async def add(self, token: Token) -> None:
-        """Keep a token."""
+        """Store a token."""
         self._known[token.sha256] = token
 
     async def revoke(self, id: str, at_ms: int) -> Token:
-        """Let a token open nothing from now on; NotFound when there is none."""
+        """Revoke a token; NotFound if it doesn't exist."""
         for token in await self.list():
             if token.id == id:
                 self._known[token.sha256] = replace(token, revoked_at=at_ms)
@@ -122,9 +122,9 @@ class SharedMemory:
 
 
 class MemoryLog(Tailed):
-    """Streams in dictionaries, with every promise of `EventLog` but that of surviving.
+    """Streams in dictionaries, with every guarantee of `EventLog` except durability.
 
-    `memory` lets several handles share one memory, each with an owner of its own.
+    `memory` lets several handles share one memory, each as its own owner.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class MemoryLog(Tailed):
         """Append all of the events, or none."""
         self._check_open()
         appended = self._append(stream, events, writing)
-        # Every log gives the loop a turn here, so that no writer can hold it for itself.
+        # Every log yields to the loop here, so that no writer can block it.
         await asyncio.sleep(0)
         return appended
 
@@ -203,7 +203,7 @@ class MemoryLog(Tailed):
         limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
-        """Events with after < position <= upto, the names in `skip` left out."""
+        """Events with after < position <= upto, without the names in `skip`."""
         self._check_open()
         found = self._visible(stream)
         if found is None:
@@ -225,13 +225,13 @@ class MemoryLog(Tailed):
         return restore(stored, stream.id, lambda position: stream.at(position).payload, quota)
 
     async def head(self, stream: str) -> int:
-        """The position of the last event; 0 for a stream that does not exist."""
+        """The position of the last event; 0 if the stream doesn't exist."""
         self._check_open()
         found = self._visible(stream)
         return found.standing.head if found else 0
 
     async def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position, of a stream or of its prefix."""
+        """The newest checkpoint at or before a position, in the stream or its prefix."""
         self._check_open()
         part = self._visible(stream)
         while part is not None:
@@ -257,7 +257,7 @@ class MemoryLog(Tailed):
         ]
 
     async def last_sequence(self) -> int:
-        """The sequence of the newest event; 0 for a log that is empty."""
+        """The sequence of the newest event; 0 if the log is empty."""
         self._check_open()
         return len(self.memory.sequence)
 
@@ -276,7 +276,7 @@ class MemoryLog(Tailed):
         return self.memory.views.rows(query, of_stream)
 
     async def lease(self, stream: str) -> Lease | None:
-        """Who drives the stream; None for a stream that does not exist."""
+        """Who drives the stream; None if it doesn't exist."""
         self._check_open()
         found = self._visible(stream)
         if found is None:
@@ -297,11 +297,11 @@ class MemoryLog(Tailed):
         return self.listeners.add(stream, notify)
 
     async def rebuild(self) -> int:
-        """Empty the views and make them again from the events; returns how many events."""
+        """Rebuild the views from the events; returns the number of events."""
         self._check_open()
         views = MemoryViews()
         kept = [(stream, at) for stream, at in self.memory.sequence if stream.holds(at)]
-        # What is hidden comes last, and fills only the view that forks read.
+        # Hidden events come last, and fill only the view that forks read.
         for stream, position in sorted(kept, key=lambda place: place[0].hidden):
             changes = self._project(self._restore(stream, stream.at(position)))
             views.apply([c for c in changes if not stream.hidden or c.table == SHARED])
@@ -309,7 +309,7 @@ class MemoryLog(Tailed):
         return len(kept)
 
     async def delete(self, stream: str) -> None:
-        """Hide a stream at once and drop its rows; its forks stay whole."""
+        """Hide a stream and drop its rows; its forks stay complete."""
         self._check_open()
         found = self._visible(stream)
         owner = found.standing.owner if found else None
@@ -325,7 +325,7 @@ class MemoryLog(Tailed):
         await asyncio.sleep(0)
 
     def _unneeded(self, stream: _Stream) -> list[Drop]:
-        """What takes the rows away that only positions beyond every fork have."""
+        """Drops the rows of positions that no fork reads."""
         needed = stream.needed
         places = [row["position"] for row in self._shared_rows(stream)]
         where = {SESSION_COLUMN[SHARED]: stream.id}
@@ -336,7 +336,7 @@ class MemoryLog(Tailed):
         return self.memory.views.rows(query, lambda _: StreamFacts())
 
     async def trim(self, limit: int = 1000) -> int:
-        """Remove at most so many events of deleted streams that no fork needs."""
+        """Remove at most this many events of deleted streams that no fork needs."""
         self._check_open()
         removed = 0
         for stream in reversed(self.memory.streams.values()):
@@ -348,21 +348,21 @@ class MemoryLog(Tailed):
     def _trim_stream(self, stream: _Stream, limit: int) -> int:
         base = stream.base
         if base is not None and not stream.forks:
-            # Its own events are counted from here, so the number stays.
+            # The numbering of its own events starts here, so the number stays.
             base.forks.remove(stream)
             stream.base = None
             if base.hidden:
                 self.memory.views.apply(self._unneeded(base))
         own, newest = stream.own, self.memory.sequence[-1]
         kept = max(stream.needed - stream.base_position, 0)
-        # The newest event of all stays, as it does where places are counted from it.
+        # The newest event is kept, as in logs whose sequence continues from it.
         last = len(own) - (newest[0] is stream)
         removed = max(min(last - kept, limit), 0)
         del own[last - removed : last]
         return removed
 
     async def close(self) -> None:
-        """Give back every lease and end every tail."""
+        """Release every lease and end every tail."""
         if self.closed:
             return
         for stream in self.memory.streams.values():
@@ -372,7 +372,7 @@ class MemoryLog(Tailed):
         self.crash()
 
     def crash(self) -> None:
-        """Stop as `kill -9` would: leases are not given back, and their owner is dead."""
+        """Stop as `kill -9` would: leases aren't released, and their owner is dead."""
         self.closed = True
         self.memory.living.pop(self.owner, None)
         self.listeners.wake_all()

@@ -1,4 +1,4 @@
-"""The views of a log in memory: rows in dictionaries, changed and asked like tables."""
+"""The views of a log in memory: rows in dictionaries that work like tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ Rows = dict[Key, dict[str, Cell]]
 
 
 class StreamFacts(NamedTuple):
-    """What a row may report its stream, beside its own columns."""
+    """What a row may show about its stream, in addition to its own columns."""
 
     head: int | None = None
     updated_at: int | None = None
@@ -42,7 +42,7 @@ class MemoryViews:
         self._by_stream: dict[str, dict[Cell, Rows]] = {name: {} for name in KEYS}
 
     def apply(self, changes: Sequence[RowChange]) -> None:
-        """Carry the changes out in their order: all of them, or none when one is wrong."""
+        """Apply the changes in order: all of them, or none if one is wrong."""
         undo: list[tuple[str, Key, dict[str, Cell] | None]] = []
         try:
             for change in changes:
@@ -66,7 +66,7 @@ class MemoryViews:
             streams.setdefault(row[column], {})[key] = row
 
     def _writes(self, change: RowChange) -> list[tuple[str, Key, dict[str, Cell] | None]]:
-        """What a change puts at which keys; None takes the row away."""
+        """What a change puts at which keys; None removes the row."""
         table = table_of(change)
         if isinstance(change, Put):
             return [_keyed(table, change.row)]
@@ -89,7 +89,7 @@ class MemoryViews:
         ]
 
     def _candidates(self, table: str, where: Mapping[str, Cell]) -> Rows:
-        """The rows that can fit: by their key or their stream, if that is given, else all."""
+        """The rows that may match: by key or stream if given, otherwise all."""
         rows = self._tables[table]
         key = tuple(where.get(column) for column in KEYS[table])
         if None not in key:
@@ -98,7 +98,7 @@ class MemoryViews:
         return rows if stream is None else self._by_stream[table].get(stream, {})
 
     def rows(self, query: Query, of_stream: OfStream) -> list[Row]:
-        """Answer a question about one view."""
+        """Run a query on one view."""
         table = table_of(query)
         table.check_query(query)
         rows = self._candidates(query.table, query.where).values()
@@ -123,13 +123,13 @@ class MemoryViews:
         return found if query.size is None else sized(found, query.size)
 
     def _asking(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
-        """What a question also tells: about the session that asks."""
+        """A question's additional columns: about the session that asks."""
         session = self._tables["sessions"].get((row["execution_id"],), {})
         return {name: session.get(column) for name, column in FROM_SESSION.items()}
 
 
 def _narrow(rows: list[Row], query: Query) -> list[Row]:
-    """Some columns of the rows, or how many rows there are for each of their combinations."""
+    """Some columns of the rows, or the number of rows for each combination of their values."""
     columns = tuple(query.columns or ())
     cells = [tuple(_binned(query, name, row[name]) for name in columns) for row in rows]
     if not query.count:

@@ -1,4 +1,4 @@
-"""Who has a database open: each owner holds a lock for as long as its process lives."""
+"""Who has a database open: each owner holds a lock while its process lives."""
 
 import asyncio
 import os
@@ -12,15 +12,15 @@ _BEAT_EVERY = 2.0
 
 
 class Owners:
-    """The folder of one database, and our own place in it."""
+    """The folder of a database's owners, and this handle's own entry in it."""
 
     def __init__(
         self, folder: Path, monotonic: Callable[[], float], frozen_after: float = 15.0
     ) -> None:
         self.folder = folder
-        # The process shows in it, for people who ask who drives a session.
+        # Contains the process id, for people who ask which process drives a session.
         self.owner = f"{os.getpid()}-{short_id(8)}"
-        # Several beats before anybody could take this handle for frozen.
+        # Several beats before others would consider this handle frozen.
         self.beat_every = min(_BEAT_EVERY, frozen_after / 5)
         self._monotonic = monotonic
         self._frozen_after = frozen_after
@@ -32,18 +32,18 @@ class Owners:
         return self.folder / f"{owner}.lock"
 
     def socket_of(self, owner: str) -> Path:
-        """Where an owner listens for news of commits."""
+        """The path where an owner listens for commits."""
         return self.folder / f"{owner}.sock"
 
     def beat(self) -> None:
-        """Show that this handle lives."""
+        """Show that this handle is alive."""
         os.utime(self._lock)
 
     def alive(self, owner: str) -> bool:
-        """Whether an owner holds its lock and its heart has beaten lately.
+        """Whether an owner holds its lock and has sent a heartbeat recently.
 
-        "Lately" is measured from the moment that we first saw this beat, on a clock that
-        stands still while the machine sleeps.
+        "Recently" is measured from when we first saw this beat, on a clock that stops while the
+        machine sleeps.
         """
         if owner == self.owner:
             return True
@@ -64,7 +64,7 @@ class Owners:
         return all(self._beat_of(other) is None for other in others)
 
     def _beat_of(self, owner: str) -> int | None:
-        """The time of an owner's last heartbeat; None, and nothing left of it, when it died."""
+        """The time of an owner's last heartbeat; None if it died, after removing its files."""
         lock = self._lock_of(owner)
         try:
             if is_held(lock):
@@ -84,14 +84,14 @@ class Owners:
             file.unlink(missing_ok=True)
 
     def close(self, *, crashed: bool = False) -> None:
-        """Leave: from now on this owner counts as dead."""
+        """Leave: from now on, this owner counts as dead."""
         if not crashed:
             self._remove(self.owner)
         os.close(self._lock)
 
 
 class Heartbeat:
-    """One timer per open handle, started with its first lease: no database is written."""
+    """One timer per open handle, started with its first lease. Doesn't write to the database."""
 
     def __init__(self, owners: Owners) -> None:
         self._owners = owners
@@ -99,7 +99,7 @@ class Heartbeat:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Beat in the running loop, unless it does already."""
+        """Start beating in the running loop, unless already started."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
@@ -110,6 +110,6 @@ class Heartbeat:
         self._timer = loop.call_later(self._owners.beat_every, self._beat, loop)
 
     def stop(self) -> None:
-        """Beat no more."""
+        """Stop beating."""
         if self._timer is not None:
             self._timer.cancel()

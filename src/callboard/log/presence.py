@@ -1,7 +1,7 @@
-"""Which servers of this user are running, and where: each holds the lock of files that say so.
+"""Which of this user's servers are running, and where: each locks the files that say so.
 
-A file is beside the database, for commands that name it; another is in the user's data directory,
-for commands that name nothing. What a server that died left behind has no lock, and is removed.
+One file is next to the database, for commands that name it; another is in the user's data
+directory, for commands that name nothing. Files of dead servers have no lock, and are removed.
 """
 
 import json
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 class RunningServer:
     """A server that is running as this user, on this machine.
 
-    url: its address for programs here; None if its version does not record one.
+    url: its address for programs on this machine; None if its version doesn't record one.
     """
 
     database: Path
@@ -38,7 +38,7 @@ class RunningServer:
 def present(
     database: Path, workflows: Collection[str], url: str | None = None, *, listed: bool = True
 ) -> Generator[None]:
-    """Record that a server is running, for as long as it is.
+    """Record that a server is running, while it is.
 
     listed: whether commands that name no database may find it.
     """
@@ -57,12 +57,12 @@ def present(
 
 
 def servers_of(database: Path) -> list[RunningServer]:
-    """The servers that are running on a database."""
+    """The running servers of a database."""
     return list(_running(live_folder(database.resolve()), database.resolve()))
 
 
 def listed_servers() -> list[RunningServer]:
-    """The servers of this user that are running, whatever their databases."""
+    """This user's running servers, whatever their databases."""
     folder = _listing()
     try:
         is_ours = folder.lstat().st_uid == os.geteuid() and not folder.is_symlink()
@@ -90,7 +90,7 @@ def _list(stack: ExitStack, said: Object) -> None:
         make_own_folder(_listing())
         stack.enter_context(_held(_listing(), said))
     except OSError as error:
-        # It serves all the same; commands just have to name it.
+        # The server still runs, but commands have to name it.
         _log.warning("%s cannot be used: %s", _listing(), error.strerror or error)
 
 
@@ -106,9 +106,9 @@ def _held(folder: Path, said: Object) -> Generator[None]:
 
 
 def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServer]:
-    """What the files with a held lock say; those of dead servers are removed."""
+    """The content of the locked files; those of dead servers are removed."""
     for file in sorted(folder.glob("*.server")):
-        with suppress(FileNotFoundError):  # The server is stopping at this moment.
+        with suppress(FileNotFoundError):  # The server is stopping right now.
             said = _read(file)
             if said.get("host", os.uname().nodename) != os.uname().nodename:
                 continue  # On a shared disk; locks of other machines may not be visible here.
@@ -123,7 +123,7 @@ def _read(file: Path) -> Object:
         told = json.loads(file.read_bytes())
     except ValueError:
         return {}
-    # Before addresses were recorded, the workflows were all there was.
+    # Before addresses were recorded, the file had only the workflows.
     return as_object(told) or {"workflows": as_list(told)}
 
 

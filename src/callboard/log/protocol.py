@@ -1,4 +1,4 @@
-"""What a log promises. `callboard.testing.log_suite` holds every log to it."""
+"""The contract of a log. `callboard.testing.log_suite` tests it."""
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from callboard.events.envelope import Event, NewEvent
 from callboard.events.rows import Query, Row
 
 Notify = Callable[[int | None], None]
-"""Called with the position of the last event, if this handle wrote it; else with None."""
+"""Called with the position of the last event if this handle wrote it, otherwise with None."""
 
 
 class Portion(NamedTuple):
-    """At most so many events, and none after those whose payloads make so many bytes of JSON.
+    """At most this many events, and no more once their payloads reach this many bytes of JSON.
 
-    There is at least one, however large it is.
+    There is at least one event, however large.
     """
 
     events: int
@@ -24,12 +24,12 @@ class Portion(NamedTuple):
 
 
 Limit = int | Portion | None
-"""How much is read: so many events, a portion, or everything."""
+"""How much to read: a number of events, a portion, or everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Where a forked stream takes its start from: nothing is copied."""
+    """Where a forked stream starts. Nothing is copied."""
 
     stream: str
     position: int
@@ -37,7 +37,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who may drive a stream. `alive` is false when the owner died or froze."""
+    """Who may drive a stream. `alive` is false if the owner died or froze."""
 
     owner: str | None
     epoch: int
@@ -47,20 +47,20 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Under which conditions an append may happen, and what it does to the lease.
+    """The conditions for an append, and what it does to the lease.
 
-    expect: the stream's length must be this, else PositionConflict; 0 where a stream is already
-        is SessionExists.
-    epoch: this owner's lease must still have this epoch, else OwnershipLost.
-    claim: take the lease in the same transaction, else SessionOwned. A lease that is ours keeps
+    expect: the stream must have this length, otherwise PositionConflict; with 0, an existing
+        stream is SessionExists.
+    epoch: this owner's lease must still have this epoch, otherwise OwnershipLost.
+    claim: take the lease in the same transaction, otherwise SessionOwned. Our own lease keeps
         its epoch; one that was free, or whose owner is dead or frozen, gets the next.
-    settle: give the lease back; everything up to here has been acted on.
-    release: give the lease back; something is left to do.
-    base: the stream is new and forks another one there, else SessionExists; `expect` is then the
-        position of the fork.
+    settle: release the lease; everything up to here has been acted on.
+    release: release the lease; there is more to do.
+    base: the stream is new and forks another one there, otherwise SessionExists; `expect` is
+        then the position of the fork.
 
-    The checks are made in this order: does the stream exist, epoch, expect, claim. No one can
-    settle or release what another living owner holds: that is SessionOwned as well.
+    The order of the checks is: does the stream exist, epoch, expect, claim. Settling or releasing
+    what another living owner holds is also SessionOwned.
     """
 
     expect: int | None = None
@@ -75,7 +75,7 @@ ANYHOW = Writing()
 
 
 class Appended(NamedTuple):
-    """What an append did: how long the stream is now, the lease's epoch, the bytes stored."""
+    """The result of an append: the stream's new length, the lease's epoch, the bytes stored."""
 
     head: int
     epoch: int
@@ -83,17 +83,17 @@ class Appended(NamedTuple):
 
 
 def no_views(event: Event) -> tuple[()]:
-    """Project nothing: a log without views."""
+    """Project nothing, for a log without views."""
     return ()
 
 
 class TokenStore(Protocol):
-    """The access tokens, kept beside the streams: by the hash of their secret only."""
+    """The access tokens, stored next to the streams, only by the hash of their secret."""
 
     async def find(self, sha256: str) -> Token | None:
-        """The token with this hash, revoked and expired ones too. Called with every request.
+        """The token with this hash, even if it is revoked or expired. Called on every request.
 
-        What another process adds or revokes is seen by the next call.
+        The next call sees what another process adds or revokes.
         """
         ...
 
@@ -102,19 +102,19 @@ class TokenStore(Protocol):
         ...
 
     async def add(self, token: Token) -> None:
-        """Keep a token; others see it when this returns."""
+        """Store a token; others see it when this returns."""
         ...
 
     async def revoke(self, id: str, at_ms: int) -> Token:
-        """Let a token open nothing from now on; NotFound when there is none."""
+        """Revoke a token; NotFound if it doesn't exist."""
         ...
 
 
 class EventLog(Protocol):
-    """Streams of events with dense positions 1, 2, 3, … and views beside them.
+    """Streams of events with gapless positions 1, 2, 3, … and views.
 
-    When `append` returns, its events survive `kill -9`. Appends of one turn of the event loop
-    share a commit; one that is refused does not disturb the others.
+    When `append` returns, its events survive `kill -9`. Appends of one event loop iteration share a
+    commit; one that is refused doesn't affect the others.
     """
 
     owner: str
@@ -122,12 +122,12 @@ class EventLog(Protocol):
 
     @property
     def tokens(self) -> TokenStore:
-        """Who may come in."""
+        """The access tokens."""
         ...
 
     @property
     def path(self) -> Path | None:
-        """The file that it is kept in; None if there is none."""
+        """The database file; None if there is none."""
         ...
 
     async def append(
@@ -135,8 +135,8 @@ class EventLog(Protocol):
     ) -> Appended:
         """Append all of the events, or none. An empty sequence may still claim or settle.
 
-        A stream appears with its first append. If the caller is cancelled, the events may have
-        been appended or not; those of others are not concerned.
+        A stream is created by its first append. If the caller is cancelled, the events may or may
+        not have been appended; other appends aren't affected.
         """
         ...
 
@@ -148,26 +148,26 @@ class EventLog(Protocol):
         limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
-        """Events with after < position <= upto, the names in `skip` left out.
+        """Events with after < position <= upto, without the names in `skip`.
 
-        A fork's prefix is read under the fork's own id. Unknown stream: no events.
+        A fork's prefix is read under the fork's own id. An unknown stream has no events.
         """
         ...
 
     async def head(self, stream: str) -> int:
-        """The position of the last event; 0 for a stream that does not exist."""
+        """The position of the last event; 0 if the stream doesn't exist."""
         ...
 
     async def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position; 0 when there is none.
+        """The newest checkpoint at or before a position; 0 if there is none.
 
-        A row of the view `checkpoints`: the stream's own, or one in the prefix that it shares,
-        also when the stream that holds the prefix was deleted.
+        A row of the view `checkpoints`: the stream's own, or one in the prefix that it shares, even
+        if the stream with that prefix was deleted.
         """
         ...
 
     def tail(self, stream: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then whatever comes, from this process or another: no gap, no repeat."""
+        """Past events, then new ones from any process, without gaps or repeats."""
         ...
 
     def tail_all(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
@@ -179,12 +179,12 @@ class EventLog(Protocol):
     ) -> list[tuple[int, Event]]:
         """Events of all streams with after < sequence <= upto, each with its sequence.
 
-        A fork's prefix is its parent's and is not repeated. Sequences grow and may have holes.
+        A fork's prefix belongs to its parent and isn't repeated. Sequences grow and may have gaps.
         """
         ...
 
     async def last_sequence(self) -> int:
-        """The sequence of the newest event; 0 for a log that is empty."""
+        """The sequence of the newest event; 0 if the log is empty."""
         ...
 
     async def rows(self, query: Query) -> list[Row]:
@@ -192,7 +192,7 @@ class EventLog(Protocol):
         ...
 
     async def lease(self, stream: str) -> Lease | None:
-        """Who drives the stream; None for a stream that does not exist."""
+        """Who drives the stream; None if it doesn't exist."""
         ...
 
     async def unsettled(self, limit: int = 1000) -> list[str]:
@@ -200,34 +200,34 @@ class EventLog(Protocol):
         ...
 
     def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
-        """Call `notify` in the event loop after any commit to the stream; returns an undo.
+        """Call `notify` in the event loop after any commit; returns a function that stops it.
 
-        None means every stream; `notify` is then given None.
-        It may be called once too often, and is not reported leases that other processes take.
+        None means every stream; `notify` then gets None. It may be called more often than needed,
+        and not for leases that other processes take.
         """
         ...
 
     async def delete(self, stream: str) -> None:
-        """Hide a stream at once and drop its rows: afterwards it is as if it had never been.
+        """Hide a stream and drop its rows, as if it had never existed.
 
-        Only its id is not given again, and its forks stay whole, with the checkpoints that
-        they need. SessionNotFound when there is none; SessionOwned while a living owner drives
-        it. The events are still there until they are trimmed.
+        Its id isn't reused, and its forks stay complete, with the checkpoints they need.
+        SessionNotFound if it doesn't exist; SessionOwned while a living owner drives it. The events
+        stay until they are trimmed.
         """
         ...
 
     async def trim(self, limit: int = 1000) -> int:
         """Remove events of deleted streams that no fork needs; returns how many.
 
-        At most `limit`, so that others can append in between: call it until it returns 0. The
-        newest event of all is never removed.
+        Removes at most `limit`, so that others can append in between: call it until it returns 0.
+        The newest event of the log is never removed.
         """
         ...
 
     async def rebuild(self) -> int:
-        """Empty the views and make them again from the events; returns how many events."""
+        """Rebuild the views from the events; returns the number of events."""
         ...
 
     async def close(self) -> None:
-        """Finish what was started and let go of every file."""
+        """Finish what was started and close every file."""
         ...

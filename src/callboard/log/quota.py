@@ -1,4 +1,4 @@
-"""How much a reader of a log takes at once."""
+"""How much a reader of a log reads at once."""
 
 from callboard.log.protocol import Limit, Portion
 
@@ -6,7 +6,7 @@ _FAR = 2**62
 
 
 class Quota:
-    """What is left of a limit while events are read."""
+    """The remainder of a limit while events are read."""
 
     def __init__(self, limit: Limit) -> None:
         if not isinstance(limit, Portion):
@@ -15,5 +15,5 @@ class Quota:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no further event is wanted."""
+        """Whether no more events should be read."""
         return self.events <= 0 or self.size <= 0

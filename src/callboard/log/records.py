@@ -1,4 +1,4 @@
-"""An event as a log stores it, and how it becomes an event again."""
+"""The stored form of an event, and how to restore it."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ StoredId = bytes | str
 
 
 class StoredEvent(NamedTuple):
-    """One stored event; the order of the fields is that of the columns read."""
+    """One stored event; the fields are in the order of the columns read."""
 
     position: int
     id: StoredId
@@ -27,11 +27,11 @@ class StoredEvent(NamedTuple):
 
 
 PayloadAt = Callable[[int], bytes]
-"""Finds the stored payload at a position of the stream that is being read."""
+"""Finds the stored payload at a position of the stream being read."""
 
 
 def record(event: NewEvent, position: int, payload: bytes) -> StoredEvent:
-    """Make the stored form of an event whose payload has been encoded."""
+    """The stored form of an event whose payload has been encoded."""
     caused_by = event.caused_by
     return StoredEvent(
         position,
@@ -47,9 +47,9 @@ def record(event: NewEvent, position: int, payload: bytes) -> StoredEvent:
 def restore(
     stored: StoredEvent, session_id: str, payload_at: PayloadAt, quota: Quota | None = None
 ) -> Event:
-    """Make an event of its stored form, in the newest shape that is known.
+    """Restore an event from its stored form, upgraded to the newest version.
 
-    quota: where its bytes are counted, with those that it refers to.
+    quota: counts its bytes, including those it refers to.
     """
 
     def unpacked(data: bytes) -> bytes:
@@ -59,7 +59,7 @@ def restore(
         return plain
 
     def output_at(position: int) -> Json:
-        # Parsed again for every reference: two patches must never share one mutable value.
+        # Parsed again for every reference, because two patches must never share a mutable value.
         return orjson.loads(unpacked(payload_at(position)))["output"]
 
     payload = codec.decode(unpacked(stored.payload), output_at)
@@ -77,7 +77,7 @@ def restore(
 
 
 def stored_id(text: str) -> StoredId:
-    """Write a UUID as its 16 bytes; an id of another kind is kept as it is."""
+    """A UUID as its 16 bytes; any other id is kept as it is."""
     if len(text) != 36:
         return text
     digits = text.replace("-", "")
@@ -85,7 +85,7 @@ def stored_id(text: str) -> StoredId:
         raw = bytes.fromhex(digits)
     except ValueError:
         return text
-    # Only the canonical spelling may become bytes: reading must give the same id back.
+    # Only the canonical spelling may become bytes, so that reading returns the same id.
     return raw if text[8:24:5] == "----" and raw.hex() == digits else text
 
 

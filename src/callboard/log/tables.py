@@ -1,6 +1,6 @@
-"""The shapes of the views: which columns a row has, and what stands in those not given.
+"""The shapes of the views: the columns of a row, and their defaults.
 
-Read from the migrations themselves, so that the schema is written down in one place.
+Read from the migrations themselves, so that the schema is defined in one place.
 """
 
 import functools
@@ -14,17 +14,17 @@ from callboard.errors import StoreError, ValidationError
 from callboard.events.rows import KEYS, Cell, Query, RowChange
 
 FROM_STREAM = ("position", "updated_at", "owner")
-"""What a row of `sessions` also has, taken from its stream."""
+"""Additional columns of `sessions`, taken from the stream."""
 
 FROM_SESSION = {"workflow": "workflow", "session_title": "title"}
-"""What a row of `human_interactions` also has, and from which column of the session that asks."""
+"""Additional columns of `human_interactions`, each with the asking session's column."""
 
 _JOINED = {"sessions": FROM_STREAM, "human_interactions": tuple(FROM_SESSION)}
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One view: its key, the columns that can be written, and all that can be asked for."""
+    """One view: its key, the columns that can be written, and all that can be queried."""
 
     name: str
     key: tuple[str, ...]
@@ -33,7 +33,7 @@ class Table:
     readable: frozenset[str]
 
     def fill(self, row: Mapping[str, Cell]) -> dict[str, Cell]:
-        """The row with every column; a missing one that must be there is an error."""
+        """The row with every column; an error if a required one is missing."""
         self.check(row)
         full = {column: row.get(column, value) for column, value in self.defaults.items()}
         for column in self.not_null:
@@ -49,7 +49,7 @@ class Table:
             raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
 
     def check_query(self, query: Query) -> None:
-        """Refuse a question about columns that the view does not have."""
+        """Refuse a query for columns that the view doesn't have."""
         asked = [*query.where, *query.ordered_by, *(query.text[0] if query.text else ())]
         asked += [*(query.columns or ()), *query.sums]
         bounds = (query.at_most, query.at_least, query.one_of, query.holds, query.binned)
@@ -62,7 +62,7 @@ class Table:
             self._check_place(query.ordered_by, query.beyond)
 
     def _check_place(self, columns: Sequence[str], place: Sequence[Cell]) -> None:
-        # Nothing is before or after a value that is missing.
+        # Nothing comes before or after a missing value.
         if len(place) != len(columns) or None in place:
             raise ValidationError(
                 f"A place in {self.name} needs a value for each of {', '.join(columns)}."
@@ -75,12 +75,12 @@ _SMALL = {ord(letter): ord(letter) + 32 for letter in string.ascii_uppercase}
 
 
 def small(text: str) -> str:
-    """The text with the capitals of ASCII made small: what every database can do too."""
+    """The text with ASCII letters in lowercase, as every database can do."""
     return text.translate(_SMALL)
 
 
 def table_of(change: RowChange | Query) -> Table:
-    """The shape of the view that is meant; raises when there is none of that name."""
+    """The shape of a change's view; raises if there is no such view."""
     table = shapes().get(change.table)
     if table is None:
         raise ValidationError(

@@ -1,8 +1,8 @@
 """One writer at a time, in turn, across processes.
 
-SQLite's own lock is not fair: the process that asks most often gets it. So a writer first takes
-`next`, then waits for `main`, and lets go of `next` only when it has `main`. Someone who has
-just written finds `next` taken by the one who waits, and queues behind it.
+SQLite's own lock isn't fair: the process that asks most often gets it. So a writer first takes
+`next`, then waits for `main`, and releases `next` only when it has `main`. A process that has just
+written finds `next` taken by the one waiting, and queues behind it.
 """
 
 import os
@@ -26,7 +26,7 @@ class Turnstile:
         self._main = _LockFile(folder / "write.main")
 
     def try_enter(self) -> bool:
-        """Enter when no one is inside and no one waits; never blocks."""
+        """Enter if no one is inside or waiting; never blocks."""
         if not self._next.take():
             return False
         entered = self._main.take()
@@ -36,7 +36,7 @@ class Turnstile:
         return entered
 
     def enter(self, timeout: float) -> None:
-        """Wait for one's turn, in a thread of one's own; StoreBusy names who holds it up."""
+        """Wait for our turn, in a separate thread; StoreBusy names the holder."""
         deadline = time.monotonic() + timeout
         _wait(self._next, deadline, timeout)
         try:
@@ -51,7 +51,7 @@ class Turnstile:
         self._main.free()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._next.close()
         self._main.close()
 
@@ -68,7 +68,7 @@ class _LockFile:
         unlock(self._file)
 
     def sign(self) -> None:
-        # Reading costs less than writing, and mostly the last one inside was we ourselves.
+        # Reading is cheaper than writing, and usually we were the last one inside ourselves.
         if os.pread(self._file, 10, 0) != self._signature:
             os.pwrite(self._file, self._signature, 0)
 
@@ -84,7 +84,7 @@ def _wait(lock: _LockFile, deadline: float, timeout: float) -> None:
 
 
 def poll(attempt: Callable[[], bool], deadline: float, expired: Callable[[], StoreBusy]) -> None:
-    """Try until it works, with short pauses; raise what `expired` makes when time is up."""
+    """Retry until it works, with short pauses; raises the error from `expired` when time is up."""
     pause = _FIRST_PAUSE
     while not attempt():
         if time.monotonic() >= deadline:
@@ -94,7 +94,7 @@ def poll(attempt: Callable[[], bool], deadline: float, expired: Callable[[], Sto
 
 
 def busy_because(holder: str, timeout: float) -> StoreBusy:
-    """Say who holds the database, and what can be done about it."""
+    """The error that says who holds the database, and what to do about it."""
     return StoreBusy(
         f"Another process (pid {holder}) has held the database for more than {timeout:g} s; "
         "nothing was written. Check that process, stop it if it hangs, and try again.",

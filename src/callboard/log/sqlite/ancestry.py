@@ -1,7 +1,7 @@
-"""Where a stream's events are: a fork reads its prefix from the streams that it came from.
+"""Where a stream's events are: a fork reads its prefix from its ancestors.
 
-A walk goes from the fork upwards and stops at the stream that owns the first position asked for,
-so what it costs depends on what is read, not on how deep the forks are.
+A lookup goes up from the fork and stops at the stream that owns the first position asked for, so
+its cost depends on what is read, not on how deep the forks are.
 """
 
 import sqlite3
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _REMEMBERED = 10_000
-"""How many streams are kept in mind."""
+"""The number of streams to cache."""
 
 _LOADED = 512
-"""How many ancestors one statement finds at most."""
+"""The maximum number of ancestors that one statement finds."""
 
 _ANCESTORS = """
 WITH RECURSIVE part (key, base, start) AS (
@@ -25,7 +25,7 @@ WITH RECURSIVE part (key, base, start) AS (
 SELECT key, base, start FROM part
 """
 
-# A recursive query gives its rows in the order in which it finds them: the youngest stream first.
+# A recursive query returns rows in the order it finds them: the youngest stream first.
 _CHECKPOINT = """
 WITH RECURSIVE part (id, base, start, upto) AS (
     SELECT id, base, base_position, ? FROM streams WHERE id = ? AND NOT hidden
@@ -40,7 +40,7 @@ FROM part WHERE found IS NOT NULL LIMIT 1
 
 
 class StreamPart(NamedTuple):
-    """A stream: its own events come after `start`, those before it are in `base`."""
+    """A stream: its own events come after `start`, earlier ones are in `base`."""
 
     key: int
     base: int | None
@@ -56,9 +56,9 @@ class Segment(NamedTuple):
 
 
 class Ancestry:
-    """Finds the streams that hold a stream's events.
+    """Finds the streams with a stream's events.
 
-    They never change while the stream can be read, so some are remembered.
+    These never change while the stream can be read, so some are cached.
     """
 
     def __init__(self, database: sqlite3.Connection) -> None:
@@ -80,12 +80,12 @@ class Ancestry:
         return self.segments(stream, position - 1, position)[0].key
 
     def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position, of this stream or of its prefix."""
+        """The newest checkpoint at or before a position, in this stream or its prefix."""
         row = self._database.execute(_CHECKPOINT, (upto, stream)).fetchone()
         return row[0] if row else 0
 
     def _line(self, stream: str, after: int) -> Iterator[StreamPart]:
-        """The stream and its ancestors, down to the one that owns what comes after a position."""
+        """The stream and its ancestors, up to the one that owns what comes after a position."""
         key = self._key(stream)
         part = None if key is None else self._part(key, after)
         while part is not None:

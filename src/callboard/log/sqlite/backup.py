@@ -1,4 +1,4 @@
-"""Copies of a database that is in use, and giving free space back to the disk."""
+"""Copy a database that is in use, and return free space to the disk."""
 
 import shutil
 import sqlite3
@@ -13,14 +13,14 @@ from callboard.log.sqlite.errors import translate
 from callboard.log.sqlite.file import PAGE_SIZE, connect, create_private
 
 Progress = Callable[[int, int], None]
-"""Called with how many pages are done, and of how many."""
+"""Called with the pages done and the total."""
 
 _PAGES = 512
-"""How many pages are copied in one go: 4 MB, between two looks at who else wants the file."""
+"""The number of pages to copy at once: 4 MB, then others get a chance at the file."""
 
 
 def check_target(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Refuse to write a copy over the database itself, or over what is there already."""
+    """Refuse to write a copy over the database itself, or over an existing file."""
     if target.exists() and target.samefile(source):
         raise ValidationError(
             f"{target} is the database itself. Choose another path for its copy.", field="path"
@@ -36,9 +36,9 @@ def check_target(source: Path, target: Path, *, overwrite: bool) -> None:
 
 
 def back_up(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    """Copy a database as it is at one moment, no matter who writes to it meanwhile.
+    """Copy a database as it is at one moment, even if others write to it meanwhile.
 
-    The copy is checked, and has its name only when it is whole.
+    The copy is checked, and gets its name only when it is complete.
     """
     with _unfinished(target) as part:
         try:
@@ -54,7 +54,7 @@ def _copy(source: sqlite3.Connection, copy: sqlite3.Connection, progress: Progre
     def told(status: int, remaining: int, total: int) -> None:
         progress(total - remaining, total)
 
-    # Without this moment being held, every commit of others would start the copy again.
+    # Without a transaction, every commit by others would restart the copy.
     source.execute("BEGIN")
     try:
         source.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -64,7 +64,7 @@ def _copy(source: sqlite3.Connection, copy: sqlite3.Connection, progress: Progre
 
 
 def _check(copy: sqlite3.Connection, target: Path) -> None:
-    # One file alone: the process that moves it need not know of a write-ahead log.
+    # A single file, so that moving it doesn't require knowing about a write-ahead log.
     copy.execute("PRAGMA journal_mode = DELETE")
     (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
@@ -94,21 +94,21 @@ def _name(part: Path, target: Path) -> None:
 
 
 def free_share(database: sqlite3.Connection) -> float:
-    """Which part of the file holds nothing."""
+    """The share of the file that is free."""
     (free,) = database.execute("PRAGMA freelist_count").fetchone()
     (pages,) = database.execute("PRAGMA page_count").fetchone()
     return free / pages if pages else 0.0
 
 
 def has_room(path: Path) -> bool:
-    """Whether the disk can hold what is written while a file is made smaller."""
+    """Whether the disk has room for what is written while shrinking a file."""
     return shutil.disk_usage(path.parent).free > 2 * path.stat().st_size
 
 
 def shrink(database: sqlite3.Connection) -> int:
-    """Write the file again without its free pages; returns how many bytes shorter it is.
+    """Rewrite the file without its free pages; returns by how many bytes it shrank.
 
-    A transaction has started, and is ended first.
+    Ends the open transaction first.
     """
     database.execute("COMMIT")
     before = _size(database)
@@ -118,6 +118,6 @@ def shrink(database: sqlite3.Connection) -> int:
 
 
 def _size(database: sqlite3.Connection) -> int:
-    # Not that of the file, which is shorter while pages are only in the write-ahead log.
+    # Not the file's size, which is smaller while pages are only in the write-ahead log.
     (pages,) = database.execute("PRAGMA page_count").fetchone()
     return pages * PAGE_SIZE

@@ -1,7 +1,7 @@
-"""One transaction for the appends of one turn.
+"""One transaction for the appends of one event loop iteration.
 
-Everything that can refuse an append is decided in Python before the first row is written, so
-that a refusal costs the others nothing and no savepoints are needed.
+Everything that can refuse an append is decided in Python before the first row is written, so a
+refusal costs the others nothing, and no savepoints are needed.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _INSERT_STREAM = (
     "head, updated_at, owner, epoch, settled, unsettled, key) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-# Two ways to say that a stream has grown: the short one leaves the index of the unsettled alone.
+# Two ways to record growth: the short one doesn't touch the index of unsettled streams.
 _MOVE_STREAM = "UPDATE streams SET head = ?, updated_at = ? WHERE key = ?"
 _UPDATE_STREAM = (
     "UPDATE streams SET head = ?, updated_at = ?, owner = ?, epoch = ?, settled = ?, "
@@ -52,16 +52,16 @@ SELECT key FROM part WHERE base IS NULL OR position > start
 """
 
 _REMEMBERED = 10_000
-"""How many streams are kept in mind; 100,000 waiting sessions must not cost memory."""
+"""The number of streams to cache; 100,000 waiting sessions must not take up memory."""
 
-# An event beside its payload: its other columns, and its entry in the index.
+# An event without its payload: its other columns, and its index entry.
 _ROW_SIZE = 100
 
 EventRow = tuple[int, int, StoredId, str, int, int, StoredId | None, bytes]
 
 
 class AppendRequest(NamedTuple):
-    """One append, its payloads already written as bytes, and who waits for it."""
+    """One append with its encoded payloads, and the future that waits for it."""
 
     stream: str
     events: Sequence[NewEvent]
@@ -69,7 +69,7 @@ class AppendRequest(NamedTuple):
     writing: Writing
     future: asyncio.Future[Appended]
     is_large: bool = False
-    """Writing it, and the rows that it changes, takes long."""
+    """Whether writing it, with the rows it changes, takes long."""
 
 
 Outcome = Appended | Exception
@@ -77,7 +77,7 @@ Outcome = Appended | Exception
 
 @dataclass(slots=True, eq=False)
 class KnownStream:
-    """A stream as it stands in the transaction at hand."""
+    """A stream as of the current transaction."""
 
     id: str
     key: int
@@ -99,7 +99,7 @@ class _Batch:
 
 
 class Committer:
-    """Writes groups of appends through one connection; used by one thread at a time."""
+    """Writes groups of appends through one connection. Used by one thread at a time."""
 
     def __init__(
         self,
@@ -123,13 +123,13 @@ class Committer:
         self._next_key = 0
 
     def begin(self) -> bool:
-        """Start a transaction; False when another program holds the file."""
+        """Start a transaction; returns False if another program holds the file."""
         return is_done(lambda: self._database.execute("BEGIN IMMEDIATE"))
 
     def commit(self, group: Sequence[AppendRequest]) -> tuple[list[Outcome], dict[str, int]]:
-        """Do what the group asks in the transaction that has started.
+        """Do what the group asks in the open transaction.
 
-        Returns what became of each request, and how long the streams are now that changed.
+        Returns the outcome of each request, and the new lengths of the changed streams.
         """
         try:
             self._forget_if_others_wrote()
@@ -150,19 +150,19 @@ class Committer:
         return outcomes, {known.id: known.standing.head for known in changed}
 
     def roll_back(self) -> None:
-        """Undo the transaction, and what was thought of the streams in it."""
+        """Roll back the transaction, and forget the streams' states in it."""
         self._streams.clear()
         self._version = -1
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
 
     def forget(self, stream: str) -> None:
-        """Think nothing any more of a stream that was changed otherwise."""
+        """Forget the cached state of a stream that was changed elsewhere."""
         self._streams.pop(stream, None)
         self.held.discard(stream)
 
     def release(self) -> None:
-        """Give back every lease, in the transaction that has started, and commit it."""
+        """Release every lease in the open transaction, and commit it."""
         self._database.executemany(
             "UPDATE streams SET owner = NULL WHERE id = ? AND owner = ?",
             [(stream, self._claimant.owner) for stream in self.held],
@@ -200,7 +200,7 @@ class Committer:
                 return Appended(0, 0, 0)
             known = KnownStream(stream, self._next_key, None, 0, 0, StreamState(0))
         rows, views = self._entries(request, known)
-        # From here on nothing can fail: what follows is what the others will see.
+        # From here on, nothing can fail: this is what others will see.
         if found is None:
             self._create(known, batch)
         elif _moves_lease(known.standing, after):
@@ -219,7 +219,7 @@ class Committer:
     def _entries(
         self, request: AppendRequest, known: KnownStream
     ) -> tuple[list[EventRow], list[Statement]]:
-        """What the append writes: one pass, because it is the hot one."""
+        """The rows that the append writes. One pass, because this is the hot path."""
         stream, events, payloads, *_ = request
         key, position, project = known.key, known.standing.head, self._project
         rows: list[EventRow] = []
@@ -230,7 +230,7 @@ class Committer:
             position += 1
             id, name, _, at_ms, version, caused_by, _ = new
             changes += project(place(new, stream, position))
-            # Most often the cause is the event before.
+            # Usually the cause is the event before.
             cause = stored if caused_by == last else caused_by and stored_id(caused_by)
             last, stored = id, stored_id(id)
             rows.append((key, position, stored, name, version, at_ms, cause, payload))
@@ -253,7 +253,7 @@ class Committer:
         return KnownStream(stream, self._next_key, key, base.position, 0, start)
 
     def _owner(self, stream: KnownStream, position: int, batch: _Batch) -> int:
-        """The key of the stream that a position was appended to: this one, or an ancestor."""
+        """The key of the stream that a position was appended to: this one or an ancestor."""
         while stream.base is not None and position <= stream.base_position:
             unwritten = batch.created.get(stream.base)
             if unwritten is None:
@@ -305,7 +305,7 @@ class Committer:
 
 
 def _pages(batch: _Batch) -> int:
-    """About how many pages a transaction wrote: a few anyhow, and one for each row of a view."""
+    """Roughly how many pages a transaction wrote: a few in any case, plus one per view row."""
     return 4 + len(batch.views) + (batch.size + _ROW_SIZE * len(batch.events)) // PAGE_SIZE
 
 

@@ -1,7 +1,7 @@
-"""Deleting streams: hidden at once, their events removed in slices.
+"""Deleting streams: hidden immediately, with their events removed in slices.
 
-A fork reads its prefix from the streams that it came from. So what is hidden keeps the events
-that a fork needs, and its row of `streams` permanently, lest its id be given again.
+A fork reads its prefix from its ancestors. So a hidden stream keeps the events that forks need, and
+its row in `streams` permanently, so that its id isn't reused.
 """
 
 import sqlite3
@@ -15,7 +15,7 @@ _LAST = 2**62
 _HIDE = "UPDATE streams SET hidden = 1, owner = NULL, settled = head, unsettled = 0 WHERE key = ?"
 _NEXT = "SELECT key, base FROM streams WHERE hidden = 1 AND key < ? ORDER BY key DESC LIMIT 1"
 _NEEDED = "SELECT max(base_position) FROM streams WHERE base = ?"
-# The newest event of all stays: the next one's place in the sequence is counted from it.
+# The newest event is kept: the sequence continues from it.
 _REMOVE = (
     "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE stream = ? AND position > ? "
     "AND seq < (SELECT max(seq) FROM events) LIMIT ?)"
@@ -28,7 +28,7 @@ _DROP_SHARED = (
 
 
 def hide(database: sqlite3.Connection, stream: str, alive: Callable[[str], bool]) -> None:
-    """Let a stream be as if it had never been, in the transaction that has started; commit it."""
+    """Hide a stream in the open transaction, and commit it."""
     sql = "SELECT key, owner FROM streams WHERE id = ? AND NOT hidden"
     row = database.execute(sql, (stream,)).fetchone()
     key, owner = row or (0, None)
@@ -42,15 +42,15 @@ def hide(database: sqlite3.Connection, stream: str, alive: Callable[[str], bool]
 
 
 def needed(database: sqlite3.Connection, key: int) -> int | None:
-    """Up to which position forks read a stream's own events; None when it has no forks."""
+    """The position up to which forks read a stream's own events; None without forks."""
     return database.execute(_NEEDED, (key,)).fetchone()[0]
 
 
 def trim(database: sqlite3.Connection, limit: int) -> int:
-    """Remove events that no one can read any more, in the transaction that has started; commit it.
+    """Remove events that can no longer be read, in the open transaction, and commit it.
 
-    A fork is always younger than what it came from: going from the youngest to the oldest, one
-    pass finds everything. Returns how many events were removed, at most `limit`.
+    A fork is always younger than its parent, so going from the youngest to the oldest finds
+    everything in one pass. Returns the number of events removed, at most `limit`.
     """
     removed, key = 0, _LAST
     while removed < limit:
@@ -75,7 +75,7 @@ def _trim_stream(database: sqlite3.Connection, key: int, base: int | None, limit
 
 
 def _cut_off(database: sqlite3.Connection, key: int, base: int) -> None:
-    """Need nothing any more of the stream that this one forked, which may then need less."""
+    """Detach a stream from the one it forked, which may then need less."""
     database.execute("UPDATE streams SET base = NULL, base_position = 0 WHERE key = ?", (key,))
     sql = "UPDATE streams SET hidden = 1 WHERE key = ? AND hidden"
     if database.execute(sql, (base,)).rowcount:

@@ -1,4 +1,4 @@
-"""SQLite's errors in Callboard's words."""
+"""Translates SQLite's errors into Callboard's."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from callboard.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
 
 
 def translate(error: sqlite3.Error, path: Path) -> StoreError:
-    """Make the error that says what happened to the database at `path`, and what to do."""
+    """The error that says what happened to the database at `path`, and what to do."""
     match _kind(error):
         case sqlite3.SQLITE_FULL:
             return StoreFull(
@@ -36,7 +36,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def is_done(work: Callable[[], object]) -> bool:
-    """Do something unless another program holds the file; whether it could be done."""
+    """Run it unless another program holds the file; returns whether it ran."""
     try:
         work()
     except sqlite3.OperationalError as error:
@@ -47,5 +47,5 @@ def is_done(work: Callable[[], object]) -> bool:
 
 
 def _kind(error: sqlite3.Error) -> int:
-    # The low byte is the kind of error; the rest only says in which call it arose.
+    # The low byte is the kind of error; the rest only says in which call it occurred.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

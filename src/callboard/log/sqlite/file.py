@@ -1,4 +1,4 @@
-"""Opening the database file: created private, recognised as ours, set up for safe writing."""
+"""Open the database file: created private, recognized as ours, set up for safe writing."""
 
 import os
 import sqlite3
@@ -8,30 +8,31 @@ from callboard.disk.private import make_private_folder, open_private
 from callboard.errors import StoreError, StoreForeign
 
 APPLICATION_ID = 0x43414C4C
-"""CALL, in the header of every database of ours."""
+""""CALL", in the header of every Callboard database."""
 
 PAGE_SIZE = 8192
 
 NET = 4000
-"""A commit empties the write-ahead log only when it has grown to so many pages: the net for
-handles too short-lived to do it beside the loop (`checkpoint.py`)."""
+"""A commit empties the write-ahead log only when it has grown to this many pages: a safety net for
+handles too short-lived to do it outside the loop (`checkpoint.py`).
+"""
 
-# Statements differ by which columns an event's rows change; a few dozen shapes are in use.
+# Statements differ by the columns that an event's rows change; a few dozen shapes are in use.
 _STATEMENTS = 512
 
 
 def create_private(path: Path) -> None:
-    """Make the file before SQLite would, so that no one else may ever read it.
+    """Create the file before SQLite does, so that no other user can ever read it.
 
-    An existing file is never opened here: closing it would drop the locks that another
-    connection of this process holds on it.
+    An existing file is never opened here: closing it would drop the locks that another connection
+    of this process holds on it.
     """
     try:
         make_private_folder(path.parent)
         if not path.exists():
             os.close(open_private(path, os.O_EXCL))
     except FileExistsError:
-        # Another process was a moment quicker, or the path leads through a file.
+        # Another process was faster, or the path leads through a file.
         if not path.parent.is_dir():
             raise StoreError(f"Cannot create {path}: {path.parent} is a file.") from None
     except OSError as error:
@@ -39,10 +40,10 @@ def create_private(path: Path) -> None:
 
 
 def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
-    """Open a connection that starts and ends its transactions explicitly.
+    """Open a connection with explicit transactions.
 
-    `patience` is how long SQLite itself may block when the file is locked. A file that is gone is
-    not made again: the process that made it was to be the only one who could read it.
+    `patience` is how long SQLite itself may block when the file is locked. A missing file isn't
+    created again: it has to be created private first.
     """
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
@@ -55,12 +56,12 @@ def connect(path: Path, *, patience: float = 0.0) -> sqlite3.Connection:
 
 
 def recognise(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database that belongs to some other program."""
+    """Refuse another program's database."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     if application == APPLICATION_ID:
         return
     (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    # Another process may have made the file ours in between: it marks it before it fills it.
+    # Another process may have made the file ours in between: it marks the file before filling it.
     (application,) = database.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID and (application or tables):
         raise StoreForeign(
@@ -71,14 +72,14 @@ def recognise(database: sqlite3.Connection, path: Path) -> None:
 
 
 def is_prepared(database: sqlite3.Connection) -> bool:
-    """Whether the file is set up already, by the process that opened it before."""
+    """Whether an earlier process has already set up the file."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (mode,) = database.execute("PRAGMA journal_mode").fetchone()
     return application == APPLICATION_ID and mode == "wal"
 
 
 def prepare(database: sqlite3.Connection, path: Path) -> None:
-    """Set the file up: write-ahead log, and every commit on the disk before it returns."""
+    """Set up the file: write-ahead log, and every commit synced before it returns."""
     database.execute(f"PRAGMA page_size = {PAGE_SIZE}")
     (mode,) = database.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":

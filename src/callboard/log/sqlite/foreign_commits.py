@@ -1,4 +1,4 @@
-"""What other processes have committed, brought to those who listen in this one."""
+"""Forwards other processes' commits to the listeners in this one."""
 
 import asyncio
 import sqlite3
@@ -8,11 +8,11 @@ from callboard.log.listeners import Listeners
 from callboard.log.sqlite.reader import Reader
 
 POLL_EVERY = 0.5
-"""Seconds between two looks at the database, in case a ring was not heard."""
+"""Seconds between polls of the database, in case a notification was missed."""
 
 
 class News:
-    """Looks at the database when someone rings, and now and then without."""
+    """Checks the database on each notification, and from time to time without one."""
 
     def __init__(self, reader: Reader, doorbell: Doorbell) -> None:
         self.listeners = Listeners(started=self._start)
@@ -25,14 +25,14 @@ class News:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def _start(self) -> None:
-        # What is there by now is read by anyone who has just started to listen. Drives that follow
-        # each other closely need not look every time: to be told once too often does no harm.
+        # A new listener reads what is already there itself. Drives in quick succession don't have
+        # to check every time: one notification too many does no harm.
         if self._behind:
             self._version = self._reader.data_version()
             self._seen = self._reader.last_sequence()
             self._behind = False
-        # Listeners come and go with every drive, and a socket costs more than they do: once
-        # open, it stays until the log closes, or until the log is used in another loop.
+        # Listeners come and go with every drive, and a socket costs more than they do: once open,
+        # it stays until the log closes, or is used in another loop.
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
@@ -40,7 +40,7 @@ class News:
             self._poll()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
         self._doorbell.stop()
@@ -52,7 +52,7 @@ class News:
         self._timer = asyncio.get_running_loop().call_later(POLL_EVERY, self._poll)
 
     def look(self) -> None:
-        """Wake those whose streams have grown since the last look."""
+        """Wake listeners whose streams have grown since the last check."""
         if not self.listeners:
             self._behind = True
             return
@@ -63,7 +63,7 @@ class News:
             changed, self._seen = self._reader.changed_after(self._seen)
             self._version = version
         except sqlite3.Error:
-            # The process that listens meets the same error when it reads, and can tell its caller.
+            # The listener runs into the same error when it reads, and can report it.
             self.listeners.wake_all()
             return
         self.listeners.wake(dict.fromkeys(changed))

@@ -1,7 +1,7 @@
-"""Whether the files that are open are still the database that everybody else sees.
+"""Whether the open files are still the database that everyone else sees.
 
-A file that was deleted or replaced can be written to as before: SQLite does not notice, and what is
-acknowledged is gone when the last process closes it. So the process that commits looks first.
+Writes to a deleted or replaced file still succeed: SQLite doesn't notice, and acknowledged data is
+gone when the last process closes the file. So check before each commit.
 """
 
 import os
@@ -20,10 +20,10 @@ Identity = tuple[int, int]
 
 
 class Identities:
-    """Device and inode of a database and of the files that SQLite keeps beside it."""
+    """Device and inode of a database and of SQLite's files next to it."""
 
     def __init__(self, path: Path, given: Path) -> None:
-        """path: the file itself. given: as someone named it, perhaps by links."""
+        """path: the file itself. given: as the user named it, possibly through symlinks."""
         self._path = path
         self._main: dict[str, Identity] = {}
         self._all: dict[str, Identity] = {}
@@ -32,17 +32,17 @@ class Identities:
             self._main[file] = _identity(file)
 
     def note_all(self) -> None:
-        """Remember the files beside it too, now that they are there; the caller may write."""
+        """Remember the files next to it too, now that they exist; the caller may write."""
         _check(self._main)
         beside = [f"{self._path}{end}" for end in ("-wal", "-shm")]
         self._all = self._main | {file: _identity(file) for file in beside}
 
     def check(self) -> None:
-        """Raise StoreError unless all of them are what they were: three calls of the system."""
+        """Raise a StoreError unless all of them are unchanged. Takes three system calls."""
         _check(self._all)
 
     def check_now_and_then(self) -> None:
-        """The same for those who only read, of whom there are many: one in 50 ms looks."""
+        """The same for readers, which are frequent: checks once every 50 ms."""
         now = time.monotonic()
         if now - self._looked_at >= _LOOK_EVERY:
             _check(self._main)
@@ -77,7 +77,7 @@ def _lost(file: str, identity: Identity, what: str) -> StoreError:
 
 
 def _whereabouts(identity: Identity) -> Iterator[str]:
-    """Where the old file is now, as far as the system tells."""
+    """Where the old file is now, as far as the system shows it."""
     for one in open_files():
         if (one.stat.st_dev, one.stat.st_ino) != identity:
             continue

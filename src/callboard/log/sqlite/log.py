@@ -1,7 +1,7 @@
 """The log in one SQLite file, which several processes may share.
 
-Beside `x.db` lies the folder `x.db-live`: the lock that lets writers in one by one, and per
-open handle a lock that tells whether it lives and a socket at which it hears of commits.
+Next to `x.db` is the folder `x.db-live`, with the lock that lets one writer in at a time, and per
+open handle a lock that shows whether it is alive and a socket for commit notifications.
 """
 
 import asyncio
@@ -53,14 +53,14 @@ from callboard.log.write_lock import Turnstile
 
 Result = TypeVar("Result")
 
-# A reader is held up only while another process opens or closes the file.
 _LARGE = 262_144
-"""Bytes that take long enough to compress that another thread does it."""
+"""Payloads of this many bytes take so long to compress that a thread does it."""
 _READER_PATIENCE = 5.0
+"""Seconds. A reader waits only while another process opens or closes the file."""
 
 
 class SqliteLog(Tailed):
-    """Streams in a file, with every promise of `EventLog`. Made by `SqliteLog.open`."""
+    """Streams in a file, with every guarantee of `EventLog`. Created by `SqliteLog.open`."""
 
     def __init__(
         self, database: sqlite3.Connection, place: WriteTarget, owners: Owners, project: Projection
@@ -102,16 +102,16 @@ class SqliteLog(Tailed):
         frozen_after: float = 15.0,
         lock_timeout: float = 30.0,
     ) -> Self:
-        """Open the database at `path`, made or migrated if need be.
+        """Open the database at `path`; creates or migrates it if necessary.
 
         Args:
-            path: the file; it and its folder are created private when they do not exist.
+            path: the file; it and its folder are created private if they don't exist.
             project: turns events into rows of the views.
-            clock: where the log takes the time from.
+            clock: the log's source of time.
             frozen_after: seconds without a heartbeat after which an owner loses its leases.
             lock_timeout: seconds that a commit waits for other processes before StoreBusy.
         """
-        # Whichever links lead to it: all processes must meet beside the file itself.
+        # Whatever symlinks lead to it, all processes must meet next to the file itself.
         given = Path(path).absolute()
         file = given.resolve()
         clock = clock or SystemClock()
@@ -127,7 +127,7 @@ class SqliteLog(Tailed):
     async def append(
         self, stream: str, events: Sequence[NewEvent], writing: Writing = ANYHOW
     ) -> Appended:
-        """Append all of the events, or none; returns when they are on the disk."""
+        """Append all of the events, or none; returns when they are on disk."""
         self._check_open()
         if writing.claim:
             self._heartbeat.start()
@@ -156,17 +156,17 @@ class SqliteLog(Tailed):
         limit: Limit = None,
         skip: Collection[str] = (),
     ) -> list[Event]:
-        """Events with after < position <= upto, the names in `skip` left out."""
+        """Events with after < position <= upto, without the names in `skip`."""
         with self._reads():
             return await self._reader.read(stream, after, upto, limit, skip)
 
     async def head(self, stream: str) -> int:
-        """The position of the last event; 0 for a stream that does not exist."""
+        """The position of the last event; 0 if the stream doesn't exist."""
         with self._reads():
             return self._reader.head(stream)
 
     async def checkpoint(self, stream: str, upto: int) -> int:
-        """The newest checkpoint at or before a position, of a stream or of its prefix."""
+        """The newest checkpoint at or before a position, in the stream or its prefix."""
         with self._reads():
             return self._reader.ancestry.checkpoint(stream, upto)
 
@@ -178,7 +178,7 @@ class SqliteLog(Tailed):
             return await self._reader.read_all(after, upto, limit)
 
     async def last_sequence(self) -> int:
-        """The sequence of the newest event; 0 for a log that is empty."""
+        """The sequence of the newest event; 0 if the log is empty."""
         with self._reads():
             return self._reader.last_sequence()
 
@@ -188,7 +188,7 @@ class SqliteLog(Tailed):
             return await self._reader.rows(query)
 
     async def lease(self, stream: str) -> Lease | None:
-        """Who drives the stream; None for a stream that does not exist."""
+        """Who drives the stream; None if it doesn't exist."""
         with self._reads():
             found = self._reader.lease(stream)
         if found is None:
@@ -202,19 +202,19 @@ class SqliteLog(Tailed):
             return self._reader.unsettled(limit)
 
     def on_change(self, stream: str | None, notify: Notify) -> Callable[[], None]:
-        """Call `notify` in the event loop after any commit to the stream; returns an undo."""
+        """Call `notify` in the event loop after any commit; returns a function that stops it."""
         with self._reads():
             return self.listeners.add(stream, notify)
 
     async def rebuild(self) -> int:
-        """Empty the views and make them again from the events; returns how many events.
+        """Rebuild the views from the events; returns the number of events.
 
-        It is one transaction: readers see the old views until it is done, and appends wait.
+        In one transaction: readers see the old views until it is done, and appends wait.
         """
         return await self._do(lambda: rebuild(self._database, self._project))
 
     async def delete(self, stream: str) -> None:
-        """Hide a stream at once and drop its rows; its forks stay whole."""
+        """Hide a stream and drop its rows; its forks stay complete."""
         await self._do(lambda: self._hide(stream))
         self.listeners.wake({stream: None})
         self._doorbell.ring()
@@ -224,16 +224,17 @@ class SqliteLog(Tailed):
         self._committer.forget(stream)
 
     async def trim(self, limit: int = 1000) -> int:
-        """Remove at most so many events of deleted streams that no fork needs."""
+        """Remove at most this many events of deleted streams that no fork needs."""
         return await self._do(lambda: trim(self._database, limit))
 
     async def backup(
         self, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False
     ) -> Path:
-        """Copy the database while it is in use; returns where to. Writers need not wait.
+        """Copy the database while it is in use; returns the copy's path. Writers don't have to
+        wait.
 
-        The copy shows one moment, is checked, and no one else may read it. `progress` is called
-        in the event loop, with pages done and pages in all.
+        The copy is of one moment, is checked, and is private. `progress` is called in the event
+        loop, with the pages done and the total.
         """
         self._check_open()
         target = Path(path).absolute()
@@ -253,10 +254,11 @@ class SqliteLog(Tailed):
         return target
 
     async def compact(self, at_least: float = 0.1) -> int | None:
-        """Give free space back to the disk; returns how many bytes that were.
+        """Return free space to the disk; returns how many bytes.
 
-        Only if that share of the file is free. None where it may not be: while others have the
-        database open, who would have to wait, or while the disk has no room for the new file.
+        Only if at least this share of the file is free. None if it isn't possible: while others
+        have the database open, because they would have to wait, or if the disk has no room for the
+        new file.
         """
         self._check_open()
         if free_share(self._reading) < at_least:
@@ -271,25 +273,25 @@ class SqliteLog(Tailed):
         return shrink(self._database)
 
     async def _do(self, work: Callable[[], Result]) -> Result:
-        """Do something in the writer thread, in one transaction, which it commits."""
+        """Run it in the writer thread, in one transaction, which it commits."""
         self._check_open()
         return await self._writer.run(work)
 
     async def close(self) -> None:
-        """Finish what was started, give the leases back, end the tails, let go of every file."""
+        """Finish what was started, release the leases, end the tails, and close every file."""
         if self.closed:
             return
         self.closed = True
         await self._writer.drain()
         if self._committer.held:
-            # A store that cannot be written to is not a reason to stay: who is gone owns nothing.
+            # If the store can't be written to, close anyway: a dead owner owns nothing.
             with suppress(StoreError):
                 await self._writer.run(self._committer.release)
         self.listeners.wake_all()
         self._let_go()
 
     def crash(self) -> None:
-        """Stop as `kill -9` would: nothing is finished and no lease is given back.
+        """Stop as `kill -9` would: nothing is finished, and no lease is released.
 
         For tests. The files that a dead process leaves behind stay as well.
         """

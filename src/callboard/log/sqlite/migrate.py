@@ -1,4 +1,4 @@
-"""Brings a database to this version's schema, one transaction a step, and rebuilds its views."""
+"""Migrates a database to this version's schema, a transaction per step, and rebuilds its views."""
 
 import glob
 import hashlib
@@ -39,12 +39,12 @@ class Migration:
 
     @property
     def version(self) -> int:
-        """The number that the file's name starts with."""
+        """The number at the start of the file's name."""
         return int(self.name.split("_")[0])
 
     @property
     def checksum(self) -> str:
-        """Tells whether the step was edited after it had been applied."""
+        """Shows whether the step was edited after it was applied."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
@@ -59,7 +59,7 @@ def migrate(
     now_ms: int,
     steps: Sequence[Migration] | None = None,
 ) -> None:
-    """Apply the steps that the database does not have yet; the caller holds the write lock."""
+    """Apply the steps that the database doesn't have yet. The caller holds the write lock."""
     steps = known_migrations() if steps is None else steps
     missing = missing_steps(database, path, steps)
     if missing and (applied := _applied(database)):
@@ -71,7 +71,7 @@ def migrate(
 def missing_steps(
     database: sqlite3.Connection, path: Path, steps: Sequence[Migration]
 ) -> list[Migration]:
-    """The steps that the database does not have yet; an error where it is not one of ours."""
+    """The steps that the database doesn't have yet; raises an error if it isn't ours."""
     applied = _applied(database)
     _check_not_newer(path, applied, steps)
     _check_unedited(path, applied, steps)
@@ -79,9 +79,10 @@ def missing_steps(
 
 
 def _back_up(database: sqlite3.Connection, path: Path, version: int) -> None:
-    """Copy the database beside itself before it is changed. A copy has its name once it is whole.
+    """Copy the database next to itself before changing it. The copy gets its name once complete.
 
-    A process that was killed while copying left half a file. Nothing needs it: we have the lock.
+    A process that was killed while copying leaves half a file, which isn't needed: we have the
+    lock.
     """
     start = f"{path.name}{_COPY}"
     for half in path.parent.glob(f".{glob.escape(start)}*.part*"):
@@ -142,13 +143,13 @@ def _apply(database: sqlite3.Connection, step: Migration, now_ms: int) -> None:
         )
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:  # a full disk has undone it already
+        if database.in_transaction:  # a full disk has already undone it
             database.execute("ROLLBACK")
         raise
 
 
 def _statements(sql: str) -> list[str]:
-    """Split a script; `executescript` would commit first and so break the transaction."""
+    """Split a script; `executescript` would commit first and break the transaction."""
     found: list[str] = []
     rest = ""
     for line in sql.splitlines(keepends=True):
@@ -162,7 +163,7 @@ def _statements(sql: str) -> list[str]:
 
 
 def rebuild(database: sqlite3.Connection, project: Projection) -> int:
-    """Empty the views and fill them again, in the transaction that has started, and commit it.
+    """Rebuild the views in the open transaction, and commit it.
 
     Runs in the writer thread; others read the old views until the end.
     """
@@ -193,5 +194,5 @@ def _write(
     wanted = [change for change in changes if only is None or change.table == only]
     for sql, values in statements(wanted):
         database.execute(sql, values)
-    # Lets the event loop have the interpreter between two slices.
+    # Gives the event loop a turn between two slices.
     time.sleep(0)

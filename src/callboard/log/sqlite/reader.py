@@ -1,4 +1,4 @@
-"""Reading: in the event loop, in slices short enough that no one notices."""
+"""Reading in the event loop, in slices short enough to go unnoticed."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ _WINDOW = 8192
 
 @dataclass(slots=True)
 class _Reading:
-    """What is read: which stream, how much, without which names, and when to give way."""
+    """What to read: the stream, how much, without which names, and when to yield."""
 
     stream: str
     quota: Quota
@@ -35,7 +35,7 @@ class _Reading:
 
 
 class Reader:
-    """Answers questions about streams and views through one connection."""
+    """Reads streams and views through one connection."""
 
     def __init__(
         self, database: sqlite3.Connection, another: Callable[[], sqlite3.Connection]
@@ -47,7 +47,7 @@ class Reader:
     async def read(
         self, stream: str, after: int, upto: int | None, limit: Limit, skip: Collection[str]
     ) -> list[Event]:
-        """Events of a stream, those of the streams that it forked included."""
+        """Events of a stream, including those of the streams it forked."""
         after = max(after, 0)
         last = self.head(stream) if upto is None else min(upto, self.head(stream))
         quota = Quota(limit)
@@ -69,10 +69,10 @@ class Reader:
             after = self._slice(reading, segment.key, after, segment.last)
 
     def _slice(self, reading: _Reading, key: int, after: int, last: int) -> int:
-        """Add events to those found, and tell up to which position that was done."""
-        # Names that are left out cost time too, and SQLite cannot be interrupted by a turn.
+        """Add events to those found; returns the position up to which that was done."""
+        # Skipped names cost time too, and the loop can't interrupt SQLite.
         last = min(last, after + _WINDOW) if reading.skip else last
-        # A cursor left open would hold this connection at one moment in the past.
+        # An open cursor would hold this connection at a moment in the past.
         with closing(self._records(Segment(key, after + 1, last), reading.skip)) as cursor:
             for row in cursor:
                 stored = StoredEvent(*row)
@@ -113,14 +113,14 @@ class Reader:
         return found
 
     def kept_for_forks(self, stream: str, key: int, upto: int) -> list[Event]:
-        """What a deleted stream itself still holds because forks read it."""
+        """What a deleted stream still holds because forks read it."""
         with closing(self._records(Segment(key, 1, upto), ())) as cursor:
             return [self._restored(StoredEvent(*row), stream) for row in cursor]
 
     def all_after(
         self, sequence: int, last: int = _FAR, quota: Quota | None = None
     ) -> list[tuple[int, Event]]:
-        """The next events of all streams, each with its place in the global sequence."""
+        """The next events of all streams, each with its sequence."""
         quota = quota or Quota(None)
         cursor = self._database.execute(
             f"SELECT seq, streams.id, {', '.join(f'events.{c}' for c in _COLUMNS.split(', '))} "
@@ -140,12 +140,12 @@ class Reader:
         return found
 
     def last_sequence(self) -> int:
-        """The place of the newest event in the global sequence."""
+        """The sequence of the newest event."""
         row = self._database.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
         return row[0]
 
     def changed_after(self, sequence: int) -> tuple[list[str], int]:
-        """The streams that have grown after this place in the global sequence, and its end."""
+        """The streams that have grown after this sequence, and the last sequence."""
         rows = self._database.execute(
             "SELECT streams.id, max(seq) FROM events JOIN streams ON streams.key = events.stream "
             "WHERE seq > ? GROUP BY stream",
@@ -158,7 +158,7 @@ class Reader:
         return self._database.execute("PRAGMA data_version").fetchone()[0]
 
     def head(self, stream: str) -> int:
-        """The position of the last event; 0 for a stream that does not exist."""
+        """The position of the last event; 0 if the stream doesn't exist."""
         sql = "SELECT head FROM streams WHERE id = ? AND NOT hidden"
         row = self._database.execute(sql, (stream,)).fetchone()
         return row[0] if row else 0
@@ -176,7 +176,7 @@ class Reader:
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view, all as of one moment."""
         if query.text is not None or query.columns is not None:
-            # Text has no index, and what is counted may be much: others must not wait for it.
+            # Text has no index, and there may be many rows to count: others must not wait for it.
             return await asyncio.to_thread(self._searched, query)
         until = time.perf_counter() + _LONGEST
         sql, values = select(query)
@@ -194,10 +194,10 @@ class Reader:
             return [row for page in iter(lambda: as_rows(cursor, _ROWS), []) for row in page]
 
     async def _many_rows(self, query: Query) -> list[Row]:
-        """A long answer, from a connection of its own.
+        """A long result, from its own connection.
 
-        An open answer holds its connection at one moment in the past; the others who read
-        meanwhile must see the present.
+        An open result holds its connection at a moment in the past, and other readers must see the
+        present.
         """
         with closing(self._another()) as database:
             cursor = database.execute(*select(query))
@@ -209,7 +209,7 @@ class Reader:
 
 
 async def _give_way(until: float) -> bool:
-    """Let others have their turn if it is time for that, and tell whether it was."""
+    """Yield to others if it is time to; returns whether it did."""
     if time.perf_counter() <= until:
         return False
     await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Opening a database for writing: once it is ours, once at a time, and up to date."""
+"""Open a database for writing: only if it is ours, one process at a time, and up to date."""
 
 import sqlite3
 import time
@@ -20,15 +20,15 @@ from callboard.log.write_lock import Turnstile, busy_because, poll
 def set_up(
     path: Path, given: Path, clock: Clock, lock_timeout: float
 ) -> tuple[sqlite3.Connection, WriteTarget]:
-    """Open the file, and create or migrate what is in it.
+    """Open the file, and create or migrate its content.
 
-    Blocks while another process does the same, and waits for no one where there is nothing to do.
-    given: the path as someone named it.
+    Blocks while another process does the same. Doesn't wait if there is nothing to do.
+    given: the path as the user named it.
     """
     create_private(path)
     identities = Identities(path, given)
     try:
-        # First of all, so that beside someone else's file nothing is left behind.
+        # First, so that nothing is left next to someone else's file.
         with closing(connect(path, patience=lock_timeout)) as database:
             recognise(database, path)
         turnstile = _turnstile(path)
@@ -38,10 +38,10 @@ def set_up(
             if database is None:
                 turnstile.enter(lock_timeout)
                 database = _prepared(path, clock, lock_timeout)
-            # While it is open, no one else who closes the file removes those beside it.
+            # While it is open, SQLite's files next to it aren't removed by others who close it.
             identities.note_all()
         except BaseException:
-            # Closing frees the lock as well.
+            # Closing also frees the lock.
             turnstile.close()
             raise
         turnstile.leave()
@@ -51,7 +51,7 @@ def set_up(
 
 
 def live_folder(path: Path) -> Path:
-    """The folder beside the database where the processes that use it meet."""
+    """The folder next to the database where its processes meet."""
     return path.with_name(path.name + "-live")
 
 
@@ -90,7 +90,7 @@ def _prepared(path: Path, clock: Clock, timeout: float) -> sqlite3.Connection:
     database = connect(path, patience=timeout)
     try:
         recognise(database, path)
-        # Switching to the write-ahead log does not wait, however patient the connection is.
+        # Switching to the write-ahead log doesn't wait, whatever the connection's timeout.
         poll(
             lambda: is_done(lambda: prepare(database, path)),
             time.monotonic() + timeout,
@@ -98,7 +98,7 @@ def _prepared(path: Path, clock: Clock, timeout: float) -> sqlite3.Connection:
         )
         migrate(database, path, clock.now_ms())
         import_tokens(database, path)
-        # From now on the turnstile is where one waits: SQLite must never block the loop.
+        # From now on, waiting happens at the turnstile: SQLite must never block the loop.
         database.execute("PRAGMA busy_timeout = 0")
     except BaseException:
         database.close()

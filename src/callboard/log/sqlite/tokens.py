@@ -1,4 +1,4 @@
-"""The table of access tokens, looked at by every request."""
+"""The table of access tokens, used by every request."""
 
 import logging
 import sqlite3
@@ -20,7 +20,7 @@ _COLUMNS: Final = (
 )
 _LARGEST: Final = 4 * 1_048_576
 _LISTED: Final = 1000
-"""How many tokens a list has at most."""
+"""The maximum number of tokens in a list."""
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class _InTransaction(Protocol):
 
 
 class SqliteTokens:
-    """Finds tokens by their hash, and remembers them until the file changes."""
+    """Finds tokens by their hash, and caches them until the file changes."""
 
     def __init__(
         self,
@@ -47,16 +47,16 @@ class SqliteTokens:
         self._known: dict[str, Token] = {}
 
     async def find(self, sha256: str) -> Token | None:
-        """The token with this hash, revoked and expired ones too."""
+        """The token with this hash, even if it is revoked or expired."""
         with self._reads():
-            # Changes with every commit to the file, whichever process makes it.
+            # Changes with every commit to the file, by any process.
             (version,) = self._reading.execute("PRAGMA data_version").fetchone()
             if version != self._version:
                 self._known.clear()
                 self._version = version
             found = self._known.get(sha256)
             if found is None:
-                # By an index: how long that takes says nothing about secrets that are close.
+                # By an index: timing reveals nothing about similar secrets.
                 sql = f"SELECT {_COLUMNS} FROM tokens WHERE sha256 = ?"
                 row = self._reading.execute(sql, (sha256,)).fetchone()
                 if row is None:
@@ -74,7 +74,7 @@ class SqliteTokens:
             return [_token(row) for row in self._reading.execute(sql, (_LISTED,)).fetchall()]
 
     async def add(self, token: Token) -> None:
-        """Keep a token; others see it when this returns."""
+        """Store a token; others see it when this returns."""
 
         def insert() -> None:
             _insert(self._writing, [token])
@@ -83,7 +83,7 @@ class SqliteTokens:
         await self._in_transaction(insert)
 
     async def revoke(self, id: str, at_ms: int) -> Token:
-        """Let a token open nothing from now on; NotFound when there is none."""
+        """Revoke a token; NotFound if it doesn't exist."""
 
         def update() -> Token:
             sql = f"SELECT {_COLUMNS} FROM tokens WHERE id = ? AND revoked_at IS NULL"
@@ -101,15 +101,15 @@ class SqliteTokens:
 
 
 def token_file(database: Path) -> Path:
-    """Where tokens were kept before they had a table."""
+    """Where tokens were stored before they had a table."""
     return database.with_name(f"{database.name}.tokens")
 
 
 def import_tokens(database: sqlite3.Connection, path: Path) -> None:
-    """Bring the tokens of the file into the table, once; the caller holds the write lock.
+    """Import the tokens from the file into the table, once. The caller holds the write lock.
 
-    If the process dies before the file has its new name, the next one does it again. What was
-    revoked meanwhile has its row and stays revoked.
+    If the process dies before renaming the file, the next one imports again. Tokens that were
+    revoked meanwhile have a row and stay revoked.
     """
     file = token_file(path)
     try:

@@ -1,4 +1,4 @@
-"""One's turn at the database: the lock before it, the transaction, and errors in our words."""
+"""A turn at the database: the lock, the transaction, and translated errors."""
 
 import sqlite3
 import time
@@ -16,12 +16,12 @@ from callboard.log.write_lock import Turnstile, poll
 
 Result = TypeVar("Result")
 Committed = tuple[list[Outcome], dict[str, int]]
-"""What became of each request, and how long the streams are now that changed."""
+"""The outcome of each request, and the new lengths of the changed streams."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Where is written: the file, the lock before it, how long to wait for it, and the time."""
+    """Where to write: the file, its lock, how long to wait for it, and the clock."""
 
     path: Path
     turnstile: Turnstile
@@ -31,14 +31,14 @@ class WriteTarget:
 
 
 class Transactions:
-    """Takes turns with other processes; never leaves a request without an outcome."""
+    """Takes turns with other processes, and never leaves a request without an outcome."""
 
     def __init__(self, committer: Committer, place: WriteTarget) -> None:
         self._committer = committer
         self._place = place
 
     def commit_at_once(self, requests: Sequence[AppendRequest]) -> Committed | None:
-        """Commit without waiting; None when someone else is writing."""
+        """Commit without waiting; None if another process is writing."""
         turnstile = self._place.turnstile
         if not turnstile.try_enter():
             return None
@@ -50,14 +50,14 @@ class Transactions:
             turnstile.leave()
 
     def commit(self, requests: Sequence[AppendRequest]) -> Committed:
-        """Wait for one's turn, then commit."""
+        """Wait for our turn, then commit."""
         try:
             return self.run(lambda: self._commit(requests))
         except StoreError as error:
             return self._all_failed(requests, error)
 
     def run(self, job: Callable[[], Result]) -> Result:
-        """Wait for one's turn, then do something in a transaction, which it must end."""
+        """Wait for our turn, then run a job in a transaction, which it must end."""
         place = self._place
         place.turnstile.enter(place.lock_timeout)
         try:
@@ -69,7 +69,7 @@ class Transactions:
             place.turnstile.leave()
 
     def _done(self, job: Callable[[], Result]) -> Result:
-        """Do it in the transaction that has started, which is undone when that fails."""
+        """Run a job in the open transaction; rolls back if it fails."""
         try:
             self._place.identities.check()
             return job()
@@ -78,7 +78,7 @@ class Transactions:
             raise
 
     def _wait_to_begin(self) -> None:
-        """The process that has the lock file may still find a program that knows nothing of it."""
+        """Start a transaction, waiting for programs that don't use our lock file."""
         path, timeout = self._place.path, self._place.lock_timeout
         poll(
             self._committer.begin,
@@ -91,7 +91,7 @@ class Transactions:
         )
 
     def _commit(self, requests: Sequence[AppendRequest]) -> Committed:
-        """Commit the transaction that has started; an error is everyone's who is in it."""
+        """Commit the open transaction; an error applies to every request in it."""
         try:
             return self._committer.commit(requests)
         except Exception as error:
@@ -100,7 +100,7 @@ class Transactions:
             return self._all_failed(requests, error)
 
     def _commit_one_by_one(self, requests: Iterable[AppendRequest]) -> Committed:
-        """One of them holds a value that no table takes: the others must not suffer for it."""
+        """Commit each on its own, so that a value that no table accepts fails only its request."""
         outcomes: list[Outcome] = []
         changed: dict[str, int] = {}
         for request in requests:
@@ -114,7 +114,7 @@ class Transactions:
         return outcomes, changed
 
     def _all_failed(self, requests: Sequence[AppendRequest], error: Exception) -> Committed:
-        # One exception each: those who wait would otherwise share one traceback.
+        # One exception each, because the waiting tasks would otherwise share one traceback.
         return [self._failure(error) for _ in requests], {}
 
     def _failure(self, error: Exception) -> Exception:

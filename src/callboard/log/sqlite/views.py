@@ -24,7 +24,7 @@ _LAST = "stream_last"
 
 
 def statements(changes: Sequence[RowChange]) -> list[Statement]:
-    """The statements that carry the changes out."""
+    """The statements for the changes."""
     joined = coalesce(changes) if len(changes) > 1 else changes
     return [_statement(change) for change in joined]
 
@@ -38,7 +38,7 @@ def _statement(change: RowChange) -> Statement:
     return sql, [*change.set.values(), *change.add.values(), *change.where.values()]
 
 
-# The shapes of changes are few and come again with every event, so each text is made once.
+# There are few shapes of changes, repeated with every event, so each text is built once.
 
 
 @functools.cache
@@ -58,7 +58,7 @@ def _drop(table: str, where: tuple[str, ...]) -> str:
 def _change(table: str, new: tuple[str, ...], add: tuple[str, ...], where: tuple[str, ...]) -> str:
     table_of(Put(table, {})).check((*new, *add, *where))
     sets = [f"{column} = ?" for column in new] + [f"{column} = {column} + ?" for column in add]
-    # A change that changes nothing is still valid; SQL wants at least one assignment.
+    # A change that changes nothing is still valid, but SQL needs at least one assignment.
     sets = sets or [f"{KEYS[table][0]} = {KEYS[table][0]}"]
     return f"UPDATE {table} SET {', '.join(sets)}{_where(where)}"
 
@@ -68,7 +68,7 @@ def _where(columns: tuple[str, ...]) -> str:
 
 
 def select(query: Query) -> Statement:
-    """The statement that answers a query."""
+    """The statement for a query."""
     table = table_of(query)
     table.check_query(query)
     where, values = _conditions(query)
@@ -85,7 +85,7 @@ def select(query: Query) -> Statement:
 
 
 def _narrow(query: Query, where: str, values: list[Cell]) -> Statement:
-    """Some columns of the rows, or how many rows there are for each of their combinations."""
+    """Some columns of the rows, or the number of rows for each combination of their values."""
     columns = list(query.columns or ())
     read = ", ".join(_expression(query, name) for name in dict.fromkeys((*columns, *query.sums)))
     order = _order(query)
@@ -144,7 +144,7 @@ def _choices(query: Query) -> Iterator[tuple[str, Sequence[Cell]]]:
         yield f"({' OR '.join([*held, *empty]) or '0'})", texts
     if query.text is not None:
         columns, wanted = query.text
-        # Not LIKE, which takes some characters for patterns and stops at others.
+        # Not LIKE, which treats some characters as patterns and stops at others.
         found = [f"instr(lower({_named(query.table, column)}), ?) > 0" for column in columns]
         yield f"({' OR '.join(found) or '0'})", [small(wanted)] * len(columns)
 
@@ -154,13 +154,13 @@ def _equality(table: str, column: str, value: Cell) -> tuple[str, list[Cell]]:
     if value is None:
         return f"{name} IS NULL", []
     if column == "status" and isinstance(value, str) and value.isalpha():
-        # Written out, because a partial index cannot be chosen for a bound value.
+        # Written out, because a partial index can't be used for a bound value.
         return f"{name} = '{value}'", []
     return f"{name} = ?", [value]
 
 
 def _order(query: Query) -> str:
-    # A column that is the same in every row found would only keep an index from being used.
+    # A column with the same value in every row would only keep an index from being used.
     columns = [column for column in query.ordered_by if column not in query.where]
     direction = " DESC" if query.descending else ""
     order = ", ".join(f"{_named(query.table, column)}{direction}" for column in columns)
@@ -203,13 +203,13 @@ def _named(table: str, column: str) -> str:
 
 
 def as_rows(cursor: sqlite3.Cursor, count: int) -> list[Row]:
-    """Up to `count` further rows of an answer, by column name."""
+    """Up to `count` more rows of a result, by column name."""
     make = _row_maker(cursor)
     return [make(values) for values in cursor.fetchmany(count)]
 
 
 def some_rows(cursor: sqlite3.Cursor, size: int) -> list[Row]:
-    """The first rows of an answer, up to so many characters; those behind are never read."""
+    """The first rows of a result, up to this many characters; the rest is never read."""
     return sized(map(_row_maker(cursor), cursor), size)
 
 

@@ -1,8 +1,8 @@
-"""The queue of appends: those of one turn of the event loop go into one commit.
+"""The queue of appends: those of one event loop iteration share a commit.
 
-The commit happens in the loop while the disk is quick and no one else writes, because a
-thread's two switches cost more than a quick disk; otherwise in one writer thread, which may
-wait for its turn without holding the loop up.
+The commit happens in the loop while the disk is fast and no one else writes, because switching to a
+thread and back costs more than a fast disk. Otherwise it happens in a writer thread, which can wait
+without blocking the loop.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from callboard.log.sqlite.commit import AppendRequest, Committer
 from callboard.log.sqlite.transaction import Committed, Transactions, WriteTarget
 
 _LARGEST = 512
-"""How many events share one commit at most, so that the loop is not held up for long."""
+"""The maximum number of events per commit, so that the loop isn't blocked for long."""
 
 T = TypeVar("T")
 _SLOW = 0.002
@@ -27,7 +27,7 @@ _PROBE_EVERY = 32
 
 
 class Writer:
-    """Collects appends and commits them in groups, in the order in which they came."""
+    """Collects appends and commits them in groups, in order."""
 
     def __init__(
         self, committer: Committer, place: WriteTarget, committed: Callable[[dict[str, int]], None]
@@ -41,29 +41,29 @@ class Writer:
         self._loop_thread = 0
         self._requests: list[AppendRequest] = []
         self._jobs: deque[tuple[Callable[[], None], Callable[[], object]]] = deque()
-        """Each with what cancels the task that waits for it."""
+        """Each with a function that cancels the task waiting for it."""
         self._scheduled = False
         self._after_job = False
         self._running: Future[None] | None = None
         self._idle: list[asyncio.Future[None]] = []
 
     def append(self, request: AppendRequest) -> None:
-        """Write in the next commit; the request's future is done when it is on the disk."""
+        """Write in the next commit; the request's future is done when it is on disk."""
         self._requests.append(request)
         if not self._scheduled:
             self._schedule()
 
     def run(self, job: Callable[[], T]) -> asyncio.Future[T]:
-        """Run a job in the writer thread, in a transaction of its own which it must end."""
+        """Run a job in the writer thread, in its own transaction, which it must end."""
         future: asyncio.Future[T] = self.loop().create_future()
         self._jobs.append((lambda: self._run_in_thread(job, future), future.cancel))
         self._schedule()
         return future
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The running loop; what was asked for in one that has ended is forgotten."""
+        """The running loop; requests from one that has ended are dropped."""
         known = self._loop
-        # To ask asyncio which loop runs is a system call, and this is asked for every append.
+        # Asking asyncio for the running loop is a system call, and this runs for every append.
         if known is not None and self._loop_thread == get_ident() and known.is_running():
             return known
         loop, self._loop_thread = asyncio.get_running_loop(), get_ident()
@@ -84,7 +84,7 @@ class Writer:
     def _flush(self) -> None:
         self._scheduled = False
         try:
-            # By turns: neither the appends nor the jobs of a busy log may keep the others waiting.
+            # Alternate, so that in a busy log neither appends nor jobs keep the other waiting.
             self._after_job = bool(self._jobs) and not (self._after_job and self._requests)
             if self._after_job:
                 self._running = self._thread.submit(self._jobs.popleft()[0])
@@ -94,7 +94,7 @@ class Writer:
             self._go_on()
 
     def _take(self) -> list[AppendRequest]:
-        """The next group, up to a number of events; those given up meanwhile are left out."""
+        """The next group, up to a number of events, without cancelled requests."""
         queue, count, size = self._requests, 0, 0
         for request in queue:
             count += 1
@@ -130,7 +130,7 @@ class Writer:
             done(*results)
             self._go_on()
 
-        with suppress(RuntimeError):  # the loop has been closed: no one waits any more
+        with suppress(RuntimeError):  # the loop has been closed: no one waits anymore
             assert self._loop is not None
             self._loop.call_soon_threadsafe(finish)
 
@@ -152,14 +152,14 @@ class Writer:
         return bool(self._requests or self._jobs or self._running)
 
     async def drain(self) -> None:
-        """Wait until everything that was asked for is written."""
+        """Wait until everything requested is written."""
         while self._working():
             future: asyncio.Future[None] = self.loop().create_future()
             self._idle.append(future)
             await future
 
     def abandon(self) -> None:
-        """Forget what is not yet being written; who waits for it is cancelled."""
+        """Drop what isn't being written yet, and cancel the tasks waiting for it."""
         for request in self._requests:
             request.future.cancel()
         for _, cancel in self._jobs:
@@ -168,12 +168,12 @@ class Writer:
         self._jobs.clear()
 
     def close(self) -> None:
-        """End the writer thread."""
+        """Stop the writer thread."""
         self._thread.shutdown()
 
 
 def _tell(future: asyncio.Future[T], outcome: T | Exception) -> None:
-    # The process that waited may have been cancelled meanwhile; what was written stays written.
+    # The waiting task may have been cancelled; what was written stays written.
     if future.done():
         return
     if isinstance(outcome, Exception):
@@ -183,11 +183,11 @@ def _tell(future: asyncio.Future[T], outcome: T | Exception) -> None:
 
 
 class DiskPace:
-    """A moving average of how long commits held the event loop up.
+    """A moving average of how long commits blocked the event loop.
 
-    Only commits made in the loop count: in a thread the time also holds waiting for the
-    interpreter, and would keep the log in the thread permanently. While the disk is slow, one
-    group in a few dozen is still committed in the loop, to see whether that is over.
+    Only commits made in the loop count: in a thread, the time includes waiting for the interpreter,
+    and would keep the log in the thread permanently. While the disk is slow, one group in a few
+    dozen is still committed in the loop, to see whether that is over.
     """
 
     def __init__(self) -> None:
@@ -202,5 +202,5 @@ class DiskPace:
         return self._skipped == 0
 
     def note(self, seconds: float) -> None:
-        """Take one commit into account; a single long one (a checkpoint) decides nothing."""
+        """Add one commit to the average; a single long one (a checkpoint) doesn't decide."""
         self._average += (min(seconds, _LONGEST) - self._average) * _WEIGHT
