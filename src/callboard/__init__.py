@@ -1,10 +1,10 @@
-"""Callboard: agent workflows that can be paused, rewound and forked, with people in them.
+"""Callboard: agent workflows with people in charge, which you can pause, rewind and fork.
 
-The names below are loaded when they are first used, so that importing this package, or a part
-of it that needs little, stays quick.
+The names below are loaded on first use, so that importing this package, or a small part of it,
+stays fast.
 """
 
-TYPE_CHECKING = False  # To load `typing` takes longer than all of this.
+TYPE_CHECKING = False  # Importing `typing` takes longer than everything else here.
 if TYPE_CHECKING:
     from callboard.agents.claude_code.agent import ClaudeCode
     from callboard.app import Callboard, run

@@ -1,4 +1,4 @@
-"""Callboard as a library: the one place that picks a log, a driver and handlers."""
+"""Callboard as a library: the one module that chooses the log, the driver and the handlers."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from os import PathLike
@@ -39,10 +39,10 @@ Folder = str | PathLike[str] | None
 
 
 class Callboard(SessionReader):
-    """A database and the workflows that this program knows.
+    """A database, and the workflows that this program can run.
 
-    Every operation works from any process that opens the same database. What needs a
-    workflow's code (`run`, `drive`, `recover`) works for the workflows given here.
+    Every operation works from any process that opens the same database. Operations that need a
+    workflow's code (`run`, `drive`, `recover`) work for the workflows passed in here.
     """
 
     def __init__(
@@ -68,14 +68,15 @@ class Callboard(SessionReader):
         clock: Clock | None = None,
         lock_timeout: float = 30.0,
     ) -> Self:
-        """Open a database: `sqlite:///path`, a path, or None for memory.
+        """Open a database: `sqlite:///path`, a path, or None for an in-memory log.
 
-        lock_timeout: seconds to wait for other processes that have locked it, before StoreBusy.
+        lock_timeout: How many seconds to wait for a lock held by another process before raising
+        StoreBusy.
         """
         return cls(_open_log(db, clock, lock_timeout), workflows, clock)
 
     def __await__(self) -> Generator[object, None, Self]:
-        """Opening needs no waiting; `await Callboard.open(...)` reads well all the same."""
+        """Allow `await Callboard.open(...)`; opening itself never waits."""
         return self
         yield
 
@@ -86,7 +87,7 @@ class Callboard(SessionReader):
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the database; sessions that ran here can be driven by others."""
+        """Close the database. Sessions that ran here can then be driven by other processes."""
         await self.log.close()
 
     def run(  # noqa: PLR0913 - the public face, all by keyword
@@ -102,7 +103,7 @@ class Callboard(SessionReader):
         status_files: Folder = None,
         title: str | None = None,
     ) -> Execution:
-        """Start a session here; see `callboard.run`."""
+        """Start a session in this process; see `callboard.run`."""
         known = self.driver.workflow(workflow) if isinstance(workflow, str) else workflow
         self.workflows.setdefault(known.name, known)
         running, told = _running(self, _keep_open), with_status_files(source, status_files)
@@ -123,9 +124,9 @@ class Callboard(SessionReader):
         status_files: Folder = None,
         title: str | None = None,
     ) -> str:
-        """Start a session and leave it to the driver; returns its id.
+        """Start a session, leave it to a driver, and return its id.
 
-        The name may be left out when only one workflow is known here.
+        The workflow's name is optional if this board has only one.
         """
         known = self.driver.startable(workflow)
         known.check_input(input)
@@ -133,13 +134,13 @@ class Callboard(SessionReader):
         return await start(known, input, session_id=session_id, source=source, by=by, title=title)
 
     async def state(self, session_id: str, at: int | None = None) -> Any:
-        """The state at a position, in the workflow's own type if that is known here."""
+        """The state at a position, in the workflow's own type if the workflow is loaded here."""
         view = await self.view(session_id, at)
         known = self.workflows.get(view.workflow)
         return known.state_type.read(view.state) if known else view.state
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
-        """The questions that wait for a person, oldest first; of all sessions, or of one."""
+        """The open questions of all sessions or of one, oldest first."""
         return await self.people.find(status="pending", session_id=session_id)
 
     async def interaction(self, interaction_id: str) -> Interaction:
@@ -155,7 +156,7 @@ class Callboard(SessionReader):
         by: By = None,
         via: str | None = None,
     ) -> Interaction:
-        """Answer a question. The first answer counts; a second is told so."""
+        """Answer a question. The first answer counts; any later one raises AlreadyAnswered."""
         answered = await self.operations.answer(
             interaction_id, value, approved=approved, by=by, via=via or "python"
         )
@@ -169,23 +170,23 @@ class Callboard(SessionReader):
         by: By = None,
         reason: str | None = None,
     ) -> bool:
-        """Pause a session wherever it runs; whether that was new."""
+        """Pause a session wherever it runs; False if it was paused or had already ended."""
         return await self.operations.pause(session_id, interrupt=interrupt, by=by, reason=reason)
 
     async def resume(self, session_id: str, *, by: By = None) -> bool:
-        """Let a paused session continue; `drive` it, unless a driver watches."""
+        """Resume a paused session. If no driver is watching, `drive` it afterwards."""
         return await self.operations.resume(session_id, by=by)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
-        """End a session permanently; whether it had not ended already."""
+        """Cancel a session; False if it had already ended."""
         return await self.operations.cancel(session_id, by=by, reason=reason)
 
     async def delete(self, session_id: str, *, by: By = None) -> None:
-        """Permanently delete a session; cancel it first if it is still open. Forks are kept."""
+        """Permanently delete a session, cancelling it first if it is still open. Forks are kept."""
         await self.operations.delete(session_id, by=by)
 
     async def rename(self, session_id: str, title: str | None, *, by: By = None) -> SessionInfo:
-        """Give a session another title, also after it ended; None takes its title away."""
+        """Change a session's title, even after it ended; None removes it."""
         await self.operations.rename(session_id, title, by=by)
         return await self.session(session_id)
 
@@ -204,7 +205,11 @@ class Callboard(SessionReader):
         human_input: object | None = None,
         by: By = None,
     ) -> Forked:
-        """Start a new session from a point of this one, driven if `run`; `session` is its id."""
+        """Fork a session: start a new one from a point in this one.
+
+        `session` is the id of the new session. With `run`, it is driven until it waits, pauses or
+        ends.
+        """
         if event_index is not None and position is not None:
             raise ValidationError("Give event_index or position, not both.", field="position")
         at = Forking(phase, occurrence, event_index if position is None else position, where)
@@ -225,7 +230,7 @@ class Callboard(SessionReader):
         run: bool = True,
         by: By = None,
     ) -> Forked:
-        """Retry a failed session as a fork at the failed phase, or `at` a position or phase."""
+        """Retry a failed session: fork it at the phase that failed, or `at` a position or phase."""
         point = retry_point(await self.session(session_id), at)
         return await self.fork(session_id, **point, edits=edits, run=run, by=by)
 
@@ -236,7 +241,7 @@ class Callboard(SessionReader):
         human_input: object | None = None,
         on_event: Callable[[Event], object] | None = None,
     ) -> SessionInfo:
-        """Carry a session forward until it waits, pauses or ends."""
+        """Drive a session until it waits, pauses or ends."""
         observation = Observation(None, on_event)
         listener = observation.tell if observation.wanted else None
         await self.driver.drive(session_id, Manner(as_handler(human_input), listener))
@@ -244,24 +249,24 @@ class Callboard(SessionReader):
         return await self.session(session_id)
 
     async def recover(self) -> list[SessionInfo]:
-        """Drive every session that has something to do and that no living process drives."""
+        """Drive every session that has work to do and that no living process is driving."""
         return [await self.session(view.session_id) for view in await self.driver.recover()]
 
     async def rebuild(self) -> int:
-        """Make every view again from the log; returns how many events that took."""
+        """Rebuild every view from the log; returns the number of events read."""
         return await self.log.rebuild()
 
     async def backup(
         self, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False
     ) -> Path:
-        """Copy the database while it is in use; returns where to.
+        """Copy the database while it is in use; returns the path of the copy.
 
-        `progress` is called with how many pages are done, and of how many.
+        `progress` is called with the number of pages copied and the total.
         """
         return await self._file().backup(path, progress, overwrite=overwrite)
 
     async def compact(self) -> int | None:
-        """Make the file shorter by what is free in it, in bytes; None while others use it."""
+        """Shrink the file by its free space; the bytes saved, or None while others use it."""
         return await self._file().compact()
 
     def _file(self) -> SqliteLog:
@@ -282,26 +287,26 @@ def run(  # noqa: PLR0913 - the public face, all by keyword
     status_files: Folder = None,
     title: str | None = None,
 ) -> Execution:
-    """Run a workflow here, with no server: something to await, to pause, to resume, to abort.
+    """Run a workflow in this process, without a server. Await, pause, resume or abort the result.
 
     Args:
-        workflow: What to run.
-        input: What `start` receives; anything that JSON can hold.
-        human_input: Whom to ask: cli_prompt(), auto_approve(), or an object or mapping with
-            `approval`, `choice` and `interactive`. Without one, the run stops at the first
+        workflow: The workflow to run.
+        input: The input for `start`: anything that can be JSON.
+        human_input: What answers questions: cli_prompt(), auto_approve(), or an object or mapping
+            with `approval`, `choice` and `interactive`. Without it, the run stops at the first
             question.
-        db: Where to keep it: `sqlite:///path`, a path, or None for memory only.
-        session_id: An id of your own choosing.
+        db: Where to store the session: `sqlite:///path`, a path, or None for memory only.
+        session_id: An id for the session. Generated by default.
         observer: An object with any of `on_event`, `on_started`, `on_phase_changed`, ….
         on_event: Called with each event.
-        status_files: A project's folder, in whose `.claude` the session is to be read at any
-            time: `state/workflow.json`, and `workflow_state_system.md` for people.
-        title: What people call the session, in place of the workflow's own title.
+        status_files: A project folder. The session's current status is kept in its `.claude`
+            folder: `state/workflow.json`, and `workflow_state_system.md` for people.
+        title: What people call the session. Overrides the workflow's own title.
     """
     memory = None if db is not None else _running(Callboard.open(None, [workflow]), _keep_open)
 
     def open_log() -> Runtime:
-        if memory is not None:  # There is nowhere else to resume from.
+        if memory is not None:  # An in-memory session can only resume from this log.
             return memory
         board = Callboard.open(db, [workflow])
         return _running(board, board.close)
@@ -325,7 +330,7 @@ def _running(board: Callboard, close: Callable[[], Awaitable[None]]) -> Runtime:
 
 
 async def _keep_open() -> None:
-    """Leave a log open that belongs to someone else."""
+    """Don't close a log that belongs to someone else."""
 
 
 def _open_log(db: Database, clock: Clock | None, lock_timeout: float) -> EventLog:

@@ -1,4 +1,4 @@
-"""Time: the only place that reads a clock, so that tests can hold it still."""
+"""Time: the only module that reads a clock, so that tests can control it."""
 
 import asyncio
 import time
@@ -6,14 +6,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the rest of Callboard knows of time."""
+    """Time, as the rest of Callboard uses it."""
 
     def now_ms(self) -> int:
-        """Wall time in milliseconds since 1970, for what is recorded."""
+        """Wall-clock time in milliseconds since 1970, for timestamps."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back, for what is measured."""
+        """Seconds on a clock that never goes back, for measuring."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -22,14 +22,14 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The machine's clock."""
 
     def now_ms(self) -> int:
-        """Wall time in milliseconds."""
+        """Wall-clock time in milliseconds since 1970."""
         return time.time_ns() // 1_000_000
 
     def monotonic(self) -> float:
-        """Seconds since some moment in the past."""
+        """Seconds since an arbitrary point in the past."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:

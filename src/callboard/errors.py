@@ -1,10 +1,10 @@
 """Every error that Callboard raises, in one tree.
 
     CallboardError
-    ├── DefinitionError            a workflow, phase or question is defined wrongly
-    ├── ValidationError            a value from outside does not fit
-    │   ├── AnswerInvalid          an answer that the question did not offer
-    │   ├── ResponseInvalid        a response that does not fit the caller's `result_type`
+    ├── DefinitionError            a workflow, phase or question is not defined correctly
+    ├── ValidationError            a value from outside is not valid
+    │   ├── AnswerInvalid          an answer that the question does not allow
+    │   ├── ResponseInvalid        a response that does not match the caller's `result_type`
     │   └── EditInvalid            a JSON Patch that cannot be applied
     ├── NotFound
     │   ├── SessionNotFound
@@ -14,38 +14,38 @@
     ├── ConflictError              someone else was first
     │   ├── AlreadyAnswered · InteractionClosed · Claimed
     │   ├── InteractivePending     one interactive session at a time
-    │   ├── NoExecution            nothing runs that a question could belong to
+    │   ├── NoExecution            no session is running that the question could belong to
     │   ├── NotResumable · SessionExists
     │   ├── SessionOwned           another process drives this session
-    │   ├── OwnershipLost          this process drove it, and was replaced
-    │   └── PositionConflict       the stream is longer than the writer thought
+    │   ├── OwnershipLost          another process took over a session that this one was driving
+    │   └── PositionConflict       the stream is longer than the writer expected
     ├── StateError
     │   ├── StateNotSerializable
     │   └── StateInvalid
     ├── AgentError
     │   ├── AgentOutputInvalid · AgentTimedOut · AgentUncertain
-    │   ├── RateLimited            a model takes no more requests for now
-    │   └── RetryAfter             an agent cannot work yet: try again later, it is not a failure
+    │   ├── RateLimited            the model accepts no more requests for now
+    │   └── RetryAfter             an agent cannot run yet; retried later, not a failure
     ├── PhaseError                 a function of a phase raised: update, human, next, …
-    ├── QuestionTimedOut           a question with `on_timeout="fail"` ran out
-    ├── InteractiveFailed          an interactive session broke off
+    ├── QuestionTimedOut           a question with `on_timeout="fail"` timed out
+    ├── InteractiveFailed          an interactive session failed
     ├── HandlerFailed              the caller's own `human_input` raised
     ├── MissingExtra               an optional dependency is not installed
     ├── SettingsUnusable           a coding agent's settings cannot be changed
     ├── Unauthenticated · Forbidden · TooLarge · TooManyFailures   what a server refuses
-    ├── Overloaded                 there is too much to do, or too little memory, for now
-    ├── ServerUnreachable          no server answers a client
-    ├── ServerFailed               a server met an error that it did not expect
-    └── StoreError                 the database cannot do it
+    ├── Overloaded                 too much work or too little memory at the moment
+    ├── ServerUnreachable          the client cannot reach a server
+    ├── ServerFailed               a server had an unexpected error
+    └── StoreError                 the database operation failed
         ├── StoreBusy · StoreFull · StoreCorrupt · StoreTooNew · StoreForeign
 
-Each class has a stable `code`; its docstring is its default message; what was involved
-is kept as attributes, so that no caller has to parse a sentence.
+Each class has a stable `code`, and its docstring is its default message. Details are available as
+attributes, so that callers never have to parse the message.
 """
 
 from collections.abc import Mapping
 
-TYPE_CHECKING = False  # To load `typing` takes longer than all of this, and hooks load this.
+TYPE_CHECKING = False  # Importing `typing` takes longer than the rest, and hooks load this.
 if TYPE_CHECKING:
     from typing import ClassVar
 
@@ -71,7 +71,7 @@ class CallboardError(Exception):
         raise AttributeError(name)
 
     def as_payload(self) -> dict[str, object]:
-        """The error as events and JSON answers carry it."""
+        """The error as it appears in events and JSON responses."""
         told = {k: v for k, v in self.context.items() if isinstance(v, str | int | float | bool)}
         return {"code": self.code, "message": self.message, **{_camel(k): told[k] for k in told}}
 
@@ -195,8 +195,8 @@ class RateLimited(AgentError, code="RATE_LIMITED"):
 class RetryAfter(AgentError, code="RETRY_AFTER"):
     """The agent cannot work yet, and wants to be started again later.
 
-    Raised by an agent. It is not a failure: no attempt of its `retry` is used up. Without `seconds`
-    it is a minute.
+    Raised by an agent. It is not a failure and does not use up an attempt of `retry`. `seconds`
+    defaults to a minute.
     """
 
     def __init__(
@@ -283,10 +283,10 @@ class StoreForeign(StoreError, code="STORE_FOREIGN"):
 
 
 class Unwound(BaseException):
-    """Takes a waiting agent off the stack; `except Exception` must not stop it.
+    """Unwinds a waiting agent; not an Exception, so that `except Exception` does not catch it.
 
-    The agent runs again when its question is answered, and what it already asked and did
-    with `ctx.once` is answered from the log.
+    The agent runs again when its question is answered; what it already asked, and did with
+    `ctx.once`, is then read from the log.
     """
 
 

@@ -1,9 +1,9 @@
 """A hook of a coding agent: `python -I -S hookclient.py FOLDER AGENT [--hold]`.
 
-It reads the payload on standard input, and takes it to the server or into the spool. With --hold
-it waits until someone decides, and prints what was decided. Without it prints what the server has
-for the agent to read, such as a plan that was lost with its context. It prints nothing else, and
-its exit code is 0: what goes wrong here is nothing that the agent's session should show.
+Reads the payload from standard input and passes it to the server, or to the spool. With --hold, it
+waits for a decision and prints it. Without it, it prints what the server has for the agent to read,
+such as a plan that was lost with its context. It prints nothing else and always exits with 0:
+problems here must not show up in the agent's session.
 """
 
 import posix
@@ -11,8 +11,10 @@ import sys
 
 
 def _alone() -> None:
-    """Let `callboard` be a package of which nothing is loaded: its `__init__` would take longer
-    than all we do. The modules come compiled from its cache, as this script does not.
+    """Register `callboard` as a package without loading it.
+
+    Its `__init__` would take longer than everything else here. Its modules are loaded from the
+    bytecode cache, which a script does not have.
     """
     package = type(sys)("callboard")
     package.__path__ = [__file__.rpartition("/")[0] or "."]
@@ -25,7 +27,7 @@ def _run(arguments: list[str]) -> None:
 
     words = [word for word in arguments if word != "--hold"]
     if len(words) != 2 or not is_agent(words[1]):
-        read_payload()  # The process that wrote it must not notice.
+        read_payload()  # Read it all, so that the process writing it does not notice.
         return
     folder, agent = words
     if "--hold" not in arguments:
@@ -41,5 +43,5 @@ if __name__ == "__main__":
         _alone()
         _run(sys.argv[1:])
     finally:
-        # Nothing is left to clean up, and no traceback may be printed.
+        # There is nothing to clean up, and no traceback may be printed.
         posix._exit(0)  # pyright: ignore[reportPrivateUsage] - it has no other name here

@@ -1,4 +1,4 @@
-"""Identity: the only place that rolls dice."""
+"""Ids: the only module that uses randomness to make them."""
 
 import hashlib
 import os
@@ -10,8 +10,8 @@ from functools import lru_cache
 # Crockford's alphabet: no i, l, o, u, so an id can be read aloud and typed.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
-# Event ids must differ, but are no secret: the quick generator will do, with a seed of its own
-# in each process, also after a fork.
+# Event ids must be unique but are not secret, so a fast generator is enough, with its own seed in
+# each process, even after a fork.
 _chance = random.Random(os.urandom(32))
 os.register_at_fork(after_in_child=lambda: _chance.seed(os.urandom(32)))
 
@@ -23,20 +23,20 @@ def short_id(length: int = 12) -> str:
 
 
 def keyed_id(*parts: str) -> str:
-    """The id that a key of someone's own choosing stands for: always the same."""
+    """The id for a key that a caller chose: always the same for the same key."""
     named = "\0".join(parts).encode(errors="surrogatepass")
     bits = int.from_bytes(hashlib.sha256(named).digest()[:8])
     return "".join(_ALPHABET[(bits >> (5 * i)) & 31] for i in range(12))
 
 
 def event_id() -> str:
-    """Make a version 7 UUID: ids of different milliseconds sort as the events happened."""
+    """Make a version 7 UUID: ids from different milliseconds sort in the order of their events."""
     moment = _moment(time.time_ns() // 1_000_000)
-    # 72 random bits, as digits at once: to format numbers takes nearly twice as long.
+    # 72 random bits, as hex digits directly: formatting numbers takes nearly twice as long.
     digits = _chance.randbytes(9).hex()
     return f"{moment}{digits[:3]}-8{digits[3:6]}-{digits[6:]}"
 
 
-@lru_cache(maxsize=8)  # The events of one commit share their millisecond.
+@lru_cache(maxsize=8)  # The events of one commit share a millisecond.
 def _moment(millis: int) -> str:
     return f"{millis >> 16:08x}-{millis & 0xFFFF:04x}-7"

@@ -5,10 +5,10 @@ from collections.abc import Awaitable
 
 
 async def wait_any(*awaited: Awaitable[object], timeout: float | None = None) -> int | None:
-    """The index of the first that is done, the lowest if there are several; None after `timeout`.
+    """The index of the first one that is done, the lowest if several are; None after `timeout`.
 
-    A coroutine belongs to this call: it is cancelled when something else is first, and its error
-    is raised here. A future or task belongs to the caller: it keeps running.
+    A coroutine belongs to this call: it is cancelled if something else is first, and its error is
+    raised here. A future or task belongs to the caller and keeps running.
     """
     futures = [asyncio.ensure_future(one) for one in awaited]
     started = [future for future, one in zip(futures, awaited, strict=True) if future is not one]

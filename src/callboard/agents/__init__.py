@@ -1,5 +1,5 @@
-"""Agents of other libraries, made to work in a phase: one adapter a module.
+"""Adapters for other libraries' agents, so that they work in a phase: one module each.
 
-An adapter turns what a library streams into what the engine records. It may import the engine
-and its own library, which no one else has to have installed.
+An adapter turns what a library streams into what the engine records. It may import the engine and
+its own library, which is needed only by those who use the adapter.
 """

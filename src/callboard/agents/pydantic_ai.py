@@ -1,4 +1,4 @@
-"""A pydantic-ai agent as a phase's agent: what it says, thinks and calls becomes events."""
+"""A pydantic-ai agent as a phase's agent: its text, thinking and tool calls become events."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -35,31 +35,32 @@ _Marked = NativeOutput[object] | PromptedOutput[object] | ToolOutput[object] | T
 
 
 class Reply(BaseModel, Generic[T]):
-    """An output together with the conversation that led to it, as `with_messages` gives it."""
+    """An output together with the conversation that led to it, as returned with `with_messages`."""
 
     output: T
     messages: list[Json]
-    """All messages as JSON: keep them in the state, and give them back as `history`."""
+    """All messages as JSON: keep them in the state and pass them back as `history`."""
 
 
 class PydanticAgent:
     """Runs a pydantic-ai agent in a phase.
 
-    The phase's output is of the agent's own `output_type`. When the model fails, the phase's
-    `retry` applies. A tool can ask a person: give it the context through `deps`, and let it call
-    `await ctx.deps.ask(...)`. If no one answers in time, the agent is run again from its prompt
-    on the answer, and the recorded answer is what the tool then gets; a `key` makes sure of that
-    where the model words the question.
+    The phase's output has the agent's own `output_type`. If the model fails, the phase's `retry`
+    applies. A tool can ask a person: pass it the context through `deps` and have it call `await
+    ctx.deps.ask(...)`. If the answer doesn't come in time, the agent is run again from its prompt
+    once it does, and the tool gets the recorded answer. If the model words the question, pass a
+    `key` so that the answer is found.
 
     Args:
         agent: The agent that does the work.
-        prompt: What to tell it: a text, or a function of the state, or of state and context.
-        name: How events call it; without one, the agent's own name.
-        deps: What its tools get. A function or a class is called with state and context and may
-            be async; anything else is handed on as it is.
-        history: Messages that came before, as objects or as JSON; or a function that gives them.
-        with_messages: Whether the output is a Reply, which has the messages too.
-        options: What else the agent's `run` takes: `model`, `model_settings`, `usage_limits`, ….
+        prompt: The prompt: text, or a function of the state, or of state and context.
+        name: The agent's name in events; by default, the agent's own name.
+        deps: The dependencies of its tools. A function or a class is called with state and context
+            and may be async; anything else is passed on as it is.
+        history: Earlier messages, as objects or as JSON; or a function that returns them.
+        with_messages: Whether the output is a Reply, which includes the messages.
+        options: Any other arguments of the agent's `run`: `model`, `model_settings`,
+            `usage_limits`, ….
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class PydanticAgent:
 
     @property
     def output(self) -> OutputType:
-        """What the agent declares to end with."""
+        """The output type that the agent declares."""
         return self._output
 
     @property
@@ -138,7 +139,7 @@ class PydanticAgent:
 
 
 class _Rejections:
-    """The answers that did not fit the output type; one that fits is the output itself."""
+    """The replies that did not match the output type; one that matches is the output itself."""
 
     def __init__(self) -> None:
         self._call: m.ToolCallPart | None = None
@@ -175,8 +176,8 @@ def _tool_items(event: m.AgentStreamEvent) -> list[Item]:
             return [_tool_call(call)]
         case m.FunctionToolResultEvent(part=result):
             return [_tool_result(result)]
-        # Tools that the provider runs itself are parts of its answer. A call grows until its end;
-        # a result comes whole, and has no end of its own.
+        # Tools that the provider runs itself are parts of its response. A call streams in and has
+        # an end event; a result arrives whole, without one.
         case m.PartEndEvent(part=m.NativeToolCallPart() as call):
             return [_tool_call(call)]
         case m.PartStartEvent(part=m.NativeToolReturnPart() as result):
@@ -208,7 +209,7 @@ def _usage(usage: RunUsage) -> dict[str, Json]:
 
 
 def _as_json(value: object) -> Json:
-    # What a tool gets and gives is only shown: anything JSON cannot hold is shown as text.
+    # Tool arguments and results are only displayed: anything that JSON can't hold becomes text.
     return to_jsonable_python(value, bytes_mode="base64", fallback=repr)
 
 
@@ -219,7 +220,7 @@ def _messages(history: Sequence[object] | None) -> list[m.ModelMessage] | None:
 
 
 def _declared(spec: object) -> object:
-    """What the outputs that an agent may end with are in Python; UNDECLARED when unknown."""
+    """The Python types that an agent's output may have; UNDECLARED if they aren't known."""
     kinds = [_kind(one) for one in (spec if _several(spec) else (spec,))]
     if any(kind is UNDECLARED for kind in kinds):
         return UNDECLARED

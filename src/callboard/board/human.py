@@ -1,6 +1,6 @@
-"""The human module: ask for interactive sessions and simple answers, end them, list them.
+"""Ask people: request interactive sessions, ask simple questions, complete and list them.
 
-One class for a database and for a server: `Callboard.human` and `Client.human`.
+One class for databases and servers: `Callboard.human` and `Client.human`.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from callboard.interactions.records import Interaction
 
 
 class Human:
-    """People, as programs call them."""
+    """How programs ask people."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -33,19 +33,19 @@ class Human:
         key: str | None = None,
         **options: Unpack[InteractiveOptions],
     ) -> str:
-        """Ask for an interactive session; returns its id, and does not wait.
+        """Request an interactive session and return its id without waiting.
 
-        It belongs to the session given, else to the one whose agent is running; outside any,
-        NoExecution is raised, unless it is to be `standalone`.
+        It belongs to the session given here, else to the one whose agent is running. Outside of any
+        session, this raises NoExecution unless `standalone` is set.
 
         Args:
             prompt: What is to be decided.
-            config: The options as the table holds them (camelCase, milliseconds), as they are.
+            config: The options as they are stored (camelCase, milliseconds), unchanged.
             session_id: The session that it belongs to.
-            standalone: It belongs to none.
-            assignees: The only people who may decide, and groups as `group:NAME`.
-            key: A name of your own: asked for again under it, the same session is found, also
-                by a process that has been restarted.
+            standalone: It belongs to no session.
+            assignees: The only people, and groups as `group:NAME`, who may decide.
+            key: A name that you choose. Another request with the same key finds the same session,
+                even after a restart of the process.
             options: See `InteractiveOptions`.
         """
         where = chosen_session(session_id, standalone=standalone)
@@ -73,10 +73,10 @@ class Human:
         error: str | None = None,
         by: str | None = None,
     ) -> Interaction:
-        """End an interactive session: `completed` with a response, `cancelled`, `timeout` or
-        `failed`. Once: a second end is refused.
+        """End an interactive session, which can end only once.
 
-        Where several people have to decide, it is over when all have; `by` says who does.
+        The outcome is `completed` with a response, `cancelled`, `timeout` or `failed`. If several
+        people have to decide, the session ends when all of them have; `by` says who this is.
         """
         return await self._questions.complete(
             interaction_id,
@@ -89,15 +89,16 @@ class Human:
         )
 
     async def cancel_interactive(self, interaction_id: str) -> Interaction:
-        """Take an interactive session back that is still pending."""
+        """Withdraw an interactive session that is still pending."""
         return await self._questions.cancel(interaction_id)
 
     async def list_pending(
         self, execution_id: str | None = None, *, type: str | None = None
     ) -> list[Interaction]:
-        """What waits for a person, oldest first: of a session, or with `"*"` of all.
+        """The open questions, oldest first: of one session, or of all with `"*"`.
 
-        Without an id that is the session whose agent is running; outside any, there is nothing.
+        Without an id, it is the session whose agent is running; outside of any session, the list is
+        empty.
         """
         if execution_id is None:
             running = current()
@@ -111,7 +112,7 @@ class Human:
         return await self._questions.get(interaction_id)
 
     async def ended(self, interaction_id: str) -> Interaction:
-        """Wait until a question is closed, by whatever process."""
+        """Wait until a question is closed, by any process."""
         return await self._questions.ended(interaction_id)
 
     async def ask(  # noqa: PLR0913 - the public face, nearly all by keyword
@@ -125,10 +126,10 @@ class Human:
         assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> Any:
-        """Ask a simple question, and wait: True or False, the option, or with `input` the text.
+        """Ask a simple question and wait: True or False, the option, or with `input` the text.
 
-        Where it belongs, `assignees` and `key` are as in `request_interactive`. Inside an agent,
-        `ctx.ask` is the better choice: it survives the end of the process by itself.
+        `session_id`, `standalone`, `assignees` and `key` work as in `request_interactive`. Inside
+        an agent, prefer `ctx.ask`, which survives a restart of the process by itself.
         """
         where = chosen_session(session_id, standalone=standalone)
         type = _type_of(options, input)

@@ -1,4 +1,4 @@
-"""Interactive sessions for programs that ask for one and watch what becomes of it."""
+"""Interactive sessions for programs that request one and watch what becomes of it."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Request:
-    """One session that was asked for, from the call to its end."""
+    """One requested session, from the call until it ends."""
 
     def __init__(self) -> None:
         self.id: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -31,22 +31,21 @@ class _Request:
 
     @property
     def known_id(self) -> str | None:
-        """The record's id, as soon as there is a record."""
+        """The record's id, once there is a record."""
         return self.id.result() if self.id.done() and not self.id.cancelled() else None
 
 
 class HumanInteractive(Generic[T]):
     """Asks a person to decide together with an agent, one session at a time.
 
-    The record outlives the caller that asked. A process that comes back finds it by its id with
-    `attach`, or by the `key` it was asked for under.
+    The record outlives the process that made the request. After a restart, find it again by its id
+    with `attach`, or by repeating the request with the same `key`.
 
     Args:
         board: A `Callboard` or a `Client`.
-        session_id: The session that what is asked for belongs to; else the one whose agent is
-            running.
-        standalone: It belongs to no session.
-        result_type: What responses are made into, such as a pydantic model.
+        session_id: The session that requests belong to; by default, the one whose agent is running.
+        standalone: Requests belong to no session.
+        result_type: The type to convert responses to, such as a pydantic model.
     """
 
     def __init__(
@@ -76,40 +75,40 @@ class HumanInteractive(Generic[T]):
 
     @property
     def data(self) -> Result[T] | None:
-        """How the session ended, when the status is `success`."""
+        """The result of the session if the status is `success`."""
         return self._data
 
     @property
     def error(self) -> Exception | None:
-        """What went wrong, when the status is `error`."""
+        """What went wrong if the status is `error`."""
         return self._error
 
     @property
     def session_id(self) -> str | None:
-        """The id of the session that was asked for, as soon as it is recorded."""
+        """The id of the requested session, once it is recorded."""
         return self._id
 
     def request(
         self, prompt: str, *, key: str | None = None, **options: Unpack[InteractiveOptions]
     ) -> None:
-        """Ask, and do not wait: look at `status` and `data`, or listen with `on_change`."""
+        """Request a session without waiting: check `status` and `data`, or use `on_change`."""
         ended = self._ask(prompt, key, options)
-        # What went wrong stands in `error`.
+        # `error` already has it.
         ended.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def request_async(
         self, prompt: str, *, key: str | None = None, **options: Unpack[InteractiveOptions]
     ) -> Awaitable[Result[T]]:
-        """Ask at once; awaiting what this returns waits for the session's end.
+        """Request a session right away; await the result to wait until it ends.
 
-        Anyone who gives up waiting does not take the session back: `cancel` does.
+        If you stop waiting, the session stays open; use `cancel` to withdraw it.
         """
         return asyncio.shield(self._ask(prompt, key, options))
 
     def attach(self, session_id: str) -> Awaitable[Result[T]]:
-        """Watch a session that was asked for before, by whatever process.
+        """Watch a session that was requested earlier, by any process.
 
-        Awaiting what this returns waits for its end, which may have come already.
+        Await the result to wait until it ends, which may already have happened.
         """
 
         async def asked() -> str:
@@ -120,17 +119,17 @@ class HumanInteractive(Generic[T]):
         return asyncio.shield(ended)
 
     def cancel(self) -> Awaitable[None]:
-        """Take the pending session back, if there is one; awaiting this waits until it is."""
+        """Withdraw the pending session, if there is one; await the result to wait for that."""
         return self._do(self._withdraw(self._request))
 
     def reset(self) -> Awaitable[None]:
-        """Start over. What is still pending is taken back: no one waits for it any more."""
+        """Start over. A pending session is withdrawn."""
         request, self._request = self._request, None
         self._show("idle", None)
         return self._do(self._withdraw(request))
 
     def on_change(self, callback: "Callable[[HumanInteractive[T]], object]") -> Callable[[], None]:
-        """Call this after every change of status, data, error or id; returns how to stop."""
+        """Call this after every change of status, data, error or id; returns how to unsubscribe."""
         self._callbacks.append(callback)
 
         def undo() -> None:
@@ -146,7 +145,7 @@ class HumanInteractive(Generic[T]):
             raise InteractivePending
         if self._result_type is not None:
             options.setdefault("result_type", self._result_type)
-        # What can be told to be wrong at once is raised at once.
+        # Raise right away what can be checked right away.
         where = chosen_session(self._where, standalone=self._standalone)
         config_of(options)
         asking = self._human.request_interactive(
@@ -171,7 +170,7 @@ class HumanInteractive(Generic[T]):
     ) -> Result[T]:
         try:
             request.id.set_result(await asking)
-            if self._request is request:  # Else it was reset meanwhile.
+            if self._request is request:  # Otherwise it has been reset.
                 self._show("pending", request)
             ended = await self._human.ended(request.id.result())
             data = cast("Result[T]", _checked(ended, result_type))
@@ -185,7 +184,7 @@ class HumanInteractive(Generic[T]):
     def _finish(
         self, request: _Request, data: Result[T] | None = None, error: Exception | None = None
     ) -> None:
-        """Show how a request ended, if it still counts; then another may be made."""
+        """Show how a request ended, if it is still current, and allow the next one."""
         if self._request is request:
             self._request = None
             self._show("success" if error is None else "error", request, data, error)
@@ -211,7 +210,7 @@ class HumanInteractive(Generic[T]):
         await asyncio.wait({request.id})
         id = request.known_id
         if id is not None:
-            with suppress(ConflictError):  # It has ended just now: then that counts.
+            with suppress(ConflictError):  # It has just ended, so that outcome counts.
                 await self._human.cancel_interactive(id)
         await asyncio.wait({request.ended})
 

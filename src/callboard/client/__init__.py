@@ -1,4 +1,4 @@
-"""Callboard's protocol over HTTP: what `Callboard` does on a database, a `Client` on a server."""
+"""Callboard over HTTP: what `Callboard` does on a database, `Client` does on a server."""
 
 from callboard.client.client import Client
 

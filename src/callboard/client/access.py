@@ -1,4 +1,4 @@
-"""Which token opens a server: what the environment says, or the file beside the database."""
+"""Finds the token for a server: from the environment, or in the file next to the database."""
 
 import os
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ DEFAULT_URL = "http://127.0.0.1:2255"
 
 
 def checked(url: str) -> str:
-    """A server's address without what is too much at its end; an error if it is not one."""
+    """A server's address without trailing slashes; ValidationError if it isn't one."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         raise ValidationError(
@@ -23,7 +23,7 @@ def checked(url: str) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether only this machine is reached by that address."""
+    """Whether an address reaches only this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -34,10 +34,11 @@ def is_loopback(url: str) -> bool:
 
 
 def find_server() -> tuple[str, str | None]:
-    """The server to use when none is given, and its token: CALLBOARD_SERVER, else the server on
-    the database of CALLBOARD_DB or the default one.
+    """The server to use if none is named, and its token.
 
-    With neither it is the default address, and no token: anyone may listen at a port.
+    That is CALLBOARD_SERVER, else the server that is running on the database of CALLBOARD_DB or on
+    the default one. Otherwise it is the default address without a token: any program may listen on
+    a port.
     """
     if named := os.environ.get("CALLBOARD_SERVER"):
         return checked(named), find_token(named)
@@ -49,10 +50,10 @@ def find_server() -> tuple[str, str | None]:
 
 
 def find_token(url: str, database: Path | None = None) -> str | None:
-    """CALLBOARD_TOKEN; else, on this machine, the token that lies beside the database.
+    """CALLBOARD_TOKEN; else, on this machine, the token next to the database.
 
-    Without a database it is the one of CALLBOARD_DB, or the default one. Its token is the
-    administrator's: it is never sent anywhere else.
+    The database defaults to CALLBOARD_DB, or to the default one. Its token is the admin's, and is
+    never sent anywhere else.
     """
     given = os.environ.get("CALLBOARD_TOKEN")
     if given:
@@ -70,5 +71,5 @@ def _database() -> Path:
 
 
 def token_file(database: Path) -> Path:
-    """Where a server keeps the token of a database's administrator."""
+    """Where a server stores the admin token of a database."""
     return database.with_name(database.name + ".token")

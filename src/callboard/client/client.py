@@ -48,17 +48,17 @@ from callboard.state.session import SessionView
 
 
 class Client:
-    """A Callboard server, and what can be done there.
+    """A Callboard server.
 
     Args:
-        url: Its address. Without one: CALLBOARD_SERVER, else the server that is running on
-            CALLBOARD_DB or the default database, else port 2255 of this machine, which gets only
-            the token given here.
-        token: What opens it. Without one: CALLBOARD_TOKEN, else on this machine the file that
-            the server made beside its database.
-        via: Through what answers come, as the log records it.
-        timeout: Seconds that one answer of the server may take.
-        reconnect: Seconds for which a stream tries to come back before it gives up.
+        url: The server's address. By default CALLBOARD_SERVER, else the server that is running on
+            CALLBOARD_DB or on the default database, else port 2255 on this machine, which is sent
+            only a token that you pass here.
+        token: The access token. By default CALLBOARD_TOKEN, else, on this machine, the token file
+            that the server created next to its database.
+        via: The channel that the log records for answers from this client.
+        timeout: How many seconds to wait for each response.
+        reconnect: For how many seconds a stream tries to reconnect before it gives up.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections; what was started continues at the server."""
+        """Close the connections. Sessions continue on the server."""
         await self._transport.close()
 
     async def workflows(self) -> list[WorkflowInfo]:
@@ -102,7 +102,7 @@ class Client:
         session_id: str | None = None,
         title: str | None = None,
     ) -> str:
-        """Start a session; returns its id. The name may be left out when there is one workflow."""
+        """Start a session and return its id. The name is optional when there is one workflow."""
         body = given({"workflowId": workflow, "input": input, "sessionId": session_id})
         body |= given({"title": title})
         return Started.from_wire(await self._transport.post("/sessions", body)).session_id
@@ -118,10 +118,10 @@ class Client:
         source: Mapping[str, str] | None = None,
         title: str | None = None,
     ) -> "RemoteExecution":
-        """Start a session there and follow it from here: something to await.
+        """Start a session on the server and follow it; await the result.
 
-        Questions are put to `human_input` here. Where the server finds its workflows is its own
-        affair: of a workflow only the name is sent, and `source` is not.
+        Questions go to `human_input` in this process. Only the workflow's name is sent: the server
+        loads its own workflows, and `source` is ignored.
         """
         name = workflow if isinstance(workflow, str) else workflow.name
         chosen = session_id or short_id()
@@ -139,13 +139,13 @@ class Client:
         human_input: object | None = None,
         on_event: Callable[[Event], Any] | None = None,
     ) -> SessionInfo:
-        """Follow a session until it waits, pauses or ends; its questions are asked here.
+        """Follow a session until it waits, pauses or ends; its questions go to `human_input`.
 
-        The server carries it forward. `on_event` hears it from its start.
+        The server drives it. `on_event` is called with every event from the start of the session.
         """
 
         async def answer(asked: Request, value: Any) -> None:
-            # Where someone else was quicker, the first answer counts.
+            # Someone else may have answered first; the first answer counts.
             with suppress(AlreadyAnswered, InteractionClosed):
                 if asked.type != KIND:
                     await self.answer(asked.id, value, via="handler")
@@ -208,20 +208,20 @@ class Client:
         return SessionPage.from_wire(answer)
 
     async def session(self, session_id: str) -> SessionInfo:
-        """How one session stands, and what is open in it."""
+        """One session, with its open questions."""
         return SessionInfo.from_wire(await self._transport.get(_path(session_id)))
 
     async def lease(self, session_id: str) -> Lease:
-        """Whether a living process drives a session; a server does not name it."""
+        """Whether a living process drives a session. A server does not name the process."""
         info = await self.session(session_id)
         return Lease("server" if info.running else None, 0, info.position, info.running)
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session, cancelled first if it has not ended. Its forks stay whole."""
+        """Permanently delete a session, cancelling it first if it is still open. Forks are kept."""
         await self._transport.delete(_path(session_id))
 
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
-        """Everything that is known of a session at a position, folded here from its events."""
+        """Everything known about a session at a position, folded here from its events."""
         events = await self.events(session_id, limit=max(at or 0, 1) if at is not None else None)
         if at == 0:
             return before_events(session_id, events[0])
@@ -240,14 +240,14 @@ class Client:
         return await history(self._transport, f"{_path(session_id)}/events", after, limit)
 
     async def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
-        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        """A session with its events and state as one `json` or `markdown` document, in chunks."""
         path = f"{_path(session_id)}/export"
         async with self._transport.download(path, {"format": format}) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then live, whatever happens to the connection; ends after the session's end."""
+        """A session's history, then its events as they come. Reconnects; ends with the session."""
         patience = Reconnecting(self.clock, self._reconnect)
         path = f"{_path(session_id)}/events"
         tail = Tail(self._transport, path, after, patience, ends=True)
@@ -258,10 +258,10 @@ class Client:
     async def tail_all(
         self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
     ) -> AsyncIterator[tuple[int, Event]]:
-        """The events of all sessions with their place in the log; from now on unless told.
+        """The events of all sessions with their positions in the log; by default, only new ones.
 
-        `on_connect` is called whenever a connection stands: what is looked at after that, and
-        what comes, leave no gap.
+        `on_connect` is called whenever a connection is made: nothing is missed between what you
+        read after that call and the events from this stream.
         """
         patience = Reconnecting(self.clock, self._reconnect, on_connect)
         tail = Tail(self._transport, "/stream", after, patience)
@@ -270,7 +270,7 @@ class Client:
                 yield one
 
     async def state(self, session_id: str, at: int | None = None) -> Any:
-        """The state at a position, as JSON holds it."""
+        """The state at a position, as plain JSON."""
         answer = await self._transport.get(f"{_path(session_id)}/state", position=at)
         return StateAt.from_wire(answer).state
 
@@ -280,7 +280,7 @@ class Client:
         return [dict(one) for one in patch.diff(old, await self.state(session_id, after))]
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
-        """The questions that wait for a person, oldest first; of all sessions, or of one."""
+        """The open questions of all sessions or of one, oldest first."""
         return await self.people.find(status="pending", session_id=session_id)
 
     async def interaction(self, interaction_id: str) -> Interaction:
@@ -296,7 +296,7 @@ class Client:
         by: str | None = None,
         via: str | None = None,
     ) -> Interaction:
-        """Answer a question. The first answer counts; a second is told so."""
+        """Answer a question. The first answer counts; any later one raises AlreadyAnswered."""
         return await self.people.answer(interaction_id, value, approved=approved, by=by, via=via)
 
     async def pause(
@@ -307,13 +307,13 @@ class Client:
         by: str | None = None,
         reason: str | None = None,
     ) -> bool:
-        """Pause a session; whether that was new."""
+        """Pause a session; False if it was paused or had already ended."""
         body = {"interrupt": interrupt, **given({"by": by, "reason": reason})}
         answer = await self._transport.post(f"{_path(session_id)}/pause", body)
         return PauseResult.from_wire(answer).was_paused
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
-        """Let a paused session continue."""
+        """Resume a paused session; False if it was not paused."""
         body = given({"by": by})
         answer = await self._transport.post(f"{_path(session_id)}/resume", body)
         return ResumeResult.from_wire(answer).was_resumed
@@ -321,7 +321,7 @@ class Client:
     async def cancel(
         self, session_id: str, *, by: str | None = None, reason: str | None = None
     ) -> bool:
-        """End a session permanently; whether it had not ended already."""
+        """Cancel a session; False if it had already ended."""
         body = given({"by": by, "reason": reason})
         answer = await self._transport.post(f"{_path(session_id)}/cancel", body)
         return CancelResult.from_wire(answer).was_cancelled
@@ -329,7 +329,7 @@ class Client:
     async def rename(
         self, session_id: str, title: str | None, *, by: str | None = None
     ) -> SessionInfo:
-        """Give a session another title, also after it ended; None takes its title away."""
+        """Change a session's title, even after it ended; None removes it."""
         body = {"title": title, **given({"by": by})}
         return SessionInfo.from_wire(await self._transport.patch(_path(session_id), body))
 
@@ -346,9 +346,9 @@ class Client:
         session: str | None = None,
         by: str | None = None,
     ) -> Forked:
-        """Start a new session from a point of this one, which the server runs unless told not to.
+        """Fork a session: start a new one from a point in this one.
 
-        `session` is an id of your own choosing for the new one.
+        `session` is the id of the new session. The server runs it unless `run` is False.
         """
         at = {"phase": phase, "occurrence": occurrence, "eventIndex": event_index}
         body = {"at": given({**at, "position": position}), "run": run}
@@ -364,14 +364,14 @@ class Client:
         run: bool = True,
         by: str | None = None,
     ) -> Forked:
-        """Retry a failed session as a fork at the failed phase, or `at` a position or phase."""
+        """Retry a failed session: fork it at the phase that failed, or `at` a position or phase."""
         point = None if at is None else {"phase" if isinstance(at, str) else "position": at}
         body = {"run": run, **given({"at": point, "edits": edits and list(edits), "by": by})}
         return Forked.from_wire(await self._transport.post(f"{_path(session_id)}/retry", body))
 
 
 class RemoteExecution:
-    """A session that was started on a server: awaiting it gives how it stands when it stops."""
+    """A session started on a server. Await it to get the session's status when it stops."""
 
     def __init__(self, session_id: str, work: Callable[[], Any]) -> None:
         self.session_id = session_id

@@ -1,4 +1,4 @@
-"""Watching a session that a server drives, until it stops; its questions are asked here."""
+"""Follows a session that a server drives until it stops; its questions are asked here."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,14 @@ from callboard.state.fold import apply
 from callboard.state.session import SessionView
 
 _QUIET: Final = 0.1
-"""Seconds of silence before a session that seems to have stopped is looked at."""
+"""Seconds of silence before checking whether a session has really stopped."""
 
 
 class Following:
     """Reads a session from its start, and returns when it waits, pauses or ends.
 
-    It waits when a question is open that no one here will answer. Every event is told once.
+    The session counts as waiting when it has an open question that no one here will answer. Every
+    event is reported once.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class Following:
         questions: HandlerQuestions,
         news: asyncio.Event,
     ) -> None:
-        """Make one. news: set whenever there may be any, by the questions too."""
+        """Follow a session; `news` is set by new events and by the questions."""
         self._server = server
         self._id = session_id
         self._tell = tell
@@ -39,7 +40,7 @@ class Following:
         self._view = SessionView(session_id=session_id)
 
     async def run(self) -> SessionInfo:
-        """Follow it; how it stands then."""
+        """Follow the session until it stops; returns it as it is then."""
         head = (await self._server.session(self._id)).position
         reading = asyncio.create_task(self._read())
         reading.add_done_callback(lambda _: self._news.set())
@@ -67,13 +68,13 @@ class Following:
             self._news.set()
 
     async def _next(self) -> None:
-        """Wait for news; for not very long if it might be that there is none."""
+        """Wait for news, but only briefly if the session seems to have stopped."""
         wait = _QUIET if self._seems_over() else None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), wait)
 
     async def _stopped(self) -> SessionInfo | None:
-        """How the session stands if it has stopped, and nothing of it is still on its way."""
+        """The session if it has stopped and all of its events have arrived; otherwise None."""
         if self._questions.error is not None:
             raise self._questions.error
         if not self._seems_over():
@@ -82,7 +83,7 @@ class Following:
             await asyncio.wait_for(self._news.wait(), _QUIET)
             return None
         info = await self._server.session(self._id)
-        # An agent that waits for a person is kept at hand for a while, and its session with it.
+        # An agent that waits for a person stays in memory for a while, and so does its session.
         at_rest = not info.running or bool(self._view.in_flight())
         return info if at_rest and info.position == self._view.position else None
 

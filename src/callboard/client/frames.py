@@ -1,4 +1,4 @@
-"""Bytes of a stream in, frames out: the format of server-sent events, however it is cut up."""
+"""Parses server-sent events: bytes in, frames out, however the bytes are split."""
 
 import re
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class Frame(NamedTuple):
-    """One message. `id` is the last that was sent, with this frame or before it."""
+    """One message. `id` is the last one sent, with this frame or before it."""
 
     data: str
     id: str | None = None
@@ -16,14 +16,14 @@ class Frame(NamedTuple):
 
 
 class FrameParser:
-    """Takes bytes as they come, and gives the frames that they complete.
+    """Takes bytes as they arrive and returns the frames that they complete.
 
-    A frame is complete with its empty line; what is cut off before that is never given.
+    An empty line completes a frame; one that is cut off before that is never returned.
     """
 
     def __init__(self) -> None:
         self.last_id: str | None = None
-        """The id to come back with; a frame without data can set it too."""
+        """The id to reconnect with; a frame without data can set it too."""
         self._pieces: list[bytes] = []
         self._after_return = False
         self._begun = False
@@ -33,7 +33,7 @@ class FrameParser:
     def feed(self, data: bytes) -> list[Frame]:
         """The frames that end in these bytes."""
         if self._after_return and data:
-            # The line ended with the bytes before: this is only the second half of its end.
+            # The line already ended with the previous bytes; this is the second half of its CRLF.
             self._after_return = False
             data = data.removeprefix(b"\n")
         *lines, rest = _LINE_END.split(data)

@@ -1,4 +1,4 @@
-"""The inbox of a server: every question to a person, from whatever asked it."""
+"""A server's inbox: every question to a person, from any source."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -34,9 +34,9 @@ class RemoteInbox:
         q: str | None = None,
         limit: int | None = None,
     ) -> list[Interaction]:
-        """Questions, oldest first; of every status unless one is given.
+        """Questions with any status, or only those with a given one, oldest first.
 
-        In `assigned_to`, `me` is the person whose token this is, with their groups.
+        In `assigned_to`, `me` is the person that this token belongs to, and their groups.
         """
         if limit is not None and limit < 0:
             raise ValidationError("limit must be 0 or more.", field="limit")
@@ -58,7 +58,7 @@ class RemoteInbox:
         return Interaction.from_wire(await self._transport.get(_path(interaction_id)))
 
     async def ended(self, interaction_id: str) -> Interaction:
-        """Wait until a question is closed, whatever happens to the connection meanwhile."""
+        """Wait until a question is closed, reconnecting if the connection is lost."""
         patience = Reconnecting(self._clock, self._reconnect)
         while True:
             try:
@@ -67,7 +67,7 @@ class RemoteInbox:
                 await patience.wait(error)
 
     async def _ended(self, interaction_id: str, patience: Reconnecting) -> Interaction:
-        """The same over one connection. It is looked at before there is one, and once there is."""
+        """Do so over one connection: check the question before connecting and again afterwards."""
         news = asyncio.Event()
 
         def connected() -> None:
@@ -104,7 +104,7 @@ class RemoteInbox:
         key: str | None = None,
         assignees: Sequence[str] | None = None,
     ) -> Interaction:
-        """Put a question to people, by itself or as one of a session; under a key, once."""
+        """Ask people a question, on its own or as part of a session; only once for each key."""
         body: dict[str, Any] = {"type": type, "prompt": prompt, "options": options}
         body |= {"sessionId": session_id, "config": config, "key": key, "assignees": assignees}
         return Interaction.from_wire(await self._transport.post("/interactions", given(body)))
@@ -112,15 +112,15 @@ class RemoteInbox:
     async def assign(
         self, interaction_id: str, to: str | None, *, by: str | None = None
     ) -> Interaction:
-        """Say who is expected to answer; None: no one in particular."""
+        """Set who is expected to answer; None for no one in particular."""
         return await self._do(interaction_id, "assign", {"to": to, **given({"by": by})})
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
-        """See to a question: for a while no one else can claim it. The same `by` renews."""
+        """Claim a question, so that no one else can for a while. The same `by` renews the claim."""
         return await self._do(interaction_id, "claim", {"by": by, "ttlMs": ttl_ms})
 
     async def release(self, interaction_id: str, *, by: str) -> Interaction:
-        """Give a claim back before it runs out; where there is none, do nothing."""
+        """Release a claim before it expires; does nothing if there is no claim."""
         return await self._do(interaction_id, "release", {"by": by})
 
     async def answer(
@@ -132,7 +132,7 @@ class RemoteInbox:
         by: str | None = None,
         via: str | None = None,
     ) -> Interaction:
-        """Answer a question. The first answer counts; a second is told so."""
+        """Answer a question. The first answer counts; any later one raises AlreadyAnswered."""
         body = {"value": value, **given({"approved": approved, "by": by})}
         return await self._do(interaction_id, "answer", body, via)
 
@@ -154,7 +154,7 @@ class RemoteInbox:
         return await self._do(interaction_id, "complete", given(body), via)
 
     async def cancel(self, interaction_id: str, *, via: str | None = None) -> Interaction:
-        """Take a question back."""
+        """Withdraw a question."""
         return await self._do(interaction_id, "cancel", {}, via)
 
     async def _do(
@@ -165,7 +165,7 @@ class RemoteInbox:
 
 
 def given(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given: a server takes what is left out for its default."""
+    """Only the values that were given: for the others, the server uses its defaults."""
     return {key: value for key, value in body.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""The plates of a server: sessions of coding agents."""
+"""A server's plates: sessions of coding agents."""
 
 from urllib.parse import quote
 
@@ -23,7 +23,7 @@ class RemotePlates:
         return PlateList.from_wire(await self._transport.get("/plates", **query)).plates
 
     async def backlog(self) -> HookBacklog:
-        """What hooks reported and the server has not read yet."""
+        """The hook reports that the server has not read yet."""
         return HookBacklog.from_wire(await self._transport.get("/plates/backlog"))
 
     async def get(self, plate_id: str) -> Plate:
@@ -38,12 +38,12 @@ class RemotePlates:
         pinned: bool | None = None,
         seen: bool | None = None,
     ) -> Plate:
-        """Name it, pin it, mark it as seen. An empty name takes the name away."""
+        """Name it, pin it, or mark it as seen. An empty name removes the name."""
         body = given({"name": name, "pinned": pinned, "seen": seen})
         return Plate.from_wire(await self._transport.patch(_path(plate_id), body))
 
     async def dismiss(self, plate_id: str) -> Plate:
-        """Take it off the board; a session that starts on it brings it back."""
+        """Take it off the board until a session starts on it again."""
         return Plate.from_wire(await self._transport.delete(_path(plate_id)))
 
     async def events(self, plate_id: str, after: int = 0) -> list[Event]:
@@ -59,7 +59,7 @@ class RemotePlates:
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> Plate:
-        """Report that a client is about to start; gives the plate that waits for it."""
+        """Report that a client is about to start; returns the plate that waits for it."""
         process = _process(project_path, session_id, pid, proc_start)
         body = {"agent": agent, **process}
         return Plate.from_wire(await self._transport.post("/plates/register", body))
@@ -72,7 +72,7 @@ class RemotePlates:
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> int:
-        """Report that a client's process has ended; gives how many plates that closed."""
+        """Report that a client's process has ended; returns how many plates that closed."""
         process = _process(project_path, session_id, pid, proc_start)
         return Stopped.from_wire(await self._transport.post("/plates/stopped", process)).count
 

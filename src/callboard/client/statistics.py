@@ -1,4 +1,4 @@
-"""The statistics of a server."""
+"""A server's statistics."""
 
 from urllib.parse import quote
 
@@ -13,14 +13,14 @@ class RemoteStatistics:
         self._transport = transport
 
     async def overview(self, *, days: int = DAYS, utc_offset: int = 0) -> Overview:
-        """All workflows over the last days, today included."""
+        """All workflows over the last days, including today."""
         period = _query(days, utc_offset)
         return Overview.from_wire(await self._transport.get("/overview", **period))
 
     async def workflow(
         self, workflow: str, *, days: int = DAYS, utc_offset: int = 0
     ) -> WorkflowStats:
-        """One workflow over the last days, today included; all zero if it was never run."""
+        """One workflow over the last days, including today; all zero if it never ran."""
         path = f"/workflows/{quote(workflow, safe='')}/stats"
         period = _query(days, utc_offset)
         return WorkflowStats.from_wire(await self._transport.get(path, **period))

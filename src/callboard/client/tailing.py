@@ -1,4 +1,4 @@
-"""An event stream that outlives its connections: nothing lost, nothing repeated."""
+"""An event stream that survives reconnects: nothing lost, nothing repeated."""
 
 import random
 from collections.abc import AsyncGenerator, Callable
@@ -18,15 +18,15 @@ from callboard.events.names import TERMINAL
 _FIRST: Final = 0.1
 _LONGEST: Final = 5.0
 PAGE: Final = 1000
-"""As many as a server gives at once."""
+"""The most events that a server returns at once."""
 PASSING: Final = (ServerUnreachable, ServerFailed, StoreError, TooManyFailures)
-"""What may be different in a moment; anything else is the answer."""
+"""Errors that may be gone in a moment; any other error is final."""
 
 
 async def history(
     transport: Transport, path: str, after: int, limit: int | None = None
 ) -> list[Event]:
-    """The events that a stream has already after a place, all of them or the first so many."""
+    """The stored events after a position, all of them or up to `limit`."""
     found: list[Event] = []
     while limit is None or len(found) < limit:
         most = PAGE if limit is None else min(limit - len(found), PAGE)
@@ -41,7 +41,7 @@ async def history(
 class Reconnecting:
     """How long to wait before the next attempt, and when to give up.
 
-    on_connect: called whenever a connection stands, before anything has come through it.
+    on_connect: called whenever a connection is made, before anything arrives on it.
     """
 
     def __init__(
@@ -54,17 +54,17 @@ class Reconnecting:
         self._since: float | None = None
 
     def connected(self) -> None:
-        """The server is there; whether it also has something to say, its events show."""
+        """The server is reachable again; whether it also sends events remains to be seen."""
         self._since = None
         if self._on_connect is not None:
             self._on_connect()
 
     def reset(self) -> None:
-        """An event came: start over."""
+        """An event arrived: start over with the shortest wait."""
         self._pause, self._since = _FIRST, None
 
     async def wait(self, error: Exception | None) -> None:
-        """Wait a little longer each time; raise the error when that has continued for too long."""
+        """Wait a little longer each time; raise the error once that has taken too long."""
         now = self._clock.monotonic()
         self._since = now if self._since is None else self._since
         if error is not None and now - self._since >= self._seconds:
@@ -74,11 +74,11 @@ class Reconnecting:
 
 
 class Tail:
-    """Reads a stream, over as many connections as it takes.
+    """Reads a stream over as many connections as it takes.
 
-    The first connection has to come about; later ones are tried for as long as there is patience.
+    The first connection has to succeed; later ones are retried for as long as `patience` allows.
 
-    ends: whether the stream is over after a terminal event, as a session's is.
+    ends: whether the stream ends after a terminal event, as a session's does.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Tail:
         self._at_end = False
 
     async def events(self) -> AsyncGenerator[tuple[int, Event]]:
-        """The events with their places: history, then whatever comes."""
+        """The events with their positions: history first, then new ones."""
         while not self._over:
             failure: Exception | None = None
             try:
@@ -115,7 +115,7 @@ class Tail:
                 await self._patience.wait(failure)
 
     async def _connection(self) -> AsyncGenerator[tuple[int, Event]]:
-        """What one connection gives."""
+        """The events from one connection."""
         place = self._place
         query = {} if place is None else {"after": place}
         parser = FrameParser()
@@ -132,11 +132,12 @@ class Tail:
                         yield placed
                 if self._place is None and parser.last_id:
                     self._place = int(parser.last_id)
-            # Only the server knows: in a fork, an end may be its parent's, with more behind it.
+            # Only the server knows: in a fork, an ending may be its parent's, with more events
+            # after it.
             self._over = self._at_end
 
     def _placed(self, frame: Frame) -> tuple[int, Event] | None:
-        """The event in a frame; None for one that was already seen."""
+        """The event in a frame with its position; None if it was seen before."""
         at = int(frame.id or 0)
         if self._place is not None and at <= self._place:
             return None

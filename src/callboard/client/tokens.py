@@ -1,4 +1,4 @@
-"""The access tokens of a server."""
+"""A server's access tokens."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,11 +16,11 @@ class RemoteTokens:
         self._transport = transport
 
     async def mine(self) -> TokenHolder:
-        """Who the token of this client belongs to, and what it allows."""
+        """Who this client's token belongs to, and what it allows."""
         return TokenHolder.from_wire(await self._transport.get("/me"))
 
     async def list(self) -> list[Token]:
-        """The tokens that are not revoked, oldest first, expired ones too."""
+        """The tokens that are not revoked, oldest first, including expired ones."""
         return TokenList.from_wire(await self._transport.get("/tokens")).tokens
 
     async def create(
@@ -33,13 +33,13 @@ class RemoteTokens:
         host: str | None = None,
         expires: timedelta | None = None,
     ) -> NewToken:
-        """Create a token; its secret is in the result and nowhere else."""
+        """Create a token. Its secret is only in the result."""
         lives = None if expires is None else round(expires.total_seconds() * 1000)
         who = {"name": name, "scope": scope, "person": person, "groups": list(groups)}
         body = given({**who, "host": host, "expiresInMs": lives})
         return NewToken.from_wire(await self._transport.post("/tokens", body))
 
     async def revoke(self, id: str) -> Token:
-        """Revoke a token: from now on it opens nothing."""
+        """Revoke a token: from now on it is refused."""
         path = f"/tokens/{quote(id, safe='')}"
         return Token.from_wire(await self._transport.delete(path))

@@ -1,4 +1,4 @@
-"""Requests to a server, and what comes back: JSON, a stream, or the error that it raised."""
+"""Sends requests to a server and returns JSON, a stream, or the error that the server raised."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
@@ -16,18 +16,18 @@ _GATEWAY: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)
 
 
 def error_of(status: int, answer: Any, url: str) -> CallboardError:
-    """The error in an answer; one without our envelope comes from something in between."""
+    """The error in a response; one without our envelope comes from something in between."""
     told = as_object(as_object(answer).get("error"))
     return from_payload(told) if {"code", "message"} <= told.keys() else _foreign(status, url)
 
 
 def from_payload(told: Mapping[str, Any]) -> CallboardError:
-    """The error that a payload tells, of the class with its code."""
+    """The error that a payload describes, of the class with its code."""
     context = {_snake(k): v for k, v in told.items() if k not in ("code", "message")}
     code = str(told["code"])
     error = _CLASSES.get(code, CallboardError)(str(told["message"]), **context)
     if error.code != code:
-        vars(error)["code"] = code  # A newer server's; no one here knows more of it.
+        vars(error)["code"] = code  # From a newer server; this version knows nothing more about it.
     return error
 
 
@@ -55,7 +55,7 @@ def _tree(kind: type[CallboardError]) -> Iterator[type[CallboardError]]:
         yield from _tree(derived)
 
 
-# Where several share a code, it is the one that the others derive from.
+# If several classes share a code, the base class is used.
 _CLASSES: Final = {
     kind.code: kind for kind in reversed(list(_tree(CallboardError))) if "code" in vars(kind)
 }
@@ -65,13 +65,13 @@ if TYPE_CHECKING:
     import httpx
 
 SILENCE: Final = 45.0
-"""Seconds without a byte after which a stream counts as dead; servers send one every 15."""
+"""A stream counts as dead after this many seconds without a byte; servers send one every 15."""
 
 _NO_CONTENT: Final = 204
 
 
 class Transport:
-    """One server, with a token for it."""
+    """One server, and the token for it."""
 
     def __init__(self, url: str | None, token: str | None, *, via: str, timeout: float) -> None:
         httpx = _httpx()
@@ -85,9 +85,9 @@ class Transport:
             base_url=self.url,
             headers=headers,
             timeout=timeout,
-            # A proxy that reaches other machines does not reach this one.
+            # A proxy for other machines can't reach this one.
             trust_env=not is_loopback(self.url),
-            # Loading certificates takes 40 ms, and plain http uses none.
+            # Loading certificates takes 40 ms, and plain HTTP doesn't need them.
             verify=not self.url.startswith("http:"),
             limits=httpx.Limits(max_connections=None),
         )
@@ -97,7 +97,7 @@ class Transport:
         await self._http.aclose()
 
     async def get(self, path: str, **query: Any) -> Any:
-        """What is there. A connection that had gone stale is made again, once."""
+        """Read something. Retried once on a new connection if the old one had gone stale."""
         params = {key: value for key, value in query.items() if value is not None}
         try:
             return await self._request("GET", path, params=params)
@@ -107,7 +107,7 @@ class Transport:
             return await self._request("GET", path, params=params)
 
     async def post(self, path: str, body: Mapping[str, Any], via: str | None = None) -> Any:
-        """Do something. It is sent once: whether a lost answer meant yes, only a look can tell."""
+        """Do something. Sent only once: if the response is lost, the caller has to check."""
         headers = {"Callboard-Via": via} if via else {}
         return await self._request("POST", path, content=dump_json(body), headers=headers)
 
@@ -153,7 +153,7 @@ class Transport:
     async def stream(
         self, path: str, query: Mapping[str, Any], last_id: int | None
     ) -> AsyncGenerator[AsyncIterator[bytes] | None]:
-        """The bytes of a stream as they come; None when nothing will come any more."""
+        """The bytes of a stream as they arrive; None if there is nothing more to come."""
         httpx = _httpx()
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
         if last_id is not None:
@@ -177,7 +177,7 @@ class Transport:
     async def download(
         self, path: str, query: Mapping[str, Any]
     ) -> AsyncGenerator[AsyncIterator[bytes]]:
-        """The bytes of a document, as they come."""
+        """The bytes of a document as they arrive."""
         httpx = _httpx()
         try:
             async with self._http.stream("GET", path, params=dict(query)) as response:
@@ -204,7 +204,7 @@ class Transport:
 
 
 def _httpx() -> Any:
-    """httpx, which only those have who asked for it."""
+    """httpx, which is an optional dependency."""
     try:
         import httpx
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What users derive their states from, and what a person's answer looks like in one."""
+"""The base class for states, and a person's answer as it appears in them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class HumanResponse(BaseModel):
-    """What a person answered, as routing and `on_answer` see it.
+    """A person's answer, as routing and `on_answer` see it.
 
     Read it by attribute or by key: `response.value`, `response["value"]`,
     `response.get("outcome")`.
@@ -17,10 +17,10 @@ class HumanResponse(BaseModel):
     value: Any = None
     approved: bool | None = None
     timed_out: bool = False
-    """Whether the deadline answered, not a person."""
+    """Whether the question timed out instead of being answered by a person."""
     outcome: str | None = None
     message: str | None = None
-    """Why the person said no, if they said why."""
+    """The reason that the person gave for rejecting, if any."""
 
     def __getitem__(self, key: str) -> Any:
         if key not in type(self).model_fields:
@@ -28,16 +28,16 @@ class HumanResponse(BaseModel):
         return getattr(self, key)
 
     def get(self, key: str, default: object = None) -> Any:
-        """Return a field, or the default where there is none of that name."""
+        """Return a field, or the default if there is no field of that name."""
         return self[key] if key in type(self).model_fields else default
 
 
 class State(BaseModel):
-    """The state of a workflow: derive from it, and give every field a default.
+    """The state of a workflow. Derive from it, and give every field a default.
 
-    The engine sets both fields when a person has answered. They stay for the next phase's agent
-    and `update`, and are reset before that phase asks or routes, so that no old approval routes
-    it.
+    The engine sets both fields when a person answers. They stay for the next phase's agent and
+    `update`, and are reset before that phase asks or routes, so that it never routes on an old
+    approval.
     """
 
     human_response: HumanResponse | None = None

@@ -1,4 +1,4 @@
-"""A session that this program runs: something to await, to pause, to resume and to abort."""
+"""A session that this program runs: await it, pause it, resume it or abort it."""
 
 import asyncio
 import typing
@@ -42,14 +42,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What an execution works with."""
+    """What an execution needs to run."""
 
     log: EventLog
     driver: LocalDriver
     operations: Operations
     clock: Clock
     close: Callable[[], Awaitable[None]]
-    """Let go of the log; does nothing when it belongs to someone else."""
+    """Close the log; does nothing if the log belongs to someone else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class Starting:
 
 
 class Execution:
-    """Awaiting it gives a Result as soon as the session stops moving.
+    """A running session. Await it to get a Result when the session stops.
 
-    That is when it has ended, or is paused, or waits for a person whom no one here can ask.
-    After `resume()` it can be awaited again. Awaiting never raises for the workflow's own end:
-    look at `status` and `error`.
+    It stops when it ends, pauses, or waits for a person who can't be asked here. After `resume()`,
+    it can be awaited again. Awaiting it doesn't raise if the workflow fails: check `status` and
+    `error`.
 
-    open_log: gives what the execution works with, again after it was closed.
+    open_log: returns what the execution needs to run; called again after it was closed.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Execution:
         self._begun = asyncio.Event()
         self._manner = Manner(people=people, listener=self._hear)
         self._task: asyncio.Task[Result] | None = None
-        with suppress(RuntimeError):  # Without a running loop it starts when awaited.
+        with suppress(RuntimeError):  # Without a running event loop, it starts when it is awaited.
             asyncio.get_running_loop()
             self._start(self._run(first=True))
 
@@ -107,11 +107,11 @@ class Execution:
         return (self._task or self._start(self._run(first=True))).__await__()
 
     def pause(self, *, interrupt: bool = False) -> asyncio.Future[bool]:
-        """Pause: the current agent finishes first, unless it is to be interrupted."""
+        """Pause once the current agent has finished; with `interrupt`, stop it right away."""
         return self._do(lambda does: does.pause(self.session_id, interrupt=interrupt))
 
     def resume(self) -> asyncio.Future[bool]:
-        """Continue after a pause."""
+        """Resume the session after a pause."""
         return self._do(self._resume)
 
     async def _resume(self, operations: Operations) -> bool:
@@ -123,13 +123,13 @@ class Execution:
         return resumed
 
     async def _go_on(self, before: asyncio.Task[Result]) -> Result:
-        """Drive again, unless the drive that was still under way has heard of it itself."""
+        """Drive again, unless the previous drive is still running and noticed the resume itself."""
         await asyncio.wait({before})
         result = before.result()
         return await self._run(first=False) if result.status == "paused" else result
 
     def abort(self, reason: str | None = None) -> asyncio.Future[bool]:
-        """End the session: its status becomes `cancelled`."""
+        """Cancel the session: its status becomes `cancelled`."""
         return self._do(lambda does: does.cancel(self.session_id, reason=reason))
 
     def _do(self, command: Callable[[Operations], Awaitable[bool]]) -> asyncio.Future[bool]:
@@ -142,7 +142,7 @@ class Execution:
 
     @asynccontextmanager
     async def _using(self) -> AsyncGenerator[Runtime]:
-        """The log, open for as long as someone here needs it: waiting costs no file."""
+        """Keep the log open while it is needed: a waiting session doesn't hold a file open."""
         self._running = self._running or self._open()
         self._users += 1
         try:
@@ -178,7 +178,7 @@ class Execution:
 
     async def _result(self, running: Runtime, view: SessionView, duration: float) -> Result:
         events = self._events
-        if len(events) != view.position:  # Others wrote while no one here was driving.
+        if len(events) != view.position:  # Other processes wrote while this one was not driving.
             events = self._events = await running.log.read(self.session_id)
         return Result(
             state=self._workflow.state_type.read(view.state),
@@ -192,7 +192,7 @@ class Execution:
 
 
 def with_final_state(events: list[Event], state: object) -> list[Event]:
-    """The events as they are served: the end of a workflow tells its state, which is not stored."""
+    """Add the final state to the end of a workflow, where the API has it but the log does not."""
     if not events or events[-1].name != names.COMPLETED:
         return list(events)
     last = events[-1]

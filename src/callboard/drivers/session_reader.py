@@ -1,4 +1,4 @@
-"""Sessions as a log has them: lists, pages, events, and what is known at any position."""
+"""Reads sessions from a log: lists, pages, events, and the view at any position."""
 
 from collections.abc import AsyncIterator, Callable
 
@@ -15,11 +15,11 @@ from callboard.log.protocol import EventLog, Lease, Limit, Portion
 from callboard.state.session import SessionView
 
 _PAGE = Portion(1000, 1_048_576)
-"""How much of a session is read at once for a document."""
+"""How much of a session to read at once for an export."""
 
 
 class SessionReader:
-    """Reads sessions from a log, whatever process writes them."""
+    """Reads sessions from a log, no matter which process writes them."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self.log = log
@@ -42,15 +42,15 @@ class SessionReader:
         limit: int = 100,
         cursor: str | None = None,
     ) -> SessionPage:
-        """Some sessions, newest first; `cursor` is `next_cursor` of the page before.
+        """One page of sessions, newest first; `cursor` is `next_cursor` of the previous page.
 
-        `q` is text in the id, the workflow, the phase or the title.
+        `q` is text to find in the id, the workflow, the phase or the title.
         """
         sought = Sought(status, workflow, parent, q)
         return await session_page(self.log, sought, limit, cursor, self.clock.now_ms())
 
     async def session(self, session_id: str) -> SessionInfo:
-        """How one session stands, and what is open in it."""
+        """One session, with its open questions."""
         return await session_alone(self.log, session_id, self.clock.now_ms())
 
     async def lease(self, session_id: str) -> Lease:
@@ -61,7 +61,7 @@ class SessionReader:
         return found
 
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
-        """Everything that is known of a session at a position."""
+        """Everything known about a session at a position."""
         return await view_at(self.log, session_id, at)
 
     async def events(self, session_id: str, after: int = 0, limit: Limit = None) -> list[Event]:
@@ -73,7 +73,7 @@ class SessionReader:
         return events
 
     async def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
-        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        """A session with its events and state as one `json` or `markdown` document, in chunks."""
         info = await self.session(session_id)
         state = (await self.view(session_id, info.position)).state
         pages = self._pages(session_id, info.position)
@@ -87,7 +87,10 @@ class SessionReader:
             after = events[-1].position
 
     async def tail(self, session_id: str, after: int = 0) -> AsyncIterator[Event]:
-        """History, then events as they come, also of a session that starts later; ends with it."""
+        """A session's history, then its events as they come; ends with it.
+
+        The session may start later.
+        """
         async for event in self.log.tail(session_id, after):
             if event.name not in TERMINAL or await self._is_parents(session_id, event):
                 yield event
@@ -96,14 +99,14 @@ class SessionReader:
             return
 
     async def _is_parents(self, session_id: str, event: Event) -> bool:
-        """Whether an event is in what a fork shares with its parent."""
+        """Whether an event is in the part that a fork shares with its parent."""
         row = await session_row(self.log, session_id)
         return event.position <= (row["fork_position"] or 0)
 
     async def tail_all(
         self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
     ) -> AsyncIterator[tuple[int, Event]]:
-        """The events of everything, each with its place in the log; from now on by default."""
+        """The events of all streams with their positions in the log; by default, only new ones."""
         place = await self.log.last_sequence() if after is None else after
         if on_connect is not None:
             on_connect()

@@ -1,4 +1,4 @@
-"""What an agent is reported its place, and how it asks people and records effects."""
+"""The context that agents and functions get: where they run, and how to ask people."""
 
 import asyncio
 import inspect
@@ -37,52 +37,52 @@ class RunPlace(NamedTuple):
 
 
 class PhaseContext(NamedTuple):
-    """What a phase's `before` and `after` are reported their place."""
+    """The context of a phase's `before` and `after`."""
 
     session_id: str
     workflow: str
     phase: str
     visit: int
-    """How often the phase has been entered, this time included."""
+    """How often the phase has been entered, including this time."""
     which: str
     """`before` or `after`."""
 
     @property
     def key(self) -> str:
-        """The same for this function in this visit, and for no other: an idempotency key."""
+        """An idempotency key: always the same for this function in this visit, and unique."""
         return f"{self.session_id}:{run_key(self.phase, self.visit)}:{self.which}"
 
 
 class RunRequests(Protocol):
-    """What a context needs from the caller that runs the agent."""
+    """What a context needs from the code that runs the agent."""
 
     @property
     def place(self) -> RunPlace:
-        """Which run it is."""
+        """Which run this is."""
         ...
 
     def recorded(self, key: str) -> tuple[bool, object]:
-        """Whether an effect was recorded, and what it gave."""
+        """Whether an effect was recorded, and its result."""
         ...
 
     async def record(self, key: str, value: object) -> None:
-        """Record what an effect gave."""
+        """Record an effect's result."""
         ...
 
     async def still_ours(self) -> None:
-        """Raise OwnershipLost when another process has taken over."""
+        """Raise OwnershipLost if another process has taken over."""
         ...
 
     async def ask(self, question: Rendered, key: str | None) -> Asked:
-        """Put a question, or find the one put before, and wait for its end."""
+        """Ask a question, or find the one asked before, and wait until it is closed."""
         ...
 
     async def found(self, asked: Asked) -> Interaction:
-        """All that is known of a question."""
+        """The full record of a question."""
         ...
 
     async def take_back(self, key: str) -> None:
-        """Close the question of this key, if it is still open."""
+        """Withdraw the question with this key, if it is still open."""
         ...
 
     async def narrate(self, item: Item) -> None:
@@ -90,12 +90,12 @@ class RunRequests(Protocol):
         ...
 
     async def emit(self, name: str, data: object) -> None:
-        """Record an event of the agent's own."""
+        """Record a custom event of the agent."""
         ...
 
 
 class Context:
-    """An agent's second argument."""
+    """The second argument of an agent: where it runs, and how to ask people and record effects."""
 
     def __init__(self, desk: RunRequests) -> None:
         self._desk = desk
@@ -119,27 +119,27 @@ class Context:
 
     @property
     def visit(self) -> int:
-        """How often the phase has been entered, this time included."""
+        """How often the phase has been entered, including this time."""
         return self._place.visit
 
     @property
     def key(self) -> str:
-        """The same for every attempt at this run and for no other: an idempotency key."""
+        """An idempotency key: the same for every attempt at this run, and unique to it."""
         return f"{self._place.session_id}:{self._place.run}"
 
     @property
     def attempt(self) -> int:
-        """Which attempt this is, from 1."""
+        """The number of this attempt, from 1."""
         return self._place.attempt
 
     @property
     def item(self) -> Any:
-        """The item of `for_each` that this run is about."""
+        """The item of `for_each` that this run works on."""
         return with_fields(self._place.item)
 
     @property
     def index(self) -> int | None:
-        """The item's place in the list, from 0."""
+        """The item's position in the list, from 0."""
         return self._place.item_index
 
     async def ask(
@@ -151,10 +151,10 @@ class Context:
         assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> bool:
-        """Ask a person for yes or no, and wait.
+        """Ask a person to approve or reject, and wait for the answer.
 
         If the process dies meanwhile, the agent runs again and this call returns the recorded
-        answer. `key` tells questions apart whose texts are alike. With `assignees`, only these
+        answer. Use `key` to distinguish questions with the same text. With `assignees`, only these
         people and groups (`group:NAME`) may answer.
         """
         question = Approval(prompt, timeout, on_timeout or "wait", assignees)
@@ -171,7 +171,7 @@ class Context:
         assignees: Sequence[str] | None = None,
         key: str | None = None,
     ) -> str:
-        """Ask a person to choose, and wait; with `other`, any text is an answer."""
+        """Ask a person to choose an option, and wait; with `other`, they may enter any text."""
         question = Choice(prompt, options, other, timeout, on_timeout or "wait", assignees)
         return str((await self._ask(render(question, None), key)).value)
 
@@ -184,25 +184,25 @@ class Context:
         key: str | None = None,
         **options: Unpack[InteractiveOptions],
     ) -> InteractiveSessionResult[Any]:
-        """Ask a person to decide together with an agent, and wait for how that ends.
+        """Ask a person to decide together with an agent, and wait for the outcome.
 
-        However it ends, it is a result: look at `outcome`, or at `approved`. The options are
-        those of `Interactive`; `within` is how long to wait, `assignees` and `key` as in `ask`.
+        This returns however the session ends: check `outcome` or `approved`. The options are those
+        of `Interactive`; `within` is how long to wait; `assignees` and `key` work as in `ask`.
         """
         options.setdefault("cwd", folder())
         asked = await self._desk.ask(rendered(prompt, options, within, assignees), key)
         return result_of(await self._desk.found(asked), options.get("result_type"))
 
     async def put(self, question: Rendered, key: str) -> Interaction:
-        """Put a question of any type, and wait for its end: for adapters of coding agents."""
+        """Ask a question of any type and wait until it is closed; for adapters of coding agents."""
         return await self._desk.found(await self._desk.ask(question, key))
 
     async def take_back(self, key: str) -> None:
-        """Take a question back that no one waits for any more."""
+        """Withdraw a question that no longer needs an answer."""
         await self._desk.take_back(key)
 
     def worktree(self, path: str | PathLike[str]) -> AbstractContextManager[Path]:
-        """Work in this folder: interactive sessions asked for within start there."""
+        """Work in this folder: interactive sessions requested inside the block start there."""
         return worktree(path)
 
     async def _ask(self, question: Rendered, key: str | None) -> Asked:
@@ -214,7 +214,7 @@ class Context:
         return asked
 
     async def emit(self, what: Item | str, data: object = None) -> None:
-        """Tell what is happening: Text, Thinking, ToolCall, ToolResult, or a name with data."""
+        """Record what is happening: Text, Thinking, ToolCall, ToolResult, or a name with data."""
         if isinstance(what, str):
             shown = plain(data, f"The data of ctx.emit({what!r})")
             await self._desk.emit(what, shown)
@@ -222,10 +222,10 @@ class Context:
             await self._desk.narrate(what)
 
     async def once(self, key: str, effect: Callable[[], Awaitable[Given] | Given]) -> Given:
-        """Do something once, however often this run is started: what it gave is recorded.
+        """Do something only once, no matter how often this run is restarted; records the result.
 
-        Between the effect and its record the process can still die; give the effect `ctx.key`
-        where the other side can use it to tell a repetition.
+        The process can still die between the effect and the record. If the other side can detect
+        duplicates, pass it `ctx.key`.
         """
         async with self._doing.setdefault(key, asyncio.Lock()):
             known, value = self._desk.recorded(key)
@@ -236,5 +236,5 @@ class Context:
                     result = await result
                 value = plain(result, f"What ctx.once({key!r}) gave")
                 await self._desk.record(key, value)
-            # What the effect gave, as JSON gives it back.
+            # The effect's result, as it will be read back from JSON.
             return cast("Given", with_fields(value))

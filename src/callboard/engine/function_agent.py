@@ -1,4 +1,4 @@
-"""Agents made from a user's function: async, plain, or an async generator."""
+"""Agents from a user's function: async, plain, or an async generator."""
 
 import asyncio
 import inspect
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 def fitting(function: Callable[..., R], most: int) -> Callable[..., R]:
-    """Wrap a function so that it can be given `most` arguments and takes the first it wants."""
+    """Wrap a function so that it can be called with `most` arguments and gets those it takes."""
     wanted = arity(function, most)
     if wanted == most:
         return function
@@ -24,14 +24,14 @@ def fitting(function: Callable[..., R], most: int) -> Callable[..., R]:
 
 
 def given(value: R | Callable[..., R], state: object, ctx: object) -> R:
-    """A value, or what it gives as a function of the state, or of state and context."""
+    """A value, or the result of calling it with the state, or with state and context."""
     if callable(value):
         return fitting(cast("Callable[..., R]", value), 2)(state, ctx)
     return value
 
 
 def arity(function: Callable[..., object], most: int) -> int:
-    """How many of `most` positional arguments the function takes."""
+    """How many of up to `most` positional arguments the function takes."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def arity(function: Callable[..., object], most: int) -> int:
 
 
 class FunctionAgent(Generic[P, R]):
-    """An agent made of an async function, a plain function, or an async generator."""
+    """An agent that wraps an async function, a plain function, or an async generator."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class FunctionAgent(Generic[P, R]):
 
     @property
     def output(self) -> OutputType:
-        """What the function declares to return; read late, when its annotations can be."""
+        """The function's declared return type; read late, once its annotations can be resolved."""
         if self._output is None:
             declared = self._declared
             if declared is UNDECLARED and not self._streams:
@@ -73,7 +73,7 @@ class FunctionAgent(Generic[P, R]):
         return self._output
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        """Call the function itself, as a test of it would."""
+        """Call the function itself, as a test would."""
         return self.function(*arguments, **named)
 
     async def stream(self, state: object, ctx: object) -> AsyncGenerator[Item, None]:
@@ -121,10 +121,10 @@ def agent(
     output: object = UNDECLARED,
     model: str | None = None,
 ) -> FunctionAgent[P, R] | Callable[[Callable[P, R]], FunctionAgent[P, R]]:
-    """Make an agent of a function: `@agent`, or `@agent(name=…, output=…, model=…)`.
+    """Turn a function into an agent: `@agent`, or `@agent(name=…, output=…, model=…)`.
 
-    The function takes the state and, if it wants, the context. It may be async, plain (then it
-    runs in a thread), or an async generator that yields what it does and ends with Output.
+    The function takes the state and, optionally, the context. It may be async, plain (it then runs
+    in a thread), or an async generator that yields what it does and ends with Output.
     """
     details: AgentDetails = {"model": model} if model else {}
 
@@ -139,7 +139,7 @@ def agent(
 
 
 def _call(function: Callable[..., object], *arguments: object) -> object:
-    """Call a function in a thread; StopIteration would never come back from there."""
+    """Call a function in a thread, which could not pass on a StopIteration."""
     try:
         return function(*arguments)
     except StopIteration as error:
@@ -147,10 +147,10 @@ def _call(function: Callable[..., object], *arguments: object) -> object:
 
 
 def return_annotation(function: Callable[..., object]) -> object:
-    """What a function declares to return; UNDECLARED when that cannot be known."""
+    """The declared return type of a function; UNDECLARED if it can't be determined."""
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
         return typing.get_type_hints(target, include_extras=True).get("return", UNDECLARED)
     except (NameError, TypeError):
-        # The annotation names something that only a type checker sees.
+        # The annotation uses a name that only a type checker can see.
         return UNDECLARED

@@ -1,4 +1,4 @@
-"""Tells observers what happens, in order, without their being able to disturb it."""
+"""Reports events to observers, in order; observers can't disturb the session."""
 
 import asyncio
 import inspect
@@ -32,9 +32,9 @@ _METHODS: dict[str, tuple[str, Callable[[Event], tuple[object, ...]]]] = {
 
 
 class Observation:
-    """Hands each event to `on_event` and to the observer's method for it, async or not.
+    """Passes each event to `on_event` and to the observer's method for it, async or not.
 
-    What they raise is logged and goes no further: watching never changes what happens.
+    Errors that they raise are logged and otherwise ignored: observing never changes a session.
     """
 
     def __init__(self, observer: object | None, on_event: Callable[[Event], object] | None) -> None:
@@ -46,18 +46,18 @@ class Observation:
 
     @property
     def wanted(self) -> bool:
-        """Whether anyone is watching."""
+        """Whether there is an observer or `on_event`."""
         return self._observer is not None or self._on_event is not None
 
     def tell(self, events: list[Event]) -> None:
-        """Queue events for the watchers."""
+        """Queue events for the observers."""
         for event in events:
             self._queue.put_nowait(event)
         if self._pump is None:
             self._pump = asyncio.create_task(self._run())
 
     async def finish(self) -> None:
-        """Wait until the watchers have seen everything."""
+        """Wait until the observers have received everything."""
         if self._pump is not None:
             self._queue.put_nowait(None)
             await self._pump

@@ -1,4 +1,4 @@
-"""One phase of a workflow: what a user may say of it, and the form the engine works with."""
+"""One phase of a workflow: as users define it, and as the engine uses it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Timeout = Duration | Callable[..., Duration | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try a failed agent again: at most `attempts` times in all, waiting longer each time."""
+    """Retry a failed agent: at most `attempts` attempts in total, with a longer wait each time."""
 
     attempts: int = 3
     backoff: Duration = 1.0
@@ -30,7 +30,7 @@ class Retry:
             raise DefinitionError("Retry: backoff must not be negative, factor more than 0.")
 
     def delay_ms(self, failures: int) -> int | None:
-        """How long to wait after so many failures; None when there is no further attempt."""
+        """How long to wait after this many failures; None if no attempts are left."""
         if failures >= self.attempts:
             return None
         return round(millis(self.backoff) * self.factor ** (failures - 1))
@@ -41,33 +41,36 @@ class Phase:
     """One step of a workflow: an optional agent, an optional question, and where to go next.
 
     Args:
-        name: How the phase is called; without one it takes its agent's, and one that only asks is
-            called `human-N`, N its place from 1.
+        name: The phase's name. Defaults to the agent's name; a phase that only asks is called
+            `human-N`, where N is its position from 1.
         agent: What does the work.
-        update: `(state, output)`: changes the state by what the agent made.
-        human: A question, or a function of `(state, output)` that gives one, or None to skip.
-        on_answer: `(state, response)`: changes the state by what the person answered. The answer
+        update: `(state, output)`: updates the state with the agent's output.
+        human: A question, or a function of `(state, output)` that returns one, or None to ask
+            nothing.
+        on_answer: `(state, response)`: updates the state with the person's answer. The answer
             itself stays in the state for the next phase's agent and `update`, and is reset before
             that phase asks or routes.
         next: The next phase's name, or a function of the state, or of state and output.
         terminal: The workflow ends after this phase.
-        guard: `(state)`: when false, the phase is skipped.
+        guard: `(state)`: if it returns false, the phase is skipped.
         retry: What to do when the agent fails.
-        timeout: How long one attempt may work, or a function of the state that says it; waiting
-            for a person does not count.
-        for_each: `(state)`: items; the agent runs once for each, with `ctx.item`.
-        parallel: How many items at once.
-        until: `(state, output)`: when false, the phase is entered again.
-        on_item_error: Whether a failed item fails the phase, is left out, or is told to
-            `update` as ItemFailed.
-        to: Where a `next` function may lead, for the picture and for the checks.
+        timeout: How long one attempt may run, or a function of the state that returns it. Time
+            spent waiting for a person does not count.
+        for_each: `(state)`: returns items; the agent runs once for each, with `ctx.item`.
+        parallel: How many items to work on at once.
+        until: `(state, output)`: if it returns false, the phase is entered again.
+        on_item_error: Whether a failed item fails the phase (`"fail"`), is left out (`"skip"`), or
+            is passed to `update` as ItemFailed (`"tell"`).
+        to: The phases that a `next` function may return, for the graph and for the checks.
         on_uncertain: What to do with an agent that was running when its process died.
-        before: `(state, ctx)`: changes the state once, before `for_each` and the agent. `ctx` has
+        before: `(state, ctx)`: updates the state once, before `for_each` and the agent. `ctx` has
             `session_id`, `workflow`, `phase`, `visit` and `key`.
-        after: `(state, output, ctx)`: changes the state once, when the work is done and the
-            question answered, before `until` and `next`; not if the phase was skipped or failed.
-        on_error: When the agent has failed and no attempt is left: `"fail"` the workflow, or
-            `"ask"` a person, who can retry, skip the phase (with `for_each`, the item) or fail it.
+        after: `(state, output, ctx)`: updates the state once, after the work is done and the
+            question is answered, but before `until` and `next`. Not called if the phase was skipped
+            or failed.
+        on_error: What to do when the agent has failed and no attempts are left: `"fail"` the
+            workflow, or `"ask"` a person, who can retry, skip the phase (with `for_each`, the item)
+            or fail it.
     """
 
     name: str | None = None
@@ -109,12 +112,12 @@ class Step:
 
     @property
     def routes(self) -> bool:
-        """Whether something decides where it leads: `next`, or whether it is entered again."""
+        """Whether the next phase has to be decided: by `next`, or by `until`."""
         return not self.phase.terminal or self.until is not None
 
     @property
     def leads_to(self) -> tuple[str, ...] | None:
-        """The phases this one can lead to; None when only running it can tell."""
+        """The phases that can follow this one; None if that is known only at run time."""
         phase = self.phase
         again = (self.name,) if phase.until else ()
         if phase.terminal:
@@ -125,7 +128,7 @@ class Step:
 
 
 class Definition(Protocol):
-    """What deciding has to know of a workflow."""
+    """What `decide` needs to know about a workflow."""
 
     @property
     def name(self) -> str:
@@ -134,7 +137,7 @@ class Definition(Protocol):
 
     @property
     def first(self) -> str:
-        """The phase that it starts with."""
+        """The phase it starts with."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What the engine needs from outside: agents that work, and people who can be asked."""
+"""What the engine needs from outside: agents to do the work, and people to answer questions."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from callboard.events.payloads.agents import AgentDetails
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text that an agent says while it works."""
+    """A piece of text that an agent produces while it works."""
 
     delta: str
 
@@ -25,7 +25,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """An agent calls one of its tools."""
+    """A call of one of the agent's tools."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back to the agent."""
+    """What a tool returned to the agent."""
 
     id: str
     output: object = None
@@ -43,7 +43,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The end of an agent's stream: what it made, and what that cost."""
+    """The end of an agent's stream: its result and the usage."""
 
     value: object
     usage: Mapping[str, Json] | None = None
@@ -53,37 +53,37 @@ Item = Text | Thinking | ToolCall | ToolResult | Output
 
 
 class Agent(Protocol):
-    """Anything that turns state into output."""
+    """Anything that turns a state into an output."""
 
     @property
     def name(self) -> str:
-        """The name that events show."""
+        """The agent's name in events."""
         ...
 
     @property
     def output(self) -> OutputType:
-        """What the output is, in Python and in JSON."""
+        """The type of the output, in Python and in JSON."""
         ...
 
     @property
     def details(self) -> AgentDetails:
-        """What `agent:started` tells besides the name, such as provider and model."""
+        """What `agent:started` records besides the name, such as provider and model."""
         ...
 
     @property
     def stream(self) -> Callable[..., AsyncGenerator[Item, None]]:
-        """`(state, ctx)`: work, say what happens meanwhile, and end with Output."""
+        """`(state, ctx)`: do the work, yield what happens, and end with Output."""
         ...
 
 
 def is_agent(given: object) -> TypeGuard[Agent]:
-    """Whether an object is an agent already; asks its class, so that nothing is evaluated."""
+    """Whether an object is already an agent; looks only at its class, to evaluate no property."""
     return hasattr(type(given), "stream") and hasattr(type(given), "output")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question as a handler sees it."""
+    """A question as a handler gets it."""
 
     id: str
     session_id: str
@@ -95,17 +95,17 @@ class Request:
     run: str | None
     deadline: int | None
     config: Mapping[str, Json] | None = None
-    """What a coding agent tells with its question: the tool, its input, its questions."""
+    """Details of a coding agent's question: the tool, its input, its questions."""
     key: str | None = None
-    """What tells the question from others of its run, if it has a key."""
+    """Distinguishes the question from others in its run, if it has a key."""
 
 
 class NoAnswer(Exception):
-    """Raised by a handler to leave the question pending."""
+    """Raise this in a handler to leave the question pending."""
 
 
 class HumanInput(Protocol):
-    """Someone in this process who can be asked. Raises NoAnswer to leave it for later."""
+    """Answers questions in this process. Raises NoAnswer to leave one pending."""
 
     async def answer(self, request: Request) -> object:
         """The answer: a bool for an approval, the chosen text for a choice."""

@@ -1,4 +1,4 @@
-"""How a workflow is declared: a name, a state, and phases."""
+"""How to define a workflow: a name, a state, and phases."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,19 +15,19 @@ from callboard.events.envelope import Json
 
 
 class Workflow:
-    """A definition that sessions run: checked when it is made, never changed afterwards.
+    """A definition that sessions run: checked when it is created, and immutable.
 
     Args:
-        name: How sessions and people call it.
+        name: The name that sessions and people use.
         state: The type of its state: a `State`, a pydantic model, a dataclass, a TypedDict or dict.
-        phases: Its phases; the first one listed starts.
-        start: `(state, input)`: changes the state by what the session was given.
-        version: Recorded with every session that starts with it.
-        title: What people call a session: text, or `(state, input)` → text, called once after
-            `start`.
-        on_uncertain: What becomes of an agent's run whose process died: see Phase.
-        status_phases: What status files show in place of the phases: `(story)`, each with title,
-            agent and status.
+        phases: The phases. Sessions start with the first one.
+        start: `(state, input)`: prepares the state from the session's input.
+        version: Recorded with every session that starts.
+        title: What people call a session: text, or a function `(state, input)` that returns it,
+            called once after `start`.
+        on_uncertain: What to do with an agent that was running when its process died: see Phase.
+        status_phases: What status files show instead of the phases: a function `(story)` that
+            returns them, each with title, agent and status.
     """
 
     def __init__(  # noqa: PLR0913 - the public face, nearly all by keyword
@@ -60,16 +60,16 @@ class Workflow:
 
     @property
     def input_schema(self) -> dict[str, Json] | None:
-        """What `start` takes, as JSON Schema; None when it does not say."""
+        """The JSON Schema of the input; None if `start` doesn't declare one."""
         return self._input.schema
 
     @property
     def input_name(self) -> str | None:
-        """How `start` calls its input; None when it takes none."""
+        """The name that `start` uses for its input; None if it takes no input."""
         return self._input.name
 
     def check_input(self, value: object) -> None:
-        """Raise ValidationError when a value is not what `start` takes."""
+        """Raise ValidationError if `start` doesn't accept this value."""
         self._input.check(value)
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ def _agent(given: AgentLike) -> Agent:
 
 
 def _named(phase: Phase, place: int) -> Phase:
-    """The phase with its agent made and its name settled: its own, its agent's, or its place."""
+    """The phase with its agent and its name: its own name, its agent's, or `human-N`."""
     if phase.agent is None:
         asks = phase.human is not None
         return replace(phase, name=phase.name or f"human-{place}") if asks else phase

@@ -1,1 +1,1 @@
-"""Ways to ask a person in this process: the terminal, an automatic yes, or the caller's own."""
+"""Ways to ask a person in this process: the terminal, automatic approval, or your own handler."""

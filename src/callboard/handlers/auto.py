@@ -1,4 +1,4 @@
-"""Says yes to everything, for tests and demonstrations."""
+"""Approves everything, for tests and demos."""
 
 from collections.abc import Sequence
 
@@ -7,22 +7,22 @@ from callboard.engine.ports import Request
 
 
 class AutoApprove:
-    """Approves each approval and takes the first option of each choice.
+    """Approves every approval and picks the first option of every choice.
 
-    An agent that has failed for the last time fails: to retry it each time would never end.
+    If an agent has failed and no attempts are left, it chooses to fail: retrying would never end.
     """
 
     async def approval(self, prompt: str) -> bool:
-        """Yes."""
+        """Approve."""
         return True
 
     async def choice(
         self, prompt: str, options: Sequence[str], request: Request | None = None
     ) -> str:
-        """The first option, or to let fail what has failed."""
+        """The first option; for a failed agent, the one that fails it."""
         return FAIL if request and is_about_failure(request.key) else options[0]
 
 
 def auto_approve() -> AutoApprove:
-    """A handler that needs no person."""
+    """A handler that approves everything without asking a person."""
     return AutoApprove()

@@ -1,6 +1,6 @@
-"""A caller's own handler: an object or a mapping with `approval`, `choice`, `interactive`.
+"""The caller's own handler: an object or a mapping with `approval`, `choice`, `interactive`.
 
-What a coding agent asks is put to it as one of these.
+Questions from coding agents are passed to these, too.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from callboard.handlers.interactive import plainly
 from callboard.interactions.configs import KIND
 
 _TOLD_BY_PROMPT: Final = ("Bash", "Read", "WebFetch", "WebSearch")
-"""Tools whose prompt can be all that there is to see."""
+"""Tools for which the prompt may already show everything."""
 
 
 Ask = Callable[[Request], Awaitable[object]]
@@ -31,7 +31,7 @@ NAMES = ("approval", "choice", "interactive")
 
 
 async def ask_plainly(ask: Ask, request: Request, config: Object) -> object:
-    """Put each of its questions as a choice, or else one approval that shows what it is about."""
+    """Ask each of its questions as a choice; otherwise, ask for one approval with the details."""
     questions = objects(config.get("questions"))
     if not questions:
         cut = f"\n\n{CUT.text}" if config.get("truncated") else ""
@@ -52,13 +52,13 @@ def _choice(request: Request, question: Object) -> Request:
 
 
 def _about(option: Object) -> str:
-    """What is said about an option: behind its label, or below it where that takes many lines."""
+    """The description of an option: after its label, or below it if it has several lines."""
     lines = [line.text for line in collapsed(details_of(option))]
     return f": {lines[0]}" + "".join(f"\n  {line}" for line in lines[1:])
 
 
 def _details(prompt: str, config: Object) -> str:
-    """What no one should say yes to unseen."""
+    """Details that a person must see before they approve."""
     plan, given = config.get("plan"), config.get("toolInput")
     if isinstance(plan, str):
         return f"\n\n{plan}{_written(beside_plan(config))}"
@@ -78,13 +78,13 @@ def _is_told(prompt: str, given: Object) -> bool:
 
 
 class CustomHandler:
-    """Calls the caller's functions, async or not, with the whole request if they want it."""
+    """Calls the caller's functions, async or not, passing the whole request if they accept it."""
 
     def __init__(self, given: object) -> None:
         self._functions = {name: _function(given, name) for name in NAMES}
 
     async def answer(self, request: Request) -> object:
-        """What the function for this type of question says."""
+        """The answer from the function for this type of question."""
         if request.type == KIND:
             return await self._decide(request)
         if request.config is not None:
@@ -92,7 +92,7 @@ class CustomHandler:
         return await self._ask(request)
 
     async def _decide(self, request: Request) -> object:
-        """A decision; where no function is for those, a yes, a no or an option will do."""
+        """Answer an interactive session; without a function for that, as a simpler question."""
         if self._functions["interactive"] is not None:
             return await self._call(self._functions["interactive"], request)
         plain = plainly(request)
@@ -123,7 +123,7 @@ def _kind(request: Request) -> str:
 
 
 def as_handler(given: object) -> HumanInput | None:
-    """Whatever a caller gives as `human_input`, as the engine wants it."""
+    """Turn what a caller passes as `human_input` into a handler for the engine."""
     if given is None:
         return None
     if any(_function(given, name) for name in NAMES):
@@ -149,20 +149,21 @@ def _takes_request(function: Callable[..., object]) -> bool:
 
 
 async def _apart(call: Callable[[], object]) -> object:
-    """Call in a thread of its own, because it may well block on a person.
+    """Call in a separate thread, because it may block while it waits for a person.
 
-    The loop's own threads are few, and are waited for when a program ends: a question that has
-    been answered elsewhere must hold up neither other work nor the end.
+    The loop's own threads are few, and a program waits for them before it exits. A question that
+    was answered elsewhere must delay neither other work nor the exit.
     """
     answered: Future[object] = Future()
-    answered.set_running_or_notify_cancel()  # From now on it takes an answer that is too late.
+    answered.set_running_or_notify_cancel()  # From now on, it accepts a late answer too.
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
             answered.set_result(context.run(call))
         except StopIteration as stopped:
-            # A future cannot hold it; it mostly means that prepared answers have run out.
+            # A future can't hold a StopIteration; it usually means that prepared answers have run
+            # out.
             error = RuntimeError("it has no more answers (StopIteration)")
             error.__cause__ = stopped
             answered.set_exception(error)

@@ -1,4 +1,4 @@
-"""An interactive session, put to people who only know yes, no and choices."""
+"""Turns interactive sessions into questions for handlers that know only approvals and choices."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from callboard.interactions.outcomes import form_of
 
 
 def plainly(request: Request) -> Request:
-    """The approval or choice that asks the same; NoAnswer when there is none."""
+    """The approval or choice that asks the same thing; NoAnswer if there is no such question."""
     schema = schema_of(request)
     match form_of(schema):
         case "approval":
@@ -21,10 +21,10 @@ def plainly(request: Request) -> Request:
 
 
 def choices_of(schema: Json) -> list[str]:
-    """What can be selected."""
+    """The options to choose from."""
     return list(map(str, as_list(as_object(schema).get("options"))))
 
 
 def schema_of(request: Request) -> Json:
-    """What kind of decision is wanted; None when any will do."""
+    """The schema of the expected decision; None if any will do."""
     return (request.config or {}).get("outcomeSchema")

@@ -1,4 +1,4 @@
-"""Asks in the terminal: arrow keys, one question at a time, Ctrl-C leaves it pending."""
+"""Asks in the terminal: arrow keys, one question at a time; Ctrl-C leaves it pending."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ _LATER = object()
 
 
 class TerminalPrompt:
-    """A person at this terminal. After Ctrl-C they are asked nothing more."""
+    """The person at this terminal. After Ctrl-C, they aren't asked anything else."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -38,12 +38,12 @@ class TerminalPrompt:
     async def choice(
         self, prompt: str, options: Sequence[str], request: Request | None = None
     ) -> str:
-        """One of the options, or the person's own words where any text will do."""
+        """One of the options, or the person's own text if that is allowed."""
         other = request is not None and request.other
         return await self._in_turn(lambda: _select(prompt, options, other=other))
 
     async def interactive(self, prompt: str, request: Request) -> object:
-        """A decision of the requested form, with a hint on how to use an agent for it."""
+        """A decision in the requested form, with a hint on how to use an agent for it."""
         return await self._in_turn(lambda: _decide(prompt, request))
 
     async def _in_turn(self, ask: Callable[[], Awaitable[Said]]) -> Said:
@@ -58,12 +58,12 @@ class TerminalPrompt:
 
 
 def cli_prompt() -> TerminalPrompt:
-    """A handler that asks the person at this terminal; without one, questions stay pending."""
+    """A handler that asks in this terminal; without a terminal, questions stay pending."""
     return TerminalPrompt()
 
 
 async def _confirm(prompt: str) -> bool:
-    import questionary  # Heavy, and most runs never ask in a terminal.
+    import questionary  # Slow to import, and most runs never ask in a terminal.
 
     return bool(await _shown(questionary.confirm(_message(prompt), default=False)))
 
@@ -96,7 +96,7 @@ async def _decide(prompt: str, request: Request) -> object:
 
 
 async def _pick(shown: str, decisions: Mapping[str, str]) -> str:
-    """One of the decisions; none when the person leaves it for later."""
+    """One of the decisions; raises NoAnswer if the person leaves it for later."""
     import questionary
 
     choices = [questionary.Choice(name, decision) for name, decision in decisions.items()]
@@ -108,7 +108,7 @@ async def _pick(shown: str, decisions: Mapping[str, str]) -> str:
 
 
 async def _written(shown: str, schema: object = None) -> object:
-    """A text, or JSON that fits the schema; none when the person writes nothing."""
+    """Text, or JSON that matches the schema; raises NoAnswer if the person writes nothing."""
     import questionary
 
     def fits(text: str) -> bool | str:
@@ -126,7 +126,7 @@ async def _written(shown: str, schema: object = None) -> object:
 
 
 def _message(prompt: str) -> str:
-    """The prompt; after several lines the place to answer is on a line of its own."""
+    """The prompt; after several lines, the answer goes on a line of its own."""
     shown = "\n".join(line.text for line in collapsed(text_lines(prompt))).rstrip("\n")
     return f"{shown}\n" if "\n" in shown else shown
 
@@ -134,7 +134,7 @@ def _message(prompt: str) -> str:
 async def _shown(question: "Question") -> object:
     from prompt_toolkit.patch_stdout import patch_stdout
 
-    # What agents print meanwhile goes above the prompt, colours and all.
+    # Agent output goes above the prompt, including colors.
     with patch_stdout(raw=True):
         return await question.unsafe_ask_async()
 

@@ -1,1 +1,1 @@
-"""Claude Code as a phase's agent: its command line program, spoken to in stream-json, no SDK."""
+"""Claude Code as a phase's agent: its command-line program, over stream-json, without an SDK."""

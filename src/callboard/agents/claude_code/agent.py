@@ -1,6 +1,6 @@
-"""Claude Code as an agent: what it says, thinks and does becomes events.
+"""Claude Code as an agent: its text, thinking and tool calls become events.
 
-A run has the same client session at every attempt.
+Every attempt at a run uses the same client session.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from callboard.vendors.claude.launching import MARK, clean
 _NAMESPACE: Final = uuid.UUID("5a0c9d4e-6c0f-5d1e-9a55-3b1d5f6f7a21")
 _SPOKEN: Final = ('"type":"user"', '"type":"assistant"')
 Given = str | Callable[..., str]
-"""A text, or a function of the state, or of state and context, that gives one."""
+"""Text, or a function of the state, or of state and context, that returns it."""
 
 Folder = str | PathLike[str] | Callable[..., str | PathLike[str]]
 
@@ -64,20 +64,20 @@ class ClientSession(NamedTuple):
 
     @property
     def arguments(self) -> tuple[str, str]:
-        """How the client is told to start it, or to continue with it."""
+        """The arguments that start this session or resume it."""
         return ("--resume" if self.exists else "--session-id", self.id)
 
 
 def run_id(key: str) -> str:
-    """A run's id, in the form that the client wants for a session."""
+    """A run's id, in the form that the client requires for sessions."""
     return str(uuid.uuid5(_NAMESPACE, key))
 
 
 def session_of(key: str, cwd: Path, env: Mapping[str, str]) -> ClientSession:
-    """The session in which a run's conversation is, or is to be.
+    """The client session that has, or will have, a run's conversation.
 
-    A transcript in which no one has spoken yet, or only in another folder, can neither be continued
-    with nor started again: then it is the next session that counts.
+    A transcript that has no messages yet, or only some from another folder, can be neither resumed
+    nor started again; then the next session id is used.
     """
     for number in count():
         id = run_id(f"{key}#{number}" if number else key)
@@ -102,43 +102,42 @@ def _has_conversation(transcript: Path, cwd: Path) -> bool:
 
 
 class ClaudeCodeOptions(TypedDict, total=False):
-    """What else may be said of a ClaudeCode agent."""
+    """More options of a ClaudeCode agent."""
 
     append_system_prompt: Given
-    """What to add to its system prompt."""
+    """Text to append to its system prompt."""
     going_on: Given
-    """The prompt when its session continues; by default, that it was interrupted."""
+    """The prompt when its session is resumed; by default, that it was interrupted."""
     permission_mode: str
-    """The client's own mode, `default` without one: then it asks before it changes anything."""
+    """The client's permission mode. With `default`, it asks before it changes anything."""
     env: Mapping[str, str]
-    """What to add to its environment."""
+    """Additional environment variables."""
     program: str
-    """Its program, `claude` without one."""
+    """The program to run, `claude` by default."""
     arguments: Sequence[str]
     """More arguments, such as `--mcp-config`."""
     rate_limit_wait: Duration
-    """How long to wait in all for limits to end, six hours without it; more is a failure."""
+    """How long to wait in total for rate limits, six hours by default; then the attempt fails."""
     clock: Clock
-    """What says how long it still is until a limit ends."""
+    """The clock that tells how long it is until a limit resets."""
 
 
 class ClaudeCode:
     """Runs Claude Code, headless, in a phase.
 
-    What it may not do by itself, and what it wants to know, is asked in the session's inbox.
-    Its own session is the same at every attempt, so after a crash it continues where it was. A rate
-    limit is waited for and doesn't count as a failed attempt. Cancelling it ends its process and
-    all that it started.
+    Its permission requests and questions go to the session's inbox. Every attempt uses the same
+    client session, so after a crash it continues where it was. Waiting for a rate limit doesn't
+    count as a failed attempt. Cancelling it ends its process and everything that process started.
 
     Args:
-        prompt: The task: a text, or a function of the state, or of state and context.
-        model: The model, as the client's `--model` takes it.
-        cwd: The folder to work in; without one, the current.
-        allowed_tools: What it may use without asking, as the client's rules say it: `Read`,
-            `Bash(git diff:*)`, ….
-        output: What it ends with: a pydantic model or another type that is an object in JSON, or a
-            JSON Schema. Without one, its last words.
-        name: How events call it.
+        prompt: The task: text, or a function of the state, or of state and context.
+        model: The model, as in the client's `--model`.
+        cwd: The folder to work in; the current folder by default.
+        allowed_tools: What it may use without asking, as rules of the client: `Read`, `Bash(git
+            diff:*)`, ….
+        output: The type of its output: a pydantic model or another type that is an object in JSON,
+            or a JSON Schema. By default, its last message as text.
+        name: The agent's name in events.
         options: See ClaudeCodeOptions.
     """
 
@@ -167,12 +166,12 @@ class ClaudeCode:
 
     @property
     def output(self) -> OutputType:
-        """What the agent declares to end with."""
+        """The output type that the agent declares."""
         return self._output
 
     @property
     def details(self) -> AgentDetails:
-        """The provider, and the model as far as it is known before the run."""
+        """The provider, and the model if it is known before the run."""
         known: AgentDetails = {"provider": "claude-code"}
         if isinstance(self._model, str):
             known["model"] = self._model
@@ -181,7 +180,7 @@ class ClaudeCode:
     async def stream(self, state: object, ctx: Context) -> AsyncGenerator[Item, None]:
         """Run the client on the state, and end with its output.
 
-        RetryAfter when the model takes no more for now: the same session continues after that.
+        Raises RetryAfter if the model is rate limited: the same session is resumed later.
         """
         hearing = MessageReader()
         async with aclosing(self._conversation(state, ctx, hearing)) as items:
@@ -193,12 +192,12 @@ class ClaudeCode:
         yield self._end(hearing.ending)
 
     async def _limited(self, ending: ClientResult, ctx: Context) -> RetryAfter:
-        """When to try again; RateLimited when that is too long, with what was waited before."""
+        """When to try again; raises RateLimited if the total wait would be too long."""
         waited: list[float] = []
         while (before := await recorded(ctx, _limit_key(len(waited)))) is not None:
             waited.append(float(before))
         left = (ending.resets_at or 0) - self._clock.now_ms() / 1000
-        # Where the model said nothing of use, longer each time.
+        # If the client didn't report a reset time, wait longer each time.
         guess = min(_FIRST_WAIT * 2 ** len(waited), _LONGEST_WAIT)
         wait = max(left, 1.0) if left > 0 else guess
         if sum(waited) + wait > seconds(self._options.get("rate_limit_wait", _PATIENCE)):
@@ -213,10 +212,10 @@ class ClaudeCode:
         self, state: object, ctx: Context, hearing: MessageReader
     ) -> AsyncGenerator[Item, None]:
         """One process of the client, from its start to its end."""
-        # A session's id may be someone's own words, and come again in another database.
+        # A session id may have been chosen by a person, and be used again in another database.
         key = f"{ctx.key}:{await ctx.once(_SALT, short_id)}"
         run = run_id(key)
-        # With our token it could answer its own requests.
+        # With our token, it could answer its own requests.
         env = {**clean(os.environ), **self._options.get("env", {}), MARK: mark(run)}
         cwd = Path(given(self._cwd, state, ctx) or Path.cwd()).absolute()
         await asyncio.to_thread(end_leftovers, run)
@@ -255,7 +254,7 @@ class ClaudeCode:
         told = [word for name, value in values.items() if value for word in (name, str(value))]
         allowed = ["--allowedTools", *self._allowed_tools] if self._allowed_tools else []
         more = options.get("arguments", ())
-        # What takes any number of words stands before something that starts with a dash.
+        # An option that takes any number of values must be followed by one that starts with a dash.
         program = options.get("program", "claude")
         return [program, *allowed, *_SPEAKING, *told, *session.arguments, *more]
 
@@ -274,7 +273,7 @@ class ClaudeCode:
 
 
 def _schema(output: object) -> dict[str, Json] | None:
-    """The JSON Schema of what is wanted; None for text."""
+    """The JSON Schema of the output; None for text."""
     if output is str:
         return None
     schema = output if is_object(output) else adapter(output).json_schema()

@@ -1,4 +1,4 @@
-"""The client's process: started, spoken to, heard, and really stopped."""
+"""The client's process: start it, exchange messages with it, and stop it reliably."""
 
 import asyncio
 import json
@@ -18,9 +18,9 @@ from callboard.waiting import wait_any
 
 _LONGEST_LINE: Final = 256 * 1024 * 1024
 _GRACE: Final = 3.0
-"""Seconds that it has to leave by itself, and to write down where it was."""
+"""Seconds the process gets to exit by itself and save its transcript."""
 _LEAVING: Final = 30.0
-"""The same for one that is done, and silent."""
+"""The same, for a process that has finished and is silent."""
 
 
 class ClaudeProcess:
@@ -33,7 +33,7 @@ class ClaudeProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Self:
-        """Start it; MissingExtra when there is none."""
+        """Start the process; MissingExtra if the program isn't found."""
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         try:
             process = await asyncio.create_subprocess_exec(
@@ -52,14 +52,14 @@ class ClaudeProcess:
         return cls(process, complaints)
 
     async def send(self, message: Message) -> None:
-        """Tell it something; what it no longer hears is dropped."""
+        """Send a message; if the process no longer reads, the message is dropped."""
         assert self._process.stdin is not None
         with suppress(ConnectionError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             await self._process.stdin.drain()
 
     def finish(self) -> None:
-        """Say that nothing more will come: it does what it still has to do, and leaves."""
+        """Say that no more input will come: the process finishes its work and exits."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._patience = _LEAVING
@@ -67,9 +67,9 @@ class ClaudeProcess:
     async def messages(
         self, beside: Mapping[str, asyncio.Task[None]]
     ) -> AsyncGenerator[Message | None, None]:
-        """What it tells, to its end; None whenever one of the tasks beside is done.
+        """Its messages until it ends; None whenever one of the tasks in `beside` is done.
 
-        One that has been told to finish and then says nothing for long has come to its end too.
+        A process that was told to finish and then stays silent for long counts as ended.
         """
         assert self._process.stdout is not None
         reading = asyncio.ensure_future(self._process.stdout.readline())
@@ -91,7 +91,7 @@ class ClaudeProcess:
             reading.cancel()
 
     async def left(self) -> None:
-        """Wait until it is gone: hooks of the person's own may run at the end, but not for ever."""
+        """Wait for it to exit: the person's own hooks may run at the end, but not forever."""
         await self._wait(_LEAVING)
 
     async def _wait(self, seconds: float) -> None:
@@ -100,7 +100,7 @@ class ClaudeProcess:
                 await self._process.wait()
 
     async def complaint(self) -> str:
-        """The last that it wrote on standard error, and how it ended."""
+        """The end of its standard error, and its exit code."""
         await self.left()
         self._complaints.seek(0)
         told = self._complaints.read().decode(errors="replace").strip()
@@ -109,16 +109,16 @@ class ClaudeProcess:
         return ended + (f": {told[-2000:]}" if told else "")
 
     async def stop(self, run: str) -> None:
-        """End it if it still runs, and all that it started unless it was done and left by itself.
+        """Stop the process if it still runs, and everything it started unless it exited cleanly.
 
-        What runs on after a good end was meant to: the client ends its own background work.
+        What still runs after a clean exit was meant to: the client ends its own background work.
         """
         left_by_itself = self._patience is not None and self._process.returncode == 0
         try:
             if self._process.returncode is None:
                 await self._end()
         finally:
-            # Also when the wait is cancelled. Its tools run in groups of their own.
+            # Also if the wait is cancelled. The client's tools run in process groups of their own.
             if not left_by_itself:
                 end_leftovers(run)
             self._complaints.close()
@@ -138,7 +138,7 @@ class ClaudeProcess:
 
 
 def _message(line: bytes) -> Message | None:
-    """A line as a message; anything else was not meant for us."""
+    """Parse a line as a message; None for anything else."""
     try:
         told = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What Claude Code tells, line by line, as what the engine records."""
+"""Turns Claude Code's output, line by line, into what the engine records."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -10,19 +10,19 @@ from callboard.events.json_values import Object, as_list, as_object, as_text, as
 Message = Object
 
 _LIMITED: Final = frozenset({429, 529})
-"""The statuses that say: not now. Too many requests, and overloaded."""
+"""HTTP statuses that mean "not now": too many requests, and overloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientResult:
-    """How a conversation ended, as its `result` tells.
+    """How a conversation ended, according to its `result` message.
 
-    Not even `subtype` is enough: a failed request to the model ends with `success` too.
+    `subtype` alone is not reliable: a failed request to the model also ends with `success`.
     """
 
     result: Message
     resets_at: int | None = None
-    """When a limit ends, in seconds since 1970, if the client told."""
+    """When the limit resets, in seconds since 1970, if the client reported it."""
 
     @property
     def succeeded(self) -> bool:
@@ -31,7 +31,7 @@ class ClientResult:
 
     @property
     def limited(self) -> bool:
-        """Whether the model refused to be asked so often."""
+        """Whether the model refused the request because of a rate limit."""
         return not self.succeeded and self.result.get("api_error_status") in _LIMITED
 
     @property
@@ -44,7 +44,7 @@ class ClientResult:
 
     @property
     def usage(self) -> dict[str, Json]:
-        """What it took, subagents included: `usage` itself counts the last turn alone."""
+        """Total usage, subagents included: `usage` itself counts only the last turn."""
         counted = {
             "turns": as_whole(self.result.get("num_turns")),
             "inputTokens": self._sum("inputTokens"),
@@ -63,7 +63,7 @@ class ClientResult:
 
 @dataclass(slots=True)
 class MessageReader:
-    """Listens to one client: what has been told so far."""
+    """Reads one client's messages and remembers what they said."""
 
     ending: ClientResult | None = None
     _agents: bool = field(default=False, repr=False)
@@ -71,11 +71,11 @@ class MessageReader:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to come: subagents in the background bring another turn."""
+        """Whether no more messages will come: subagents in the background cause another turn."""
         return self.ending is not None and not self._agents
 
     def items(self, message: Message) -> list[Item]:
-        """What a message says about the work; the rest is kept or ignored."""
+        """What a message says about the work; everything else is stored or ignored."""
         match message.get("type"):
             case "stream_event" if not message.get("parent_tool_use_id"):
                 return _deltas(as_object(message["event"]))

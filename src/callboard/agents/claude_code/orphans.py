@@ -1,7 +1,7 @@
-"""What a client that was killed left running, and how it is ended.
+"""Ends the processes that a killed client left running.
 
-Everything that a client starts inherits a mark in its environment: whose run it is, and which
-process started it. So what is ours is known without any record that a crash could lose.
+Everything that a client starts inherits a marker in its environment: the run it belongs to, and the
+process that started it. So our processes can be found without a record that a crash could lose.
 """
 
 import os
@@ -13,15 +13,15 @@ from callboard.vendors.claude.launching import MARK
 
 
 def mark(run: str) -> str:
-    """The mark of what this process starts for a run."""
+    """The marker for what this process starts for a run."""
     return f"{run}:{os.getpid()}:{started_at(os.getpid())}"
 
 
 def end_leftovers(run: str) -> int:
-    """Kill what bears the run's mark, unless its parent is still alive; returns how many.
+    """Kill the processes marked with this run, unless another living process started them.
 
-    What another living process started is that one's to end: it hears that the run is no longer its
-    own, or it works on another database.
+    That process ends them itself: it learns that it lost the run, or it works on another database.
+    Returns how many were killed.
     """
     others = [pid for pid in system.pids() if pid != os.getpid()]
     marked = [pid for pid in others if _is_ours(pid, run)]

@@ -1,4 +1,4 @@
-"""What Claude Code may not do by itself, asked of a person: durable questions of the session."""
+"""Asks people for what Claude Code may not do by itself, as durable questions of the session."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ class _Unrecorded(Exception):
 
 
 async def recorded(ctx: Context, key: str) -> Any:
-    """What `ctx.once` has recorded under a key; None when it has recorded nothing."""
+    """What `ctx.once` recorded under a key; None if nothing is recorded."""
 
     def effect() -> None:
         raise _Unrecorded
@@ -35,12 +35,12 @@ async def recorded(ctx: Context, key: str) -> Any:
 
 
 class Permissions:
-    """Puts a client's requests to people and sends back what they answer; never says yes itself.
+    """Asks people about a client's requests and sends back their answers; never approves by itself.
 
-    They are the same questions that a hook of the client puts on the board: permissions, plans
-    and questions of its own. An answer holds for one request. If the process dies before the
-    client has it, the same request finds the answer again; once it was sent, the same request is
-    a new question.
+    They are the same questions that the client's hooks put on the board: permissions, plans and the
+    client's own questions. An answer is good for one request. If the process dies before the client
+    gets it, the same request finds the answer again; once it was sent, the same request is a new
+    question.
     """
 
     def __init__(self, ctx: Context, send: Send, cwd: str) -> None:
@@ -52,7 +52,7 @@ class Permissions:
         self._taken: set[str] = set()
 
     async def hear(self, message: Object) -> None:
-        """Take a message that may be a request, or take one back."""
+        """Handle a message that may be a request, or withdraw one."""
         id = as_text(message.get("request_id"))
         if message.get("type") == "control_request":
             self.asking[id] = asyncio.create_task(self._answer(id, as_object(message["request"])))
@@ -60,20 +60,20 @@ class Permissions:
             await self._take_back(id)
 
     def check(self) -> None:
-        """Raise what came instead of an answer, and forget who has been answered."""
+        """Drop the requests that were answered, and raise the errors of those that failed."""
         for id, task in list(self.asking.items()):
             if task.done():
                 del self.asking[id]
                 task.result()
 
     async def leave(self) -> None:
-        """Wait for no answer any more; the questions stay open for the next attempt."""
+        """Stop waiting for answers; the questions stay open for the next attempt."""
         for task in self.asking.values():
             task.cancel()
         await asyncio.gather(*self.asking.values(), return_exceptions=True)
 
     async def take_all_back(self) -> None:
-        """The client has ended by itself, and wants no answer any more."""
+        """Withdraw all questions: the client has exited and needs no answers."""
         for id in list(self.asking):
             await self._take_back(id)
 
@@ -98,7 +98,8 @@ class Permissions:
         config: dict[str, object] = {**asked.config, "agent": "claude"}
         question = Rendered(asked.type, asked.prompt, options, options is not None, config=config)
         verdict = _verdict(await self._ctx.put(question, key), given)
-        # Before it is sent: a yes may be lost and asked for again, but never used twice.
+        # Record this first: an approval may get lost and be asked for again, but is never used
+        # twice.
         await self._ctx.once(_used(key), lambda: True)
         await self._reply({"subtype": "success", "request_id": id, "response": verdict})
 
@@ -106,7 +107,7 @@ class Permissions:
         await self._send({"type": "control_response", "response": response})
 
     async def _key(self, tool: str, given: Object) -> str:
-        """The first key for this very request whose answer was not used up."""
+        """The first key for exactly this request whose answer has not been used."""
         content = json.dumps([tool, given], sort_keys=True).encode()
         request = f"claude:{hashlib.sha256(content).hexdigest()[:16]}"
         number = 1
@@ -123,7 +124,7 @@ def _used(key: str) -> str:
 
 
 def _verdict(answered: Interaction, given: Object) -> Object:
-    """The answer as the client's protocol has it: as a hook prints it, and the input with a yes."""
+    """The answer as the client expects it: like a hook's output, with the input if allowed."""
     printed = as_object(decision(answered).get("hookSpecificOutput"))
     verdict = as_object(printed.get("decision", {"behavior": "deny", "message": _UNANSWERED}))
     if verdict["behavior"] == "allow" and answered.type != "question":
