@@ -1,6 +1,6 @@
-"""What an agent says while it works, gathered so that it costs little.
+"""Batches what an agent says while it works, to keep it cheap.
 
-At most one durable event per run every 50 ms; whatever else the run records comes after
+Writes at most one delta event per run every 50 ms. Anything else that the run records comes after
 what it said before.
 """
 
@@ -36,7 +36,7 @@ class Narrator:
         self._turn = asyncio.Lock()
 
     async def tell(self, item: Item) -> None:
-        """Take one item of an agent's stream."""
+        """Handle one item of an agent's stream."""
         match item:
             case Text(delta):
                 await self._gather(names.TEXT_DELTA, delta)
@@ -72,11 +72,11 @@ class Narrator:
     async def _later(self) -> None:
         await self._clock.sleep(PACE)
         self._timer = None
-        with suppress(CallboardError):  # Anyone who flushes next meets it, and is heard.
+        with suppress(CallboardError):  # The next flush raises it again, to its caller.
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what has been gathered."""
+        """Write what has been batched."""
         if not self._pieces and not self._turn.locked():
             return
         async with self._turn:

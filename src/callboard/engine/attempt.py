@@ -1,4 +1,4 @@
-"""One attempt at an agent's run: its context's requests turned into events of the session."""
+"""One attempt at an agent's run: turns requests from its context into events of the session."""
 
 import asyncio
 from collections import defaultdict
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Counts an attempt's working time down and calls `expire` when it is used up."""
+    """Counts down an attempt's working time and calls `expire` when it is used up."""
 
     def __init__(self, seconds: float, clock: Clock, expire: Callable[[], object]) -> None:
         self.expired = False
@@ -53,7 +53,7 @@ class Budget:
 
     @contextmanager
     def waiting(self) -> Generator[None]:
-        """Stop counting for as long as a person is being waited for."""
+        """Stop the countdown while waiting for a person."""
         self._waiting += 1
         self._working.clear()
         self._stopped.set()
@@ -66,7 +66,7 @@ class Budget:
                 self._working.set()
 
     async def watch(self) -> None:
-        """Run beside the attempt, until it is cancelled or the budget is used up."""
+        """Run alongside the attempt until cancelled, or until the time is used up."""
         while self._left > 0:
             await self._working.wait()
             begun = self._clock.monotonic()
@@ -77,7 +77,7 @@ class Budget:
 
 
 class Done(NamedTuple):
-    """The agent came to its end."""
+    """The agent finished."""
 
     output: object
     duration_ms: int
@@ -91,7 +91,7 @@ class Broke(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """The agent was taken off, or wants to be started again later."""
+    """The agent was stopped, or asked to be started again later."""
 
     reason: Interruption
     later: RetryAfter | None = None
@@ -101,7 +101,7 @@ Outcome = Done | Broke | Interrupted
 
 
 class RunDesk:
-    """Runs one attempt, and is what its context talks to."""
+    """Runs one attempt and handles the requests from its context."""
 
     def __init__(
         self,
@@ -111,14 +111,14 @@ class RunDesk:
         waiting: "dict[str, RunDesk]",
         waits: Callable[[], None],
     ) -> None:
-        """Make a desk; it does nothing yet.
+        """Prepare an attempt; `work` runs it.
 
         Args:
             live: the session.
-            agent: what does the work.
-            place: which run it is.
-            waiting: where desks are, by their run, while their agents wait for a person: who has
-                waited longest first.
+            agent: the agent to run.
+            place: the run that this is an attempt at.
+            waiting: desks whose agents wait for a person, by run; the one that has waited longest
+                first.
             waits: called whenever the agent starts to wait for an answer.
         """
         self.place = place
@@ -134,7 +134,7 @@ class RunDesk:
         self._budget: Budget | None = None
 
     async def work(self, timeout: Timeout) -> Outcome:
-        """Run the agent to whatever end it comes to."""
+        """Run the agent until it finishes, fails or is interrupted."""
         begun = self._live.clock.monotonic()
         watching: asyncio.Task[None] | None = None
         try:
@@ -150,7 +150,7 @@ class RunDesk:
         except RetryAfter as later:
             return Interrupted("postponed", later)
         except (OwnershipLost, StoreError):
-            # Not the agent's failure: the process that drives the session has to hear of it.
+            # Not the agent's failure: the process that drives the session has to handle it.
             raise
         except Exception as error:
             return Broke(error)
@@ -176,7 +176,7 @@ class RunDesk:
             return Interrupted(self.stopping)
         task = asyncio.current_task()
         if task is not None and not task.cancelling():
-            # No one cancelled it: it waited for something of its own that was cancelled.
+            # No one cancelled the agent; it awaited something of its own that was cancelled.
             return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled from within."))
         raise asyncio.CancelledError
 
@@ -195,7 +195,7 @@ class RunDesk:
         raise AgentError(f"Agent {self._agent.name!r} ended without an output.")
 
     async def ask(self, question: Rendered, key: str | None) -> Asked:
-        """Put the question, or find it again after a restart, and wait for its end."""
+        """Ask the question, or find it again after a restart, and wait until it is closed."""
         same = _identity(question, key)
         self._asked[same] += 1
         nth = self._asked[same]
@@ -212,11 +212,11 @@ class RunDesk:
         return await self._wait(found[0])
 
     async def found(self, asked: Asked) -> Interaction:
-        """All that is known of a question: more than the fold keeps of it."""
+        """The full record of a question, which has more than the view."""
         return await self._live.question(asked.id)
 
     async def take_back(self, key: str) -> None:
-        """Close the question of this key, if it is still open."""
+        """Withdraw the question with this key, if it is still open."""
 
         def build(scene: Scene) -> None:
             for asked in scene.batch.view.open.pending_of(self.place.run):
@@ -240,7 +240,7 @@ class RunDesk:
         if self.waiting_since is None:
             self.waiting_since = self._live.clock.monotonic()
             self._waiting[self.place.run] = self
-        # A question that was found again is not an event which could tell the driver.
+        # If the question was found again, there is no event that would notify the driver.
         self._waits()
         try:
             with self._budget.waiting() if self._budget else nullcontext():
@@ -256,24 +256,24 @@ class RunDesk:
         await self._narrator.tell(item)
 
     async def emit(self, name: str, data: object) -> None:
-        """Record an event of the agent's own."""
+        """Record a custom event of the agent."""
         await self._narrator.flush()
         await self._write(names.EMITTED({**self._narrated, "name": name, "data": data}))
 
     def recorded(self, key: str) -> tuple[bool, object]:
-        """Whether an effect was recorded, and what it gave."""
+        """Whether an effect was recorded, and its result."""
         visit = self._live.view.visit
         run = visit.runs.get(self.place.run) if visit else None
         return (True, run.once[key]) if run and key in run.once else (False, None)
 
     async def record(self, key: str, value: object) -> None:
-        """Record what an effect gave."""
+        """Record an effect's result."""
         run, attempt = self.place.run, self.place.attempt
         done = names.ONCE_COMPLETED({"run": run, "attempt": attempt, "key": key, "value": value})
         await self._live.commit(lambda scene: _add(scene, done))
 
     async def still_ours(self) -> None:
-        """Raise OwnershipLost when another process has taken over."""
+        """Raise OwnershipLost if another process has taken over."""
         log = self._live.log
         lease = await log.lease(self.place.session_id)
         if lease is None or (lease.owner, lease.epoch) != (log.owner, self._live.epoch):
@@ -289,20 +289,20 @@ class RunDesk:
 
 
 def _add(scene: Scene, new: Entry) -> None:
-    # Whatever an agent still says after the end of its session is dropped.
+    # Drop anything that an agent still says after its session has ended.
     if not scene.batch.view.ended:
         scene.batch.add(new)
 
 
 def _identity(question: Rendered | Asked, key: str | None) -> tuple[object, ...]:
-    """What tells a question from the others of its run: never the order of calls."""
+    """What identifies a question within its run; never the order of calls."""
     return (key,) if key else (question.type, question.prompt, tuple(question.options or ()))
 
 
 def _same_question(view: SessionView, run: str, same: tuple[object, ...], nth: int) -> Asked | None:
-    """The question put before under the same identity."""
+    """The question asked earlier with the same identity."""
     for asked in view.open.by_run.get(run, {}).values():
-        # One that was taken away is put again; one that someone left has come to an end.
+        # A question that was withdrawn is asked again; a session that a person cancelled has ended.
         is_gone = asked.status == "cancelled" and asked.outcome is None
         if asked.nth == nth and not is_gone and _identity(asked, asked.key) == same:
             return asked

@@ -1,7 +1,7 @@
-"""Events that will be committed together, applied to the view as they are added.
+"""Events to be committed together, applied to the view as they are added.
 
-Deciding needs to see what has just been decided. If the commit then meets a conflict, the view
-is loaded again and the batch is built again.
+Each decision has to see the effects of the previous one. If the commit then conflicts, the view is
+reloaded and the batch is built again.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,11 @@ from callboard.state.session import SessionView
 from callboard.state.undo import Undo
 
 References = Mapping[int, int]
-"""Index of a patch → position of the event whose output is its value."""
+"""Index of a patch → position of the event whose output is the patch's value."""
 
 
 class Batch:
-    """New events of one session, and the view and live state after them."""
+    """New events of a session, with the view and the live state after them."""
 
     def __init__(self, session: SessionView, clock: Clock, cause: str | None = None) -> None:
         self.view = session
@@ -40,7 +40,7 @@ class Batch:
         self._undo = Undo(session)
 
     def add(self, new: Entry, *, id: str | None = None, outputs: References | None = None) -> Event:
-        """Add an event, which the one before it caused."""
+        """Add an event, with the previous one as its cause."""
         name, payload = new
         id = id or event_id()
         view, now, cause = self.view, self.now, self._cause
@@ -55,12 +55,12 @@ class Batch:
         return event
 
     def take_back(self) -> None:
-        """Let the view be what it was before the first event: none of them was written."""
+        """Restore the view to what it was before the first event: none of them was written."""
         self._undo.take_back()
 
 
 class LiveState:
-    """The state as users' functions see it: typed, and always what a reload would give."""
+    """The state as users' functions see it: typed, and the same as after a reload."""
 
     def __init__(self, state_type: StateType, session: SessionView) -> None:
         self._type = state_type
@@ -69,7 +69,7 @@ class LiveState:
         self._loaded = False
 
     def read(self) -> object:
-        """The state for someone who only reads it."""
+        """The state, for reading only."""
         return lend(self._type, self._current())
 
     def change(
@@ -81,10 +81,10 @@ class LiveState:
         outputs: Mapping[int, object] | None = None,
         always: bool = False,
     ) -> list[Patch]:
-        """Run a function on a draft and record what it changed; returns that.
+        """Run a function on a draft and record what it changed; returns the patches.
 
-        `outputs`: position → output of agents, which patches may refer to instead of repeating.
-        `always`: record it even if nothing has changed.
+        `outputs`: position → agent output, which patches can refer to instead of repeating it.
+        `always`: record the change even if it is empty.
         """
         changed = change(self._type, self._current(), function)
         if changed.patches or always:
@@ -93,7 +93,7 @@ class LiveState:
         return changed.patches
 
     def repeat(self, batch: Batch, patches: list[Patch], *, reason: str) -> None:
-        """Record a change again that was taken back."""
+        """Record a change again after its batch was rolled back."""
         self._current()
         self._write(batch, patches, reason, {})
         self._loaded = False
@@ -104,7 +104,7 @@ class LiveState:
         try:
             self._record(batch, patches, reason, outputs)
         except EditInvalid:
-            # The type has gained fields since the session was started: record their defaults.
+            # The type has gained fields since the session started; record their defaults.
             missing = diff(self._session.state, self._type.dump(self._live))
             self._record(batch, missing, "upgrade", {})
             self._record(batch, patches, reason, outputs)
@@ -125,7 +125,7 @@ class LiveState:
 
 
 class WithAnswer(Protocol):
-    """A state with the fields in which the engine puts the answer."""
+    """A state with the fields in which the engine stores the answer."""
 
     human_response: object
     approved: bool | None
@@ -135,14 +135,14 @@ Answerable = dict[str, Json] | WithAnswer
 
 
 def has_answer(state: Json) -> bool:
-    """Whether a state, as JSON, holds the answer to a question."""
+    """Whether a state, as JSON, has the answer to a question."""
     return is_object(state) and (
         state.get("humanResponse") is not None or state.get("approved") is not None
     )
 
 
 def set_answer(draft: Answerable, response: Json, approved: bool | None) -> None:
-    """Put the answer where routing can see it."""
+    """Store the answer where routing can see it."""
     if isinstance(draft, dict):
         draft["human_response"] = response
         draft["approved"] = approved
@@ -152,5 +152,5 @@ def set_answer(draft: Answerable, response: Json, approved: bool | None) -> None
 
 
 def reset_answer(draft: Answerable) -> None:
-    """Forget the answer."""
+    """Clear the answer."""
     set_answer(draft, None, None)

@@ -1,4 +1,4 @@
-"""When a session's whole view is written down, so that folding can start there."""
+"""Decides when to write a checkpoint, a session's whole view, so that folding can start there."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from callboard.events.codec import dump_json
 from callboard.events.envelope import Event
 from callboard.state.control import control
 
-# A state smaller than this is not worth a checkpoint of its own: folding is quicker.
+# A smaller state is not worth a checkpoint: folding is faster.
 _SMALLEST = 16_384
 
-# Bytes that take milliseconds to write.
+# Payloads of this many bytes take milliseconds to serialize.
 _LARGE = 262_144
 
-# What a fork weighs beside its payload: its events are in a stream of their own, which has to be
-# found and read. It keeps a chain of forks from becoming slower with every fork.
+# What a fork counts in addition to its payload: its events are in a separate stream that has to be
+# found and read. This keeps long chains of forks from getting slower with each fork.
 _FORK = 1024
 
 
 def is_due(checkpoint: int, since: int) -> bool:
-    """Whether what came since the last checkpoint outweighs it, both in bytes."""
+    """Whether the events since the last checkpoint are larger than it, both in bytes."""
     return since > max(checkpoint, _SMALLEST)
 
 
 def write(batch: Batch) -> None:
-    """Add the view as it is now."""
+    """Add the current view."""
     view = batch.view
     batch.add(
         names.CHECKPOINT({"state": view.state, "phase": view.last_phase, "control": control(view)})
@@ -34,12 +34,12 @@ def write(batch: Batch) -> None:
 
 
 async def weigh(events: Sequence[Event]) -> tuple[int, int]:
-    """The bytes of the last checkpoint among the events, and of what came after it."""
+    """The size in bytes of the last checkpoint among the events, and of everything after it."""
     checkpoint = since = 0
     for event in events:
         size = len(dump_json(event.payload))
         if size > _LARGE:
-            await asyncio.sleep(0)  # It took its time: others get their turn.
+            await asyncio.sleep(0)  # That took a while; let other tasks run.
         if event.name == names.CHECKPOINT:
             checkpoint, since = size, 0
         else:

@@ -1,4 +1,4 @@
-"""What makes a definition wrong: said where it is defined, with the phase and the fix."""
+"""Checks a definition and raises errors that name the phase and the fix."""
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from callboard.interactions.rendering import is_question
 
 
 def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> None:
-    """Each phase by itself, and their names together."""
+    """Check each phase on its own, and that their names are unique."""
     if not isinstance(workflow, str) or not workflow.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DefinitionError("A workflow needs a name: Workflow('trip', ...).")
     if not phases:
@@ -36,7 +36,7 @@ def check_phases(workflow: str, phases: Sequence[Phase], on_uncertain: str) -> N
 
 
 def _faults(phase: Phase) -> Iterator[str]:
-    """What is wrong with a phase by itself, the first thing first."""
+    """What is wrong with a phase on its own, first problem first."""
     if phase.terminal and phase.next is not None:
         yield "it has both next and terminal; remove one of them"
     if not phase.terminal and phase.next is None:
@@ -99,7 +99,7 @@ def _number_faults(phase: Phase) -> Iterator[str]:
 
 
 def check_routes(workflow: str, steps: Mapping[str, Step]) -> None:
-    """Every route leads to a phase that exists, and from the first one an end can be reached."""
+    """Check that every route leads to an existing phase, and that an end can be reached."""
     for name, step in steps.items():
         for target in step.leads_to or ():
             if target not in steps:
@@ -121,7 +121,7 @@ def check_routes(workflow: str, steps: Mapping[str, Step]) -> None:
 
 
 def check_state(workflow: str, steps: Mapping[str, Step], state_type: StateType) -> None:
-    """A state used with questions has a place for the answers."""
+    """Check that a state used with questions has fields for the answers."""
     asking = next((name for name, step in steps.items() if step.human is not None), None)
     if asking is None:
         return

@@ -1,6 +1,6 @@
-"""The current execution: the session whose agent is running, wherever in its code one is asked.
+"""The current execution: the session whose agent is running, from anywhere in the agent's code.
 
-A context variable, so that each agent sees its own session, however many run at once.
+Kept in a context variable, so that each agent sees its own session, no matter how many run at once.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from callboard.errors import NoExecution
 
 
 class CurrentExecution(NamedTuple):
-    """A session that runs here, and where its agent works, if that was said.
+    """A session that runs here, and the folder that its agent works in, if known.
 
-    `asking` holds questions that its agent has put and that are not recorded yet.
+    `asking` has the questions that the agent asked and that are not recorded yet.
     """
 
     session_id: str
@@ -25,9 +25,9 @@ class CurrentExecution(NamedTuple):
     cwd: str | None = None
 
     async def recorded(self) -> None:
-        """Wait until what the agent asked for is recorded, or could not be.
+        """Wait until everything that the agent asked for is recorded, or has failed to be.
 
-        Else its session could complete before the task is known that keeps it open.
+        Otherwise its session could complete before the task that keeps it open is known.
         """
         while self.asking:
             await asyncio.wait(self.asking)
@@ -37,14 +37,14 @@ _current: ContextVar[CurrentExecution | None] = ContextVar("callboard_execution"
 
 
 def enter(session_id: str) -> CurrentExecution:
-    """From here on, in this task, this session is the current one."""
+    """Make this session the current one for the rest of this task."""
     execution = CurrentExecution(session_id, set())
     _current.set(execution)
     return execution
 
 
 def asks(question: asyncio.Future[str]) -> None:
-    """Note that someone, an agent perhaps, has put a question that is still to be recorded."""
+    """Note that a question was asked and is yet to be recorded."""
     running = current()
     if running is not None:
         running.asking.add(question)
@@ -52,12 +52,12 @@ def asks(question: asyncio.Future[str]) -> None:
 
 
 def current() -> CurrentExecution | None:
-    """The current execution; None outside any agent."""
+    """The current execution; None outside of an agent."""
     return _current.get()
 
 
 def chosen_session(session_id: str | None, *, standalone: bool) -> str | None:
-    """The session that a question belongs to; NoExecution where no one said, and none runs."""
+    """The session that a question belongs to; NoExecution if none was given and none is running."""
     if standalone or session_id is not None:
         return session_id
     running = current()
@@ -68,7 +68,7 @@ def chosen_session(session_id: str | None, *, standalone: bool) -> str | None:
 
 @contextmanager
 def worktree(path: str | os.PathLike[str]) -> Generator[Path]:
-    """Work in this folder: interactive sessions asked for within start there."""
+    """Work in this folder: interactive sessions requested inside the block start there."""
     running = current()
     if running is None:
         raise NoExecution
@@ -81,11 +81,11 @@ def worktree(path: str | os.PathLike[str]) -> Generator[Path]:
 
 
 def folder() -> str | None:
-    """Where an interactive session starts unless told: the agent's worktree, else right here."""
+    """Where interactive sessions start by default: the agent's worktree or the current folder."""
     running = current()
     if running is not None and running.cwd is not None:
         return running.cwd
     try:
         return str(Path.cwd())
-    except OSError:  # The folder is gone: the harness that holds the session chooses.
+    except OSError:  # The folder is gone; the harness chooses another.
         return None

@@ -1,4 +1,4 @@
-"""A place in a list that continues, as callers hold it: opaque, and checked when it comes back."""
+"""Cursors: opaque positions in a list for callers, validated when they come back."""
 
 import base64
 import binascii
@@ -9,18 +9,18 @@ from callboard.events.rows import Row
 
 
 def cursor_of(row: Row) -> str:
-    """The place after a row, in a list by when its rows were made."""
+    """The cursor after a row, in a list ordered by creation time."""
     return base64.urlsafe_b64encode(dump_json([row["created_at"], row["id"]])).decode()
 
 
 def place_of(cursor: str) -> tuple[int, str]:
-    """The moment and the id of the row that a cursor was made of."""
+    """The time and id of the row that a cursor was made from."""
     try:
         place: object = load_json(base64.b64decode(cursor.encode(), altchars=b"-_", validate=True))
     except (binascii.Error, ValueError):
         place = None
     match place:
-        # True and False are numbers too, and SQLite has only 64 bits for one.
+        # Booleans are ints in Python, and SQLite integers have 64 bits.
         case [int(at), str(id)] if not isinstance(at, bool) and abs(at) < 2**63:
             return at, id
         case _:

@@ -1,7 +1,7 @@
 """What a session does next: a pure function of its workflow, its view, and the time.
 
-Nothing here calls a user's function or changes anything. `engine/perform.py` turns what was
-decided into events; the runner does what only the outside world can.
+Nothing here calls users' functions or changes anything. `engine/perform.py` turns decisions into
+events; the runner does everything that involves the outside world.
 """
 
 from collections.abc import Iterator
@@ -25,102 +25,102 @@ FAIL = "Fail"
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Go into a phase."""
+    """Enter a phase."""
 
     phase: str
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The guard said no: leave the phase at once."""
+    """The guard returned false: leave the phase right away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """The phase's `before` has not run."""
+    """Run the phase's `before`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run the agent: under these run keys."""
+    """Run the agent, with these run keys."""
 
     runs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Conclude:
-    """All outputs are there: update the state, then ask or route."""
+    """All outputs are in: update the state, then ask or route."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proceed:
-    """The question is closed: put the answer into the state, then route."""
+    """The question is closed: store the answer in the state, then route."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """No one knows what this run had done when its process died: ask a person."""
+    """It isn't known what this run did before its process died: ask a person."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class Vouch:
-    """A person says that this run's work was done."""
+    """A person has confirmed that this run's work was done."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class OfferRetry:
-    """This run has failed and no attempt is left: ask a person what to do."""
+    """This run has failed and no attempts are left: ask a person what to do."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The phase has failed permanently, and the workflow with it."""
+    """The phase has failed permanently, and so has the workflow."""
 
     error: ErrorDescription
 
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """The deadline of a question has passed."""
+    """A question's deadline has passed."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The terminal phase is over and nothing is left open."""
+    """The terminal phase is done and nothing is left open."""
 
     phase: str
 
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """A pause was requested, and nothing runs any more."""
+    """A pause was requested, and nothing is running anymore."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The workflow has changed so that the session cannot continue here."""
+    """The workflow has changed in a way that the session cannot continue here."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to do until something happens, or until the time given."""
+    """Nothing to do until something happens, or until the given time."""
 
     until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Ended or paused."""
+    """The session has ended or is paused."""
 
 
 Decision = (
@@ -130,7 +130,7 @@ Decision = (
 
 
 def decide(workflow: Definition, view: SessionView, now: int) -> Decision:
-    """The next thing to do for a session, at `now` in milliseconds."""
+    """What to do next for a session, at `now` in milliseconds."""
     if view.ended or view.paused:
         return Stop()
     if view.pausing is not None:
@@ -180,21 +180,21 @@ def _within(step: Step, view: SessionView, visit: Visit, now: int) -> Decision:
 
 
 def _is_fresh(visit: Visit) -> bool:
-    """Whether nothing was done in a visit; else the phase has gained its `before` since."""
+    """Whether nothing has been done in a visit yet; otherwise, `before` was added later."""
     return not (visit.before_done or visit.after_done or visit.runs or visit.question)
 
 
 def run_keys(visit: Visit) -> list[str]:
-    """The keys of all runs of a visit, in the order of their items."""
+    """The keys of all runs of a visit, in the order of its items."""
     if visit.items is None:
         return [run_key(visit.phase, visit.number)]
     return [visit.key_of(index) for index in range(len(visit.items))]
 
 
 def _working(step: Step, view: SessionView, visit: Visit, now: int) -> Decision | None:
-    """What the runs of a visit still need; None when each has come to an end."""
+    """What the runs of a visit still need; None if all of them have ended."""
     if visit.items is None:
-        # What nearly every look finds, said at once.
+        # A shortcut for by far the most frequent case.
         key = run_key(visit.phase, visit.number)
         only = visit.runs.get(key)
         if only is None:
@@ -221,7 +221,7 @@ def _working_on(step: Step, view: SessionView, visit: Visit, now: int) -> Decisi
 
 
 def _about_failures(step: Step, view: SessionView, visit: Visit) -> Decision | None:
-    """What to do about runs that have failed and will not be tried again."""
+    """What to do about runs that have failed and will not be retried."""
     failed = {key: run for key in run_keys(visit) if (run := visit.runs[key]).status == "failed"}
     if not failed:
         return None
@@ -238,12 +238,12 @@ def _about_failures(step: Step, view: SessionView, visit: Visit) -> Decision | N
         return Start(again[: step.phase.parallel or 1])
     if None in verdicts.values():
         return Wait(_next_wake(view))
-    # A phase is skipped as a whole; of several items, the others have been done.
+    # A phase is skipped as a whole; with several items, the others were still done.
     return Skip() if visit.items is None else None
 
 
 def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[str]:
-    """The runs that can be started: first those that continue, then items in their order."""
+    """The runs that can start: those to resume first, then items in order."""
     unfinished = view.open
     yield from unfinished.ready
     for key in unfinished.lost:
@@ -258,17 +258,17 @@ def _ready(step: Step, view: SessionView, visit: Visit, now: int) -> Iterator[st
 
 
 def uncertain_key(run: Run) -> str:
-    """The key of the question about a run that was lost in this attempt."""
+    """The key of the question about a run whose attempt was lost."""
     return f"uncertain:{run.attempt}"
 
 
 def failure_key(run: Run) -> str:
-    """The key of the question about a run that has failed so often."""
+    """The key of the question about a run that has failed; counts its failures."""
     return f"failed:{run.failures}"
 
 
 def is_about_failure(key: str | None) -> bool:
-    """Whether a question's key is that of one about a run that has failed."""
+    """Whether a question with this key is about a failed run."""
     return key is not None and key.startswith("failed:")
 
 

@@ -1,6 +1,6 @@
-"""Interactive sessions that outlived their workflow: what still has to be done about them.
+"""Interactive sessions that outlived their workflow.
 
-No one drives the stream in which such a session lives. People end it, and here the clock does.
+No driver handles the stream of such a session. People end it, or it times out here.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ from callboard.log.protocol import EventLog
 
 
 async def expire_detached(log: EventLog, clock: Clock, stream: str) -> None:
-    """End the session of this stream if it has run out; where there is none, do nothing."""
+    """Time out the session in this stream if its deadline has passed; otherwise do nothing."""
 
     def build(asked: Interaction) -> Entry | None:
         return expired(asked.id) if asked.is_due(clock.now_ms()) and asked.is_detached else None
@@ -30,7 +30,7 @@ async def expire_detached(log: EventLog, clock: Clock, stream: str) -> None:
 
 
 async def close_detached(log: EventLog, clock: Clock, session_id: str) -> list[str]:
-    """Cancel what a session left open behind it; returns the streams of all that it left."""
+    """Cancel the detached sessions that a session left open; returns all their streams."""
     questions = QuestionRows(log, clock)
     streams: list[str] = []
     for row in await _detached(log, session_id):

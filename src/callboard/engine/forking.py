@@ -1,4 +1,4 @@
-"""Where a fork starts, and what its first event says."""
+"""Where a fork starts, and what its first event contains."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from callboard.state.fold import apply
 from callboard.state.session import SessionView
 
 _COPIED: Final = 4 * 1_048_576
-"""How much the edits of a fork may copy."""
+"""How much data the edits of a fork may copy."""
 _FIRST_PAGE, _PAGE = 16, 4096
-"""How many positions are read at once by who looks for one; from the end, few at first."""
+"""How many positions to read at once when searching; few at first, from the end."""
 
 Edits = Sequence[Mapping[str, object]] | Callable[..., object]
 
 
 @dataclass(frozen=True, slots=True)
 class Forking:
-    """A point in a session: a phase's occurrence, a position, or a condition; else its end."""
+    """A point in a session: a phase's occurrence, a position or a condition; else, its end."""
 
     phase: str | None = None
     occurrence: int | str | None = None
@@ -46,7 +46,7 @@ class Forking:
 async def fork_position(
     log: EventLog, session_id: str, at: Forking, workflow: Workflow | None
 ) -> int:
-    """The position that a point means, which the session must have."""
+    """The position of a point; an error if the session doesn't have it."""
     head = await log.head(session_id)
     if head == 0:
         raise not_found(session_id)
@@ -96,7 +96,7 @@ def _never_there(
 
 
 async def _story(log: EventLog, session_id: str) -> AsyncIterator[Event]:
-    """A session's events from its start, read as they are needed."""
+    """A session's events from the start, read as needed."""
     after, head = 0, await log.head(session_id)
     while after < head:
         upto = min(head, after + _PAGE)
@@ -106,7 +106,7 @@ async def _story(log: EventLog, session_id: str) -> AsyncIterator[Event]:
 
 
 async def _last_entered(log: EventLog, session_id: str, phase: str) -> int | None:
-    """Where a session last went into a phase; looked for from its end, where it most often is."""
+    """Where a session last entered a phase; searched from the end, where it usually is."""
     upto, page = await log.head(session_id), _FIRST_PAGE
     while upto > 0:
         after = max(upto - page, 0)
@@ -146,7 +146,7 @@ async def _first_where(
 
 
 async def start_patches(log: EventLog, session_id: str, position: int) -> list[patch.Patch]:
-    """What `start` did to the state, for a fork that starts before that was recorded."""
+    """What `start` did to the state, for a fork from before that was recorded."""
     while position == 1:
         second = await log.read(session_id, 1, upto=2)
         if not second:
@@ -156,7 +156,7 @@ async def start_patches(log: EventLog, session_id: str, position: int) -> list[p
             return list(intent["patches"]) if intent and intent["reason"] == "start" else []
         if "startEdits" in forked:
             return forked.get("edits", [])[: forked["startEdits"]]
-        session_id = forked["parentSessionId"]  # Written before forks recorded it.
+        session_id = forked["parentSessionId"]  # Written before forks recorded this.
     return []
 
 
@@ -166,7 +166,7 @@ def forked_payload(
     edits: Edits | None,
     starting: Sequence[patch.Patch] = (),
 ) -> SessionForkedPayload:
-    """The payload of `session:forked`, with the edits checked against the state."""
+    """The payload of `session:forked`, after validating the edits against the state."""
     payload: SessionForkedPayload = {
         "parentSessionId": view.session_id,
         "forkPosition": view.position,
@@ -192,7 +192,7 @@ def _patches(
     name: str, state: object, workflow: Workflow | None, edits: Edits | None
 ) -> list[patch.Patch]:
     if not callable(edits):
-        # What they hold is checked when they are applied, below.
+        # Their contents are checked below, when they are applied.
         return [cast("patch.Patch", dict(edit)) for edit in edits or ()]
     if workflow is None:
         raise ValidationError(

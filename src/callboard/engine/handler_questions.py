@@ -1,4 +1,4 @@
-"""Asks the handlers of this process, and records their answers."""
+"""Asks this process's handler and records its answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, KeysView
@@ -24,21 +24,21 @@ from callboard.state.visits import Asked
 _HANDLER: Answered = {"via": "handler"}
 
 Look = Callable[[str], Awaitable[Interaction]]
-"""Looks at the question with this id."""
+"""Reads the question with this id."""
 Record = Callable[[Request, object], Awaitable[object]]
-"""Writes down the answer to a question, or sends it to where that is done."""
+"""Records the answer to a question, or sends it to the server that does."""
 
 
 class HandlerQuestions:
-    """The pending questions of one session, each put once to the handler that was given.
+    """The pending questions of one session, each passed to the handler once.
 
     Args:
-        handler: who is asked; None where no one can be.
-        look: see there.
-        record: see there.
-        done: called when a question has come to an end: answered, declined or failed.
-        outages: the errors of `look` and `record` that are no failure of the handler's: it may
-            well have answered, and that could not be written down.
+        handler: answers the questions; None if no one can be asked here.
+        look: reads a question.
+        record: records an answer.
+        done: called when a question is done: answered, declined or failed.
+        outages: errors of `look` and `record` that aren't the handler's fault: it may have
+            answered, but the answer could not be recorded.
     """
 
     def __init__(
@@ -61,21 +61,21 @@ class HandlerQuestions:
 
     @property
     def asked(self) -> KeysView[str]:
-        """The questions that someone is thinking about just now."""
+        """The questions that the handler is working on right now."""
         return self._asking.keys()
 
     @property
     def can_ask(self) -> bool:
-        """Whether there is anybody here who can be asked."""
+        """Whether there is a handler to ask."""
         return self._handler is not None
 
     def will_answer(self, view: SessionView) -> bool:
-        """Whether a pending question may still be answered from here."""
+        """Whether a pending question may still be answered here."""
         pending = view.pending() if self._handler else ()
         return any(asked.id not in self.declined and _is_for_handler(asked) for asked in pending)
 
     def ask(self, view: SessionView) -> None:
-        """Put what is new to the handler, and take back what is no longer asked."""
+        """Pass new questions to the handler, and withdraw those that are closed."""
         if self._handler is None or (not view.questions and not self._asking):
             return
         paused = view.paused or view.pausing is not None
@@ -109,7 +109,7 @@ class HandlerQuestions:
             self._done()
 
     def leave(self) -> list[asyncio.Task[None]]:
-        """Stop asking; returns what to wait for."""
+        """Stop asking; returns the tasks to wait for."""
         tasks = list(self._asking.values())
         for task in tasks:
             task.cancel()
@@ -119,7 +119,7 @@ class HandlerQuestions:
 def questions_of(
     live: LiveSession, handler: HumanInput | None, done: Callable[[], None]
 ) -> HandlerQuestions:
-    """The questions of a session that is driven here; answers are written into its log."""
+    """The questions of a session that is driven here; answers go into its log."""
 
     async def record(request: Request, value: object) -> None:
         if request.type == KIND:
@@ -132,12 +132,12 @@ def questions_of(
 
 
 def _is_for_handler(asked: Asked) -> bool:
-    """Whether a handler can be asked this; other types come from outside, and go back there."""
+    """Whether a handler can answer this; other types come from outside and are answered there."""
     return asked.type in ("approval", "choice", KIND) or is_from_board(asked.type)
 
 
 def _session_request(request: Request, asked: Interaction) -> Request:
-    """The same with how the session is to be held; NoAnswer when several have to decide it."""
+    """The request with the session's config; NoAnswer if several people have to decide."""
     if participants(asked.config):
         raise NoAnswer
     return replace(request, config=asked.config)
@@ -147,7 +147,7 @@ def _answer(scene: Scene, request: Request, value: object) -> None:
     view = scene.batch.view
     asked = view.questions.get(request.id)
     if view.ended or asked is None or asked.status != "pending":
-        return  # Someone else was quicker; the first answer counts.
+        return  # Someone else answered first, and the first answer counts.
     if request.type == KIND:
         close(
             scene.batch, completion_event(request, completion_of(request.config, value), _HANDLER)
@@ -157,7 +157,7 @@ def _answer(scene: Scene, request: Request, value: object) -> None:
 
 
 def _handler_failed(asked: Asked, error: Exception) -> HandlerFailed:
-    """The error for a handler that raised, or whose answer does not fit."""
+    """The error for a handler that raised or gave an invalid answer."""
     failed = HandlerFailed(
         f"human_input failed on {asked.prompt!r}: {str(error).rstrip('.')}. "
         "The question is still pending.",
@@ -168,7 +168,7 @@ def _handler_failed(asked: Asked, error: Exception) -> HandlerFailed:
 
 
 def _request_of(session_id: str, asked: Asked) -> Request:
-    """A question as handlers are given it."""
+    """A question as handlers get it."""
     return Request(
         id=asked.id,
         session_id=session_id,

@@ -1,7 +1,7 @@
-"""The inbox: every question to a person, and what people and programs do with one.
+"""The inbox: every question to a person, and what people and programs can do with it.
 
-Questions of workflows come here by themselves. Others are asked here: in a session, which then
-waits for a person but does not continue with the answer, or standing alone.
+Questions of workflows show up here by themselves. Others are asked here: on their own, or in a
+session, which then waits for a person but does not continue with the answer.
 """
 
 import asyncio
@@ -62,18 +62,18 @@ from callboard.interactions.schema.checking import verified
 from callboard.log.protocol import EventLog, Writing
 
 RECEIPT_WITHIN: Final = 1.0
-"""Seconds that an answer waits to learn what became of it."""
+"""How many seconds an answer waits to find out what became of it."""
 
 
 _TAKEN_BACK: Final = "it was taken back"
 
 
 _CHECKING: Final = ThreadPoolExecutor(1, thread_name_prefix="callboard-questions")
-"""Not the loop's own threads, which agents may all be using."""
+"""Not the event loop's own threads: agents may be using all of them."""
 
 
 class Inbox:
-    """Find, ask, assign, claim, release, complete, cancel; `Operations.answer` answers."""
+    """Find, ask, assign, claim, release, complete and cancel; `Operations.answer` answers."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
@@ -92,14 +92,14 @@ class Inbox:
         q: str | None = None,
         limit: int | None = None,
     ) -> list[Interaction]:
-        """Questions, oldest first: in any status unless told, of all sessions or of one."""
+        """Questions, oldest first; by default with any status and from all sessions."""
         sought = SoughtQuestions(status, session_id, type, workflow, assigned_to, q)
         return await find_questions(self._log, sought, limit, self._clock.now_ms())
 
     async def page(
         self, sought: SoughtQuestions, *, limit: int = 1000, cursor: str | None = None
     ) -> InteractionPage:
-        """Some questions, oldest first; `cursor` is `next_cursor` of the page before."""
+        """One page of questions, oldest first; `cursor` is `next_cursor` of the previous page."""
         return await question_page(self._log, sought, limit, cursor, self._clock.now_ms())
 
     async def get(self, interaction_id: str) -> Interaction:
@@ -118,11 +118,12 @@ class Inbox:
         assignees: Sequence[str] | None = None,
         by: By = None,
     ) -> Interaction:
-        """Put a question to people: in a session that has not ended, or standing alone.
+        """Ask people a question, on its own or in a session that has not ended.
 
-        With a `key` it is put once: asked again under it, the question is found, answered or not.
+        With a `key`, it is asked only once: asking again with the same key returns the existing
+        question, answered or not.
         """
-        # In a thread: to copy a large question takes longer than others should wait at once.
+        # In a thread: copying a large question would block the event loop for too long.
         loop = asyncio.get_running_loop()
         asked = await loop.run_in_executor(
             _CHECKING, request_payload, type, prompt, options, config, assignees
@@ -135,9 +136,9 @@ class Inbox:
         return await self.get(await self._ask_within(session_id, payload, key))
 
     async def _ask_alone(self, asked: AuthoredQuestion, key: str | None) -> str:
-        """Put a question that belongs to no session; returns its id.
+        """Ask a question that belongs to no session; returns its id.
 
-        Its stream has its id. No session has it: a stream can be started only once.
+        Its stream has the same id, which no session can have: a stream can be started only once.
         """
         while True:
             id = short_id() if key is None else keyed_id("standalone", key)
@@ -151,11 +152,11 @@ class Inbox:
             return id
 
     async def _ask_within(self, session_id: str, asked: AuthoredQuestion, key: str | None) -> str:
-        """Put a question in a session that has not ended, and open its task; returns its id."""
+        """Ask a question in a session that has not ended, and open its task; returns its id."""
         id = short_id() if key is None else keyed_id(session_id, key)
         told = requested({**asked, "id": id})
         while True:
-            # In this order: what ends the session after the row was read, moves the head.
+            # In this order: if the session ends after the row was read, the head moves.
             head = await self._log.head(session_id)
             if key is not None and await self._log.rows(Query("human_interactions", {"id": id})):
                 return id
@@ -173,7 +174,7 @@ class Inbox:
             return id
 
     async def ended(self, interaction_id: str) -> Interaction:
-        """Wait until a question is closed, by whatever process."""
+        """Wait until a question is closed, by any process."""
         asked = await self.get(interaction_id)
         return await self._after_waiting(asked, lambda found: found.status == "pending")
 
@@ -182,8 +183,8 @@ class Inbox:
     ) -> Interaction:
         """An answered question, once it is known what became of the answer.
 
-        What a coding agent asked is known moments later, or stays `pending` after `within`
-        seconds: the record follows.
+        For a coding agent's question, that takes a moment. After `within` seconds, the receipt
+        stays `pending` and is recorded later.
         """
         if answered.receipt != "pending":
             return answered
@@ -196,13 +197,13 @@ class Inbox:
     async def _after_waiting(
         self, asked: Interaction, waits: Callable[[Interaction], bool]
     ) -> Interaction:
-        """The question, once `waits` is no longer true of it."""
+        """The question, as soon as `waits` is no longer true for it."""
         changed = asyncio.Event()
         undo = self._log.on_change(asked.stream, lambda head: changed.set())
         try:
             while waits(found := await self.get(asked.id)):
                 if found.stream != asked.stream:
-                    break  # Detached: from here on another stream reports it.
+                    break  # Detached: from here on, it is reported in another stream.
                 await changed.wait()
                 changed.clear()
             else:
@@ -212,7 +213,7 @@ class Inbox:
         return await self._after_waiting(found, waits)
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
-        """See to a question: for a while no one else can claim it. The same `by` renews."""
+        """Claim a question, so that no one else can for a while. The same `by` renews the claim."""
 
         def build(asked: Interaction) -> Entry:
             now = self._clock.now_ms()
@@ -221,7 +222,7 @@ class Inbox:
         return await self._write(await self._questions.find_open(interaction_id), build)
 
     async def release(self, interaction_id: str, *, by: str) -> Interaction:
-        """Give a claim back before it runs out; where there is none, do nothing."""
+        """Release a claim before it expires; does nothing if there is no claim."""
 
         def build(asked: Interaction) -> Entry | None:
             check_free(asked, by)
@@ -230,7 +231,7 @@ class Inbox:
         return await self._write(await self._questions.find_open(interaction_id), build)
 
     async def assign(self, interaction_id: str, to: str | None, *, by: By = None) -> Interaction:
-        """Say who is expected to answer: a person, `group:NAME`, or None for all who may."""
+        """Set who is expected to answer: a person, `group:NAME`, or None for anyone who may."""
 
         def build(asked: Interaction) -> Entry | None:
             now_expected = expected(asked, to, by)
@@ -243,7 +244,7 @@ class Inbox:
     async def _write(
         self, found: OpenQuestion, build: Callable[[Interaction], Entry | None]
     ) -> Interaction:
-        """The question after what `build` makes of it, if that is anything."""
+        """Append the event that `build` returns, if any; returns the question afterwards."""
         return await self._questions.write(found, build) or await self.get(found.asked.id)
 
     async def complete(  # noqa: PLR0913 - all by keyword
@@ -258,7 +259,7 @@ class Inbox:
         by: By = None,
         via: str | None = None,
     ) -> Interaction:
-        """End an interactive session with its outcome; a simpler question is answered by it."""
+        """End an interactive session with its outcome; for a simpler question, it is the answer."""
         check_outcome(outcome)
         found = await self._questions.find_open(interaction_id)
         asked = found.asked
@@ -285,7 +286,7 @@ class Inbox:
         return ended
 
     async def _is_paused(self, session_id: str | None) -> bool:
-        """Whether the clock stands still for a session's questions."""
+        """Whether the deadlines of a session's questions are suspended."""
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         return bool(rows and rows[0]["paused"])
 
@@ -314,9 +315,9 @@ class Inbox:
         via: str | None = None,
         error: str | None = None,
     ) -> Interaction:
-        """Take a question back, unless a workflow cannot continue without its answer.
+        """Withdraw a question, unless its workflow cannot continue without an answer.
 
-        It can continue without an interactive session, whose outcome is then `cancelled`.
+        A workflow can continue without an interactive session, whose outcome is then `cancelled`.
         error: why it was declined.
         """
 
@@ -352,5 +353,5 @@ class Inbox:
 
 
 def _participant(by: By) -> str | None:
-    """The name under which they take part where several people decide with one token."""
+    """The name of a participant when several people decide with one token."""
     return by.given or by.name if isinstance(by, Author) else by

@@ -1,4 +1,4 @@
-"""What a workflow takes as its input: what `start` declares, as JSON Schema and as a check."""
+"""A workflow's input: what `start` declares, as JSON Schema and as a check."""
 
 import functools
 import inspect
@@ -15,7 +15,7 @@ from callboard.events.envelope import Json
 
 
 class InputType:
-    """The annotation of the second parameter of `start`; without one, anything is taken."""
+    """The annotation of `start`'s second parameter; without one, anything is accepted."""
 
     def __init__(self, workflow: str, start: Callable[..., object] | None) -> None:
         self._workflow = workflow
@@ -23,7 +23,7 @@ class InputType:
 
     @functools.cached_property
     def _adapter(self) -> TypeAdapter[object] | None:
-        """Made late, when annotations can be read; nothing for what pydantic cannot describe."""
+        """Created late, when annotations can be resolved; None if pydantic can't describe it."""
         declared = UNDECLARED if self._start is None else _second_annotation(self._start)
         if is_open(declared) or declared is object:
             return None
@@ -34,7 +34,7 @@ class InputType:
 
     @property
     def name(self) -> str | None:
-        """How `start` calls it; None when `start` takes only the state."""
+        """The name of the parameter; None if `start` takes only the state."""
         try:
             names = [] if self._start is None else list(inspect.signature(self._start).parameters)
         except (TypeError, ValueError):
@@ -43,17 +43,17 @@ class InputType:
 
     @functools.cached_property
     def schema(self) -> dict[str, Json] | None:
-        """The input as JSON Schema; None when `start` does not say what it takes."""
+        """The JSON Schema of the input; None if `start` doesn't declare a type."""
         if self._adapter is None:
             return None
         try:
             return self._adapter.json_schema()
         except PydanticUserError:
-            # It can be checked, but JSON Schema has no words for it.
+            # It can be checked, but not expressed as JSON Schema.
             return None
 
     def check(self, value: object) -> None:
-        """Raise ValidationError when the value is not what `start` declares."""
+        """Raise ValidationError if the value doesn't match what `start` declares."""
         if self._adapter is None:
             return
         try:
@@ -77,6 +77,6 @@ def _second_annotation(start: Callable[..., object]) -> object:
         names = list(inspect.signature(start).parameters)
         hints = typing.get_type_hints(target, include_extras=True)
     except (NameError, TypeError, ValueError):
-        # The annotation names something that only a type checker sees.
+        # The annotation uses a name that only a type checker can see.
         return UNDECLARED
     return hints.get(names[1], UNDECLARED) if len(names) > 1 else UNDECLARED

@@ -1,4 +1,4 @@
-"""A session in the hands of the one who drives it: its view, its live state, its writing."""
+"""A session while it is driven: its view, its live state, and writing to it."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,10 +25,10 @@ Listener = Callable[[list[Event]], None]
 
 
 class LiveSession:
-    """Reads and writes one session's stream, and keeps the view at its end.
+    """Reads and writes one session's stream, and keeps the view up to date.
 
-    Everything that is written goes through `commit`: one writer at a time, each building its
-    events on the view as it is, so that two agents of one session cannot contradict each other.
+    All writing goes through `commit`: one writer at a time, each building its events on the current
+    view, so that two agents of one session cannot contradict each other.
     """
 
     def __init__(self, log: EventLog, workflow: Workflow, session_id: str, clock: Clock) -> None:
@@ -50,7 +50,7 @@ class LiveSession:
         self._changed: Changes = {}
 
     async def take_up(self) -> None:
-        """Start with a session that exists: listeners hear what comes from here on."""
+        """Load an existing session; listeners get only what happens from now on."""
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._told = self.view.position
 
@@ -68,20 +68,21 @@ class LiveSession:
         settle: Callable[[], bool] | None = None,
         narration: bool = False,
     ) -> list[Event]:
-        """Build events on the current view and append them; again after a conflict.
+        """Build events on the current view and append them; start over after a conflict.
 
-        `settle` is asked after building, whether nothing is left to do.
+        `settle` is called after building and returns whether nothing is left to do.
         """
         async with self._writing:
             while True:
                 if self._stale:
                     await self._reload()
-                # From the first event built until the log has said yes, the view is ahead of it.
+                # From the first event built until the log has accepted them, the view is ahead of
+                # the log.
                 self._stale = True
                 scene = self.scene()
                 build(scene)
                 done_here = settle() if settle else False
-                # A driver with something left to do holds the lease, also while it only waits.
+                # A driver with something left to do keeps the lease, even while it only waits.
                 moves_lease = settle is not None and done_here == (self.epoch is not None)
                 if not scene.batch.events and not moves_lease:
                     self._stale = False
@@ -115,23 +116,23 @@ class LiveSession:
         return batch.placed
 
     async def _reload(self) -> None:
-        """Fold again what the log has, which drops what was not committed; report what came."""
+        """Fold the log again, which drops anything uncommitted, and report new events."""
         told = self._told
         self._adopt(await load(self.log, self.session_id, weighed=True))
         self._stale = False
-        # Not what has come since: the process that hears of an event finds it in the view.
+        # Only up to the view's position: a listener must find each event in the view.
         self._tell(await self.log.read(self.session_id, told, upto=self.view.position))
 
     async def _yield_to_others(self, batch: Batch) -> None:
-        """Someone else appended first: take back what was built, and fold what they wrote."""
+        """Another writer was first: roll back the batch and fold what they wrote."""
         batch.take_back()
         if any(event.name == names.INTENT for event in batch.events):
             self.state = LiveState(self.workflow.state_type, self.view)
-        # Where nothing is to be read, something else is wrong: then it is loaded again.
+        # If there is nothing new to read, something else is wrong: reload.
         self._stale = not await self._read_on()
 
     async def catch_up(self) -> bool:
-        """Read what others have written; whether there was anything."""
+        """Read what others have written; returns whether there was anything."""
         if await self.log.head(self.session_id) == self.view.position:
             return False
         async with self._writing:
@@ -141,7 +142,7 @@ class LiveSession:
             return await self._read_on()
 
     async def _read_on(self) -> bool:
-        """Fold what others have written; whether there was anything."""
+        """Fold what others have written; returns whether there was anything."""
         events = await self.log.read(self.session_id, self.view.position)
         for event in events:
             apply(self.view, event)
@@ -165,12 +166,12 @@ class LiveSession:
             listener(events)
 
     def checkpoint(self, batch: Batch) -> None:
-        """Write the whole view, between two phases, when what came since outweighs the last."""
+        """Write a checkpoint, between two phases, if enough has happened since the last one."""
         if is_due(self._checkpoint_size, self._size_since):
             write(batch)
 
     async def question(self, question: str) -> Interaction:
-        """A question with all that was said with it, which a view does not keep."""
+        """The full record of a question, which has more than the view."""
         return await QuestionRows(self.log, self.clock).find(question)
 
     async def answer_to(self, question: str) -> Asked:
@@ -189,14 +190,14 @@ class LiveSession:
                 waiter.set_result(asked)
 
     def unwind(self, questions: set[str], error: BaseException) -> None:
-        """Raise an error in the task that waits for these questions."""
+        """Raise an error in the tasks that wait for these questions."""
         for question in questions:
             for waiter in self._waiters.pop(question, []):
                 if not waiter.done():
                     waiter.set_exception(error)
 
     async def release(self) -> None:
-        """Give the lease back with work left to do, for another owner to take."""
+        """Release the lease with work left to do, so that another owner can take over."""
         if self.epoch is not None:
             writing = Writing(epoch=self.epoch, release=True)
             self.epoch = None

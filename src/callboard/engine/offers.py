@@ -1,4 +1,4 @@
-"""Workflows as a board describes them to those who do not have their code."""
+"""Describes workflows to clients that don't have their code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ class PhaseInfo(Shape):
     human: bool = False
     terminal: bool = False
     leads_to: tuple[str, ...] | None = None
-    """Where it can lead; None when a function decides and no one has said where to."""
+    """The phases it can lead to; None if a function decides and `to` is not given."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeInfo(Shape):
-    """A way from one phase to another, and whether it is taken always or sometimes."""
+    """A transition from one phase to another, and whether it is always taken or only sometimes."""
 
     source: Annotated[str, Key("from")]
     target: Annotated[str, Key("to")]
@@ -41,7 +41,7 @@ class WorkflowInfo(Shape):
 
     @classmethod
     def of(cls, workflow: Workflow) -> Self:
-        """A workflow, described."""
+        """Describe a workflow."""
         phases = tuple(
             PhaseInfo(
                 step.name,
@@ -56,7 +56,7 @@ class WorkflowInfo(Shape):
 
     @sent
     def edges(self) -> list[EdgeInfo]:
-        """The ways between its phases. One that may lead anywhere has a way to each of them."""
+        """The transitions between its phases; from one that may lead anywhere, to every phase."""
         names = tuple(phase.name for phase in self.phases)
         return [
             EdgeInfo(phase.name, target, "always" if phase.leads_to == (target,) else "sometimes")

@@ -1,4 +1,4 @@
-"""What people and programs do to sessions, by the log alone: from any process, at any time."""
+"""Operations on sessions that need only the log: from any process, at any time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STOPPING = 10.0
-"""Seconds in which the process that drives a session must have heard that it was cancelled."""
+"""How many seconds a session's driver has to notice a cancellation."""
 _LOOK_AGAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Forked(Shape):
-    """What a fork made."""
+    """The result of a fork."""
 
     session_id: str
     original_session_id: str
@@ -76,7 +76,7 @@ def begin(
     by: By = None,
     title: str | None = None,
 ) -> Callable[[Scene], None]:
-    """The first events of a new session; without a title, the workflow may give one."""
+    """The first events of a new session; without a title, the workflow may provide one."""
     named = checked_title(title)
     try:
         recorded = plain(given, "The input")
@@ -99,8 +99,8 @@ def begin(
         scene.batch.add(names.STARTED(payload))
         if workflow.start is not None:
             _start(scene, workflow.name, workflow.start, given)
-        # The workflow's title may depend on what `start` made of the state, so it is known only
-        # now. Nothing has been written yet.
+        # The workflow's title may depend on what `start` did to the state, so it is known only now.
+        # Nothing has been written yet.
         text = named or title_of(workflow.name, workflow.title, scene.state.read, given)
         if text is not None:
             payload["title"] = text
@@ -125,7 +125,7 @@ def _start(scene: Scene, workflow: str, start: Callable[..., object], given: obj
 
 
 class Operations:
-    """Answer, pause, resume, cancel, fork: each appends its event, or says why not."""
+    """Answer, pause, resume, cancel, fork: each appends its event or raises the reason why not."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
@@ -142,7 +142,7 @@ class Operations:
         by: By = None,
         title: str | None = None,
     ) -> str:
-        """Start a session and leave it to its driver; returns its id."""
+        """Start a session, leave it to a driver, and return its id."""
         prelude = begin(workflow, input, source, by, title)
         view = SessionView(session_id=session_id or short_id())
         batch = Batch(view, self._clock)
@@ -159,9 +159,9 @@ class Operations:
         by: By = None,
         via: str | None = None,
     ) -> Interaction:
-        """Answer a question, by its id or as it was just found. The first answer counts.
+        """Answer a question, by its id or as it was just read. The first answer counts.
 
-        Only the clock's part needs the session itself; else the question's row is enough.
+        The question's row is enough, unless its deadline has passed: then the session is needed.
         """
         is_found = isinstance(question, OpenQuestion)
         found = question if is_found else await self._questions.find_open(question)
@@ -191,7 +191,7 @@ class Operations:
         approved: bool | None,
         who: Answered,
     ) -> None:
-        """The deadline has passed, and no one has driven the session since: close it now."""
+        """The deadline has passed while no one was driving the session: close the question now."""
 
         def build(batch: Batch) -> bool:
             payload = answer_payload(batch.view, question, value, approved, who)
@@ -206,7 +206,7 @@ class Operations:
         try:
             late = await self._write(session_id, build)
         except (InteractionClosed, InteractionNotFound):
-            # It was closed and forgotten since we looked: the row knows how.
+            # It has been closed and dropped from the view in the meantime; the row knows how.
             await self._questions.find_open(question)
             raise
         if late:
@@ -220,7 +220,7 @@ class Operations:
         by: By = None,
         reason: str | None = None,
     ) -> bool:
-        """Ask a session to pause; whether that was new. What runs finishes, or is interrupted."""
+        """Request a pause: what runs finishes or is interrupted. False if paused or ended."""
         why = reasoned(by, reason)
         driven = await is_driven(self._log, session_id)
 
@@ -236,7 +236,7 @@ class Operations:
         return await self._write(session_id, build, settle=True)
 
     async def resume(self, session_id: str, *, by: By = None) -> bool:
-        """Let a paused session continue; whether it was paused. Someone still has to drive it."""
+        """Resume a paused session; False if it was not paused. It still has to be driven."""
 
         def build(batch: Batch) -> bool:
             view = batch.view
@@ -255,7 +255,7 @@ class Operations:
         return await self._write(session_id, build)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
-        """End a session permanently; whether it had not ended already."""
+        """Cancel a session; False if it had already ended."""
         return await self._cancel(session_id, reasoned(by, reason), end_questions)
 
     async def _cancel(
@@ -271,7 +271,7 @@ class Operations:
         return await self._write(session_id, build, settle=True)
 
     async def rename(self, session_id: str, title: str | None, *, by: By = None) -> None:
-        """Give a session another title, also after it ended; None takes its title away."""
+        """Change a session's title, even after it ended; None removes it."""
         await rename(self._log, self._clock, session_id, title, by)
 
     async def fork(  # noqa: PLR0913 - all by keyword
@@ -285,9 +285,9 @@ class Operations:
         run: bool = True,
         by: By = None,
     ) -> Forked:
-        """Start a new session that shares this one's events up to a point. Copies nothing.
+        """Start a new session that shares this one's events up to a point. Nothing is copied.
 
-        With `run=False` no driver takes the new session up by itself.
+        With `run=False`, drivers don't start the new session by themselves.
         """
         position = await fork_position(self._log, session_id, at, workflow)
         loaded = await load(self._log, session_id, position, weighed=True)
@@ -306,13 +306,14 @@ class Operations:
         return Forked(view.session_id, session_id, position, position + 1)
 
     async def delete(self, session_id: str, *, by: By = None, trim: bool = True) -> None:
-        """Remove a session permanently, cancelled first if it has not ended. Its forks stay whole.
+        """Permanently delete a session, cancelling it first if it is still open. Forks are kept.
 
-        With `trim=False` its events are left for a later `trim` of the log: for who deletes many.
+        With `trim=False`, its events stay until the log is trimmed later: for deleting many
+        sessions.
         """
         if (await session_row(self._log, session_id))["ended"] is None:
             await self._cancel(session_id, reasoned(by, "deleted"), cancel_questions)
-        # Closed first: should this process die now, nothing is open that no session has.
+        # Close these first: if this process dies now, nothing stays open without a session.
         left = await close_detached(self._log, self._clock, session_id)
         await self._hide(session_id)
         for stream in left:
@@ -322,7 +323,7 @@ class Operations:
             pass
 
     async def _hide(self, session_id: str) -> None:
-        """Delete as soon as no one drives: who does hears of the cancellation, and stops."""
+        """Delete the session once no one drives it: its driver notices the cancellation."""
         until = self._clock.monotonic() + _STOPPING
         while True:
             try:
@@ -341,7 +342,7 @@ class Operations:
     async def _write(
         self, session_id: str, build: Callable[[Batch], T], *, settle: bool = False
     ) -> T:
-        """Fold, build, append; again when someone else wrote meanwhile."""
+        """Fold, build, append; start over if another process wrote in between."""
         while True:
             loaded = await load(self._log, session_id)
             batch = Batch(loaded.view, self._clock, loaded.last_id)
@@ -356,15 +357,15 @@ class Operations:
             return result
 
     async def _append(self, session_id: str, batch: Batch, before: int, settle: bool) -> None:
-        """With `settle`, leave nothing to do behind, unless someone drives the session."""
-        # A pause that is not complete leaves something to do, should its driver die just now.
+        """With `settle`, leave nothing to do, unless someone drives the session."""
+        # An incomplete pause leaves something to do, in case its driver dies now.
         complete = batch.view.paused or batch.view.ended is not None
         if settle and complete and not await is_driven(self._log, session_id):
             try:
                 writing = Writing(expect=before, settle=True)
                 await self._log.append(session_id, batch.events, writing)
             except SessionOwned:
-                pass  # Claimed just now: its driver will handle the rest.
+                pass  # It was just claimed: its driver handles the rest.
             else:
                 return
         await self._log.append(session_id, batch.events, Writing(expect=before))

@@ -1,7 +1,7 @@
-"""What an agent returns: checked against what it declares, and the same after a crash.
+"""Agent outputs: checked against the declared type, and the same after a crash.
 
-The engine hands on what a reload from the log would give, so that an update or a route cannot
-tell whether the process died in between.
+The engine passes on what a reload from the log would give, so that `update` and routing cannot tell
+whether the process died in between.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from callboard.events.codec import load_json
 from callboard.events.failures import ErrorDescription
 
 UNDECLARED: Final = object()
-"""The annotation of what has none."""
+"""Stands for a missing annotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,21 @@ class ItemFailed:
 
     item: Any
     error: ErrorDescription
-    """A `code`, a `message`, and what was involved."""
+    """A `code`, a `message`, and details."""
 
 
 def is_open(annotation: object) -> bool:
-    """Whether an annotation lets any value through."""
+    """Whether an annotation accepts any value."""
     return annotation is UNDECLARED or annotation is Any
 
 
 def adapter(annotation: object) -> TypeAdapter[object]:
-    """What checks values against an annotation that was read while the program runs."""
+    """A validator for an annotation that was read at run time."""
     return TypeAdapter[object](cast("type[object]", annotation))
 
 
 class OutputType:
-    """An agent's declared output; undeclared means: JSON, read by key or by attribute."""
+    """An agent's declared output. Undeclared output is JSON, read by key or by attribute."""
 
     def __init__(self, agent: str, annotation: object = UNDECLARED) -> None:
         self._agent = agent
@@ -48,7 +48,7 @@ class OutputType:
         self._is_text = annotation is str
 
     def dump(self, value: object) -> object:
-        """The output as JSON; AgentOutputInvalid when it is not what was declared."""
+        """The output as JSON; AgentOutputInvalid if it doesn't match the declared type."""
         if self._adapter is None or (self._is_text and type(value) is str):
             return plain(value, self._place)
         try:
@@ -65,8 +65,8 @@ class OutputType:
 
     def load(self, data: object) -> object:
         """The output in Python, from its JSON."""
-        # A person may vouch for work whose output no one has: then it is None, whatever
-        # the agent declares.
+        # A person may confirm work whose output is lost: it is then None, whatever the agent
+        # declares.
         if self._adapter is None:
             return with_fields(data)
         if data is None or self._is_text:
@@ -75,9 +75,9 @@ class OutputType:
 
 
 def plain(value: object, what: str) -> object:
-    """The value as JSON gives it back, of models their fields.
+    """The value as it is read back from JSON; for models, their fields.
 
-    AgentOutputInvalid says where JSON cannot hold it.
+    Raises AgentOutputInvalid, with the location, if JSON cannot represent it.
     """
     if value is None or (type(value) is str and value.isascii()):
         return value

@@ -1,4 +1,4 @@
-"""What was decided becomes events. Here users' functions are called, each answer recorded."""
+"""Turns decisions into events. Calls users' functions and records what they return."""
 
 from collections.abc import Mapping
 from typing import assert_never
@@ -36,7 +36,7 @@ from callboard.state.visits import Asked, Run
 
 
 def perform(scene: Scene, decision: d.Decision) -> bool:
-    """Add the decision's events to the batch; False when there is nothing more to decide now."""
+    """Add a decision's events to the batch; False if there is nothing more to decide for now."""
     try:
         return _perform(scene, decision)
     except FunctionFailed as broken:
@@ -92,14 +92,14 @@ def _perform(  # noqa: C901, PLR0915 - one line per decision
 
 
 def enter(scene: Scene, phase: str) -> None:
-    """Go into a phase; what its guard and items are is recorded."""
+    """Enter a phase; records the results of its guard and `for_each`."""
     batch, step = scene.batch, scene.workflow.steps[phase]
     number = batch.view.visits.get(phase, 0) + 1
     payload: payloads.PhaseEnteredPayload = {"phase": phase, "visit": number}
     if batch.view.last_phase is not None:
         payload["fromPhase"] = batch.view.last_phase
-    # Added before guard and items are asked for, so that there is a visit to fail when they
-    # raise; what they answer is part of this same event, which is written only afterwards.
+    # Added before calling guard and `for_each`, so that there is a visit to fail if they raise.
+    # Their results become part of this same event, which is written only afterwards.
     batch.add(names.PHASE_ENTERED(payload))
     open_now = True
     if step.phase.guard is not None:
@@ -107,7 +107,7 @@ def enter(scene: Scene, phase: str) -> None:
         payload["guard"] = open_now
         scene.visit.guard = open_now
     if open_now:
-        # Before the items, which it may prepare.
+        # Before `for_each`, as it may prepare the items.
         run_before(scene)
     if step.phase.for_each is not None and open_now:
         what = f"for_each of phase {phase!r}"
@@ -118,7 +118,7 @@ def enter(scene: Scene, phase: str) -> None:
 
 
 def start(scene: Scene, run: str) -> int:
-    """Record that an agent starts; returns which attempt it is."""
+    """Record that an agent starts; returns the number of the attempt."""
     visit = scene.visit
     before = visit.runs.get(run)
     attempt = before.attempt + 1 if before else 1
@@ -135,7 +135,7 @@ def start(scene: Scene, run: str) -> int:
 def complete(
     scene: Scene, run: str, output: Json, duration_ms: int, usage: Mapping[str, Json] | None
 ) -> None:
-    """Record an agent's output; what it asked and no longer waits for is cancelled."""
+    """Record an agent's output; questions that it no longer waits for are cancelled."""
     attempt = scene.visit.runs[run].attempt
     payload: agents.AgentCompletedPayload = {
         **_run_payload(scene, run, attempt),
@@ -149,7 +149,7 @@ def complete(
 
 
 def broke(scene: Scene, run: str, error: Exception) -> None:
-    """Record that an agent failed, and when it will be tried again."""
+    """Record that an agent failed, and when it will be retried."""
     known: Run = scene.visit.runs[run]
     retry = scene.step.phase.retry
     delay = retry.delay_ms(known.failures + 1) if retry else None
@@ -170,7 +170,7 @@ def broke(scene: Scene, run: str, error: Exception) -> None:
 def interrupt(
     scene: Scene, run: str, reason: agents.Interruption, later: RetryAfter | None = None
 ) -> None:
-    """Record that an agent was stopped before it returned; `later`: when it is started again."""
+    """Record that an agent was stopped before it returned; `later`: when to start it again."""
     where = _run_payload(scene, run, scene.visit.runs[run].attempt)
     payload: agents.AgentInterruptedPayload = {**where, "reason": reason}
     if later is not None:
@@ -179,10 +179,10 @@ def interrupt(
 
 
 def conclude(scene: Scene) -> None:
-    """The agent's work is done: update the state, then ask, or continue.
+    """The agent's work is done: update the state, then ask or continue.
 
-    Agent and `update` have seen the answer of the phase before. It is reset before the phase asks
-    or routes, so that no old approval routes it.
+    The agent and `update` have seen the previous phase's answer. It is reset before this phase asks
+    or routes, so that it never routes on an old approval.
     """
     step, visit = scene.step, scene.visit
     output = _output(scene)
@@ -213,14 +213,14 @@ def _reset_answer(scene: Scene) -> None:
 
 
 def skip(scene: Scene) -> None:
-    """Leave the phase without its work."""
+    """Leave the phase without doing its work."""
     if not scene.step.phase.terminal:
         _reset_answer(scene)
     _leave(scene, None, "skipped")
 
 
 def proceed(scene: Scene) -> None:
-    """The question is closed: put the answer where routing can see it, and continue."""
+    """The question is closed: store the answer where routing can see it, and continue."""
     asked = scene.batch.view.questions[scene.visit.question or ""]
     if asked.status == "failed" and asked.outcome is None:
         late = QuestionTimedOut(f"Timed out without an answer: {asked.prompt}", question=asked.id)
@@ -231,7 +231,7 @@ def proceed(scene: Scene) -> None:
 
 
 def _respond(scene: Scene, asked: Asked) -> None:
-    """Put the answer into the state, and let the phase keep of it what it wants to."""
+    """Store the answer in the state, and call the phase's `on_answer`."""
     on_answer = scene.step.on_answer
     response: dict[str, Json] = {"value": asked.value, "approved": asked.approved}
     if asked.timed_out:
@@ -261,7 +261,7 @@ def confirm(scene: Scene, run: str) -> None:
 
 
 def offer_retry(scene: Scene, run: str) -> None:
-    """Ask what to do about a run that has failed for the last time."""
+    """Ask what to do about a run that has no attempts left."""
     known, visit = scene.visit.runs[run], scene.visit
     item = visit.item_of(run)
     on_item = "" if item is None else f" on item {item + 1} of {len(visit.items or ())}"
@@ -274,7 +274,7 @@ def offer_retry(scene: Scene, run: str) -> None:
 
 
 def fail(scene: Scene, error: ErrorDescription, *, recorded: bool = False) -> None:
-    """End the phase and the workflow with an error."""
+    """Fail the phase and the workflow with an error."""
     visit, batch = scene.visit, scene.batch
     where: payloads.InPhase = {"phase": visit.phase, "visit": visit.number}
     end_questions(batch, "the workflow has failed")
@@ -338,7 +338,7 @@ def _update(scene: Scene, output: object) -> None:
 
 
 def _output(scene: Scene) -> object:
-    """The agent's output; with `for_each` the list of them, in the order of the items."""
+    """The agent's output; with `for_each`, a list in the order of the items."""
     agent, visit = scene.step.agent, scene.visit
     if agent is None:
         return None
@@ -371,7 +371,7 @@ def _run_payload(scene: Scene, run: str, attempt: int) -> agents.InAgentRun:
 
 
 def _asked_by(pausing: payloads.WorkflowPausingPayload) -> payloads.WorkflowPausedPayload:
-    """Who asked for the pause, and why."""
+    """Who requested the pause, and why."""
     who = pausing.copy()
     who.pop("interrupt", None)
     return who

@@ -1,4 +1,4 @@
-"""Questions in a list: oldest first, page by page, those that fit what is sought."""
+"""Lists of questions: oldest first, page by page, filtered."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from callboard.interactions.records import LARGE, Interaction, interaction, leng
 from callboard.log.protocol import EventLog
 
 _LARGEST_PAGE: Final = 2 * 1_048_576
-"""Characters after which a page of questions ends; one question may have more."""
+"""A page of questions ends after this many characters; a single question may have more."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionPage(Shape):
-    """Some questions, and where the next page starts, if there is one."""
+    """One page of questions, and where the next one starts, if there is one."""
 
     interactions: list[Interaction]
     next_cursor: str | None
@@ -28,10 +28,10 @@ class InteractionPage(Shape):
 
 @dataclass(frozen=True, slots=True)
 class SoughtQuestions:
-    """Which questions are meant: those that fit everything that is given.
+    """Which questions to find: those that match everything given.
 
-    `assigned_to` are names: questions that are assigned to one of them, or with `none` to no one.
-    `text` is something that the prompt contains.
+    `assigned_to` has names: finds questions assigned to one of them, or with `none`, unassigned
+    ones. `text` is text in the prompt.
     """
 
     status: str | None = None
@@ -42,13 +42,13 @@ class SoughtQuestions:
     text: str | None = None
 
     def query(self) -> Query:
-        """The question to the view, oldest first."""
+        """The query for the view, oldest first."""
         session = None if self.session_id == "*" else self.session_id
         where = where_given(
             status=self.status, execution_id=session, type=self.type, workflow=self.workflow
         )
         names = self.assigned_to
-        # As they stand in the column, which is a list in JSON: a name in its quotation marks.
+        # As they appear in the column, which is a JSON list: a name in quotation marks.
         told = names and [None if n == UNASSIGNED else dump_json(n).decode() for n in names]
         return Query(
             "human_interactions",
@@ -62,7 +62,7 @@ class SoughtQuestions:
 async def find_questions(
     log: EventLog, sought: SoughtQuestions, limit: int | None, now_ms: int
 ) -> list[Interaction]:
-    """The oldest questions that fit, or all of them."""
+    """The oldest matching questions, or all of them."""
     if limit is not None and limit < 0:
         raise ValidationError("limit must be 0 or more.", field="limit")
     rows = await log.rows(replace(sought.query(), limit=limit))
@@ -72,12 +72,12 @@ async def find_questions(
 async def question_page(
     log: EventLog, sought: SoughtQuestions, limit: int, cursor: str | None, now_ms: int
 ) -> InteractionPage:
-    """As many questions as told, from the oldest or from where a page before ended.
+    """One page of questions, from the oldest or from where the previous page ended.
 
-    Fewer when they are large: some megabytes make a page.
+    A page has fewer than `limit` if they are large: it ends after some megabytes.
     """
     place = None if cursor is None else place_of(cursor)
-    # One more than is shown tells whether there is another page.
+    # One more than the page shows whether there is another page.
     query = replace(sought.query(), limit=limit + 1, beyond=place, size=_LARGEST_PAGE)
     rows = await log.rows(query)
     is_cut = len(rows) > limit or sum(map(weight, rows)) >= _LARGEST_PAGE

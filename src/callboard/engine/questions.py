@@ -1,4 +1,4 @@
-"""What becomes of a question: an answer is checked, and turned into its event."""
+"""Answers to questions: checked, and turned into events."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ from callboard.state.session import SessionView
 from callboard.state.visits import Asked
 
 _LONGEST = 500
-"""Characters of an answer that an error repeats."""
+"""How many characters of an answer an error repeats."""
 
 RAN_OUT = "timed out before it was answered"
 
@@ -55,7 +55,7 @@ _QUIET = (names.CLAIMED, names.RELEASED, names.ASSIGNED, names.CONTRIBUTED)
 def answer_payload(
     view: SessionView, question: str, value: object, approved: bool | None, who: Answered
 ) -> InputReceivedPayload:
-    """The payload of `input:received`; raises when the question cannot take this answer."""
+    """The payload of `input:received`; raises if the question cannot take this answer."""
     asked = view.questions.get(question)
     if asked is None:
         if view.ended:
@@ -71,7 +71,7 @@ def answer_payload(
 def received_payload(
     asked: Asked | Interaction, value: object, approved: bool | None, who: Answered
 ) -> InputReceivedPayload:
-    """The payload of `input:received` for a question that is open; AnswerInvalid if wrong."""
+    """The payload of `input:received` for an open question; AnswerInvalid if it is not valid."""
     answer = check(asked, value, approved, asked.config)
     payload: InputReceivedPayload = {**who, "id": asked.id, "value": answer.value}
     if answer.whole:
@@ -86,7 +86,7 @@ def received_payload(
 
 
 def unknown(question: str) -> InteractionNotFound:
-    """The error for an id that no question has."""
+    """The error for an unknown question id."""
     return InteractionNotFound(
         f"There is no question {question!r}. List open ones: callboard inbox",
         interaction_id=question,
@@ -94,7 +94,7 @@ def unknown(question: str) -> InteractionNotFound:
 
 
 def already(question: str, value: object, *, awaited: bool = True) -> AlreadyAnswered:
-    """The error for a second answer; `awaited` by a workflow, it can be given in a fork."""
+    """The error for a second answer. If a workflow awaited it, a fork can answer differently."""
     again = "fork the session" if awaited else "ask again"
     told = excerpt(" ".join(answer_text(value).split()), _LONGEST)
     return AlreadyAnswered(
@@ -105,19 +105,19 @@ def already(question: str, value: object, *, awaited: bool = True) -> AlreadyAns
 
 
 def closed(question: str, how: str) -> InteractionClosed:
-    """The error for a question that ended without an answer."""
+    """The error for a question that was closed without an answer."""
     return InteractionClosed(f"Question {question} {how}.", interaction_id=question)
 
 
 class OpenQuestion(NamedTuple):
-    """A question that is open, and its row, which also says how its stream stood."""
+    """An open question and its row, which also has the position of its stream."""
 
     asked: Interaction
     row: Row
 
 
 class QuestionRows:
-    """The questions of a log, one at a time."""
+    """Reads and writes single questions of a log."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
@@ -129,7 +129,7 @@ class QuestionRows:
         return (await self._read(Query("human_interactions", {"id": interaction_id}))).asked
 
     async def find_open(self, interaction_id: str) -> OpenQuestion:
-        """A question that is open; else the error that says what became of it."""
+        """An open question; otherwise raises an error that says what became of it."""
         query = Query("human_interactions", {"id": interaction_id}, with_stream=True)
         found, row = await self._read(query)
         if found.status in ANSWERED:
@@ -147,11 +147,11 @@ class QuestionRows:
         if not rows:
             raise unknown(str(query.where["id"]))
         if query.with_stream and rows[0]["stream_head"] is None:
-            # A detached session to which nothing has happened yet.
+            # A detached session in which nothing has happened yet.
             rows[0] |= {"stream_head": 0, "stream_settled": 0}
         read = rows[0]
         is_large = length_of(read) > LARGE
-        # What is large takes long to read from JSON: others get their turn in between.
+        # Parsing a large question takes long; let other tasks run in between.
         if is_large:
             await asyncio.sleep(0)
             read = in_bytes(read)
@@ -164,11 +164,11 @@ class QuestionRows:
     async def write(
         self, found: OpenQuestion, build: Callable[[Interaction], Entry | None]
     ) -> Interaction | None:
-        """Append what `build` makes of the question while it is open; again after a conflict.
+        """Append what `build` makes of the question while it is open; start over after a conflict.
 
-        Returns the question as it is then, or None when there was nothing to write.
+        Returns the question afterwards, or None if there was nothing to write.
         """
-        # One after the other: of many at once, each would make all the others start again.
+        # One at a time: concurrent writers would make each other start over.
         turn = self._turns.setdefault(found.asked.stream, asyncio.Lock())
         is_current = not turn.locked()
         async with turn:
@@ -184,13 +184,13 @@ class QuestionRows:
                     is_current = False
 
     async def _append(self, found: OpenQuestion, told: Entry) -> Interaction:
-        """Append what happened to a question, and the end of its task if that closes it."""
+        """Append what happened to a question, and close its task if that closes the question."""
         asked, row = found
         task = await self._task(asked) if told[0] in names.CLOSES_QUESTION else None
         ending = [] if task is None else [names.TASK_COMPLETED(task)]
         now = self._clock.now_ms()
         events = chained([told, *ending], now, row["stream_last"])
-        # Someone has to continue with it: the process that drives the session.
+        # The session's driver has to continue with it.
         halted = halts(asked.type, asked.config) and not asked.is_detached
         moves = asked.awaited or task is not None or halted
         settles = not moves or told[0] in _QUIET
@@ -207,7 +207,7 @@ class QuestionRows:
 
 
 def chained(told: Sequence[Entry], now_ms: int, cause: str | None = None) -> list[NewEvent]:
-    """Events of one append, each caused by the one before it."""
+    """Events of one append, each caused by the previous one."""
     events: list[NewEvent] = []
     for name, payload in told:
         events.append(NewEvent(event_id(), name, payload, now_ms, caused_by=cause))
@@ -216,12 +216,12 @@ def chained(told: Sequence[Entry], now_ms: int, cause: str | None = None) -> lis
 
 
 def _is_settled(row: Row) -> bool:
-    """Whether no one has anything to do in the stream: so it stays when nothing new comes."""
+    """Whether there is nothing to do in the stream; without new events, it stays that way."""
     return row["stream_owner"] is None and row["stream_settled"] == row["stream_head"]
 
 
 def _after(found: OpenQuestion, events: Sequence[NewEvent], now_ms: int) -> Interaction:
-    """The question after these events, as its row has it now: no one has to read it again."""
+    """The question after these events, as its row is now, without reading it again."""
     asked, row = found
     # The config never changes, and may take long to read.
     columns = {**row, "session_config": None}
@@ -233,7 +233,7 @@ def _after(found: OpenQuestion, events: Sequence[NewEvent], now_ms: int) -> Inte
 
 
 async def unmoved(log: EventLog, stream: str, head: int) -> Writing:
-    """How to append what gives no one anything to do: a stream that was settled stays so."""
+    """How to append what gives drivers nothing to do: a settled stream stays settled."""
     lease = await log.lease(stream)
     settled = lease is not None and lease.owner is None and lease.settled == head
     return Writing(expect=head, settle=settled)

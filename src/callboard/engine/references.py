@@ -1,4 +1,4 @@
-"""Patches that take over an agent's output refer to it, so that it is stored once."""
+"""Patches that store an agent's output refer to it instead, so that it is stored only once."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -16,9 +16,9 @@ _WORTH_REFERRING = 64
 def refer(
     patches: Patches, state: object, outputs: Mapping[int, object]
 ) -> tuple[Patches, dict[int, int] | None]:
-    """The patches as they are recorded, and which of them has which output as its value.
+    """The patches to record, and which of them has which output as its value.
 
-    `state` is what the patches apply to, `outputs` what agents made, by the event's position.
+    `state` is what the patches apply to; `outputs` are agent outputs by event position.
     """
     written = _written(outputs)
     if not written:
@@ -33,7 +33,7 @@ def refer(
 
 
 def _written(outputs: Mapping[int, object]) -> dict[bytes, int]:
-    """The outputs that are worth referring to, as JSON, each with its position."""
+    """The outputs that are worth a reference, as JSON, with their positions."""
     written: dict[bytes, int] = {}
     for at, output in outputs.items():
         if not _is_short(output) and len(data := dump_json(output)) > _WORTH_REFERRING:
@@ -42,7 +42,7 @@ def _written(outputs: Mapping[int, object]) -> dict[bytes, int]:
 
 
 def _is_short(output: object) -> bool:
-    """Whether there is no need to write the output down to see that it is short."""
+    """Whether an output is obviously short, without serializing it."""
     if isinstance(output, str):
         return len(output) * 6 < _WORTH_REFERRING
     return not isinstance(output, list | dict)
@@ -51,7 +51,7 @@ def _is_short(output: object) -> bool:
 def _taken_over(
     patches: Patches, state: object, outputs: Mapping[int, object], written: Collection[bytes]
 ) -> Patches:
-    """One patch for a place that became an output, where a difference has one per element."""
+    """Replace the patches inside a value that became an output with a single patch."""
     alike = {_size(output) for output in outputs.values()} - {None}
     if not alike:
         return patches
@@ -63,8 +63,8 @@ def _taken_over(
         try:
             value = pointer.find(after, pointer.split(path))
         except ValueError:
-            continue  # Nothing is there any more.
-        # Lengths first: the value may be a long list to which little was added.
+            continue  # The value no longer exists.
+        # Compare lengths first: the value may be a long list that only grew a little.
         if _size(value) in alike and dump_json(value) in written:
             replaced[path] = value
     if not replaced:
@@ -81,13 +81,13 @@ def _size(value: object) -> tuple[type, int] | None:
 
 
 def _is_within(path: str, places: Collection[str]) -> bool:
-    """Whether a place lies inside of one of the others."""
+    """Whether a path is inside one of the others."""
     keys = path.split("/")
     return any("/".join(keys[:depth]) in places for depth in range(2, len(keys)))
 
 
 def _ancestors(patches: Patches) -> Iterator[str]:
-    """The places inside of which something changes, outermost first."""
+    """The paths that contain changes, outermost first."""
     seen: dict[str, None] = {}
     for one in patches:
         keys = one["path"].split("/")

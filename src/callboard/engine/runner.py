@@ -1,7 +1,7 @@
-"""Carries one session forward until it waits, pauses or ends: fold, decide, act.
+"""Drives one session until it waits, pauses or ends: fold, decide, act.
 
-While an agent runs, this also listens: a pause, a cancellation or an answer may come from any
-process at any time.
+It also listens while an agent runs: a pause, a cancellation or an answer may come from any process
+at any time.
 """
 
 import asyncio
@@ -27,19 +27,19 @@ from callboard.state.session import SessionView
 from callboard.waiting import wait_any
 
 LINGER = 30.0
-"""Seconds for which an agent that waits for a person stays in memory."""
+"""How many seconds an agent that waits for a person stays in memory."""
 
 NOBODY_HERE = 0.05
-"""The same where no one here will answer: time enough to ask several things at once."""
+"""The same if no one here will answer: just long enough to ask several questions at once."""
 
-# Phases that go round without an agent or a question must not keep everybody else waiting.
+# Phases that loop without an agent or a question must not block everything else.
 _LARGEST = 1000
 
 _log = logging.getLogger(__name__)
 
 
 class Drive:
-    """One pass over one session, by one owner."""
+    """One drive of one session, by one owner."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class Drive:
         parks: bool = False,
         leaving: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Make a drive; it does nothing yet.
+        """Prepare a drive; `run` starts it.
 
         Args:
             live: the session.
-            people: who can be asked in this process.
-            linger: for how many seconds an agent that waits for a person stays in memory.
-            parks: give the session back while it only waits for its next attempt, because
-                someone will look at the wakeups.
-            leaving: whether to start no more agents, and give the session back when those that
-                run have finished.
+            people: answers questions in this process.
+            linger: how many seconds an agent that waits for a person stays in memory.
+            parks: release the session while it only waits for its next attempt, because someone
+                else watches for due retries.
+            leaving: whether to start no more agents, and release the session when those that run
+                have finished.
         """
         self._live = live
         self._people = questions_of(live, people, self.nudge)
@@ -84,7 +84,7 @@ class Drive:
         live.listeners.append(self._notice)
 
     async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
-        """Drive until there is nothing to do; `prelude` starts a session that is new."""
+        """Drive until there is nothing to do; `prelude` starts a new session."""
         self._prelude = prelude
         undo = self._live.log.on_change(self._live.session_id, self._hear)
         try:
@@ -101,7 +101,7 @@ class Drive:
         return self._live.view
 
     async def _ended_by_others(self) -> bool:
-        """Whether the lease went because someone ended or paused the session."""
+        """Whether the lease was lost because someone ended or paused the session."""
         self._live.epoch = None
         await self._live.take_up()
         return self._live.view.ended is not None or self._live.view.paused
@@ -123,7 +123,7 @@ class Drive:
         return True
 
     async def _until_needed(self) -> None:
-        """Sleep until something calls for a turn."""
+        """Sleep until there is something to do."""
         due = False
         while not due:
             self._wake.clear()
@@ -136,20 +136,20 @@ class Drive:
         self._attend = False
 
     def _hear(self, head: int | None) -> None:
-        """The stream has grown; the echo of what this drive itself wrote is not news."""
+        """The stream has grown; what this drive wrote itself is not news."""
         if head is None or head > self._live.view.position:
             self._news = True
             self._wake.set()
 
     def _notice(self, events: list[Event]) -> None:
-        """An agent's question wants people asked, also though it was this process that wrote."""
+        """An agent's question has to go to people, even if this process wrote the event."""
         for event in events:
             if event.name == names.REQUESTED:
                 self.nudge()
                 return
 
     def nudge(self) -> None:
-        """Refresh whether to leave, and what there is to do."""
+        """Check again whether to leave, and what there is to do."""
         self._attend = True
         self._wake.set()
 
@@ -159,7 +159,7 @@ class Drive:
             self._prelude(scene)
         self._starting, self._wake_at, self._more = [], None, False
         self._declined = False
-        # An agent that finishes while this is being committed belongs to the next turn.
+        # An agent that finishes during the commit is handled in the next turn.
         self._handled = list(self._finished)
         view = scene.batch.view
         if view.ended:
@@ -210,7 +210,7 @@ class Drive:
         )
 
     def _is_over(self) -> bool:
-        """Whether nothing is left for this drive to do, so that the lease can be given back."""
+        """Whether this drive has nothing left to do, so that the lease can be released."""
         view = self._live.view
         if view.ended or view.paused:
             return True
@@ -221,7 +221,7 @@ class Drive:
         return view.held is not None or self._parks or not view.open.retries
 
     def _act(self) -> None:
-        """Do what was committed: start agents, stop them, ask people."""
+        """Act on what was committed: start agents, stop them, ask people."""
         view = self._live.view
         for run in self._handled:
             self._finished.pop(run)
@@ -256,7 +256,7 @@ class Drive:
             self._wake.set()
 
     def _pause(self, *, interrupt: bool) -> None:
-        """Let agents finish, unless told to interrupt; one that waits for a person need not."""
+        """Let agents finish, unless they are to be interrupted or only wait for a person."""
         if interrupt:
             self._stop_agents("paused")
             return
@@ -271,14 +271,14 @@ class Drive:
                 self._tasks[run].cancel()
 
     def _unwind_idle(self) -> None:
-        """Take agents off the stack that have waited for a person long enough."""
+        """Unwind agents that have waited for a person long enough."""
         now = self._live.clock.monotonic()
 
         def is_over(desk: RunDesk) -> bool:
             return self._expires_at(desk, now + 1) <= now
 
         waiting = self._waiting.values()
-        # Where no one can be asked, who has waited longest is the first to go.
+        # If no one can be asked, those that have waited longest go first.
         for desk in list((filter if self._people.can_ask else takewhile)(is_over, waiting)):
             self._live.unwind(set(desk.waiting_for), Unwound())
 
@@ -291,7 +291,7 @@ class Drive:
         return desk.waiting_since + (min(self._linger, NOBODY_HERE) if given_up else self._linger)
 
     async def _sleep(self) -> bool:
-        """Until something wakes us, or until something is due; whether it was the latter."""
+        """Sleep until woken, or until something is due; returns whether something is due."""
         seconds = self._seconds_left()
         if seconds is None:
             await self._wake.wait()
@@ -312,7 +312,7 @@ class Drive:
         return None if soonest == never else max(soonest, 0.0)
 
     async def _put_down(self) -> None:
-        """Stop whatever still runs, and give the lease back if the session is not settled."""
+        """Stop whatever still runs, and release the lease if the session is not settled."""
         for task in self._tasks.values():
             task.cancel()
         stopping = [*self._tasks.values(), *self._people.leave()]
@@ -321,7 +321,7 @@ class Drive:
                 await _to_the_end(self._let_go(stopping))
 
     async def _let_go(self, stopping: list[asyncio.Task[None]]) -> None:
-        """Leave the session as one that was put down, not as one whose process died."""
+        """Record that the session was released, unlike one whose process died."""
         await asyncio.gather(*stopping, return_exceptions=True)
         if self._live.epoch is not None:
             await self._live.commit(_put_off)
@@ -329,7 +329,7 @@ class Drive:
 
 
 async def _to_the_end(work: Coroutine[object, None, None]) -> None:
-    """Do work that a cancellation must not leave half done; a second one may."""
+    """Finish this work even if cancelled; a second cancellation interrupts it."""
     task = asyncio.create_task(work)
     try:
         await asyncio.wait({task})

@@ -1,4 +1,4 @@
-"""What performing a decision may touch, and how users' functions are called there."""
+"""What performing a decision may use, and how users' functions are called."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,29 +17,29 @@ Changes = dict[str, list[Patch]]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything that performing a decision may touch."""
+    """Everything that performing a decision may use."""
 
     workflow: Workflow
     batch: Batch
     state: LiveState
     changed: Changes = field(default_factory=Changes)
-    """What each `before` and `after` changed that was called since the last commit."""
+    """What each `before` and `after` changed since the last commit."""
 
     @property
     def visit(self) -> Visit:
-        """The visit that the session is in."""
+        """The current visit."""
         visit = self.batch.view.visit
         assert visit is not None
         return visit
 
     @property
     def step(self) -> Step:
-        """The phase that the session is in."""
+        """The current phase."""
         return self.workflow.steps[self.visit.phase]
 
 
 class FunctionFailed(Exception):
-    """A user's function raised, or gave what it must not."""
+    """A user's function raised, or returned something invalid."""
 
     def __init__(self, what: str, error: Exception) -> None:
         self.what = what
@@ -55,14 +55,14 @@ def call(what: str, function: Callable[..., R], *arguments: object) -> R:
 
 
 def run_before(scene: Scene) -> None:
-    """Let `before` change the state, unless it has."""
+    """Run `before` on the state, unless it already ran."""
     function = scene.step.before
     if function is not None and not scene.visit.before_done:
         _change_once(scene, "before", function)
 
 
 def run_after(scene: Scene, output: object) -> None:
-    """Let `after` change the state, unless it has."""
+    """Run `after` on the state, unless it already ran."""
     function = scene.step.after
     if function is not None and not scene.visit.after_done:
         _change_once(scene, "after", function, output)
@@ -71,10 +71,10 @@ def run_after(scene: Scene, output: object) -> None:
 def _change_once(
     scene: Scene, which: Literal["before", "after"], function: Callable[..., object], *given: object
 ) -> None:
-    """Record what a function changes, even if that is nothing: so it does not run again.
+    """Record what a function changes, even if that is nothing, so that it does not run again.
 
-    A batch that met a conflict is built again; then the change is recorded again, and the function
-    is not called.
+    If a batch is built again after a conflict, the same change is recorded without calling the
+    function.
     """
     visit, view = scene.visit, scene.batch.view
     place = f"{run_key(visit.phase, visit.number)}:{which}"

@@ -1,4 +1,4 @@
-"""A session as lists and details show it: one row of the view, and what is open in it."""
+"""A session as lists and details show it: its row, and its open questions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from callboard.interactions.records import Interaction
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo(Shape):
-    """How a session stands. `running` tells whether a living process drives it now.
+    """A session's current status. `running` says whether a living process drives it now.
 
-    `pending` holds its oldest open questions: all of them unless there are many. `pending_count`
-    says how many there are; `inbox(session_id)` finds them all.
+    `pending` has its oldest open questions, usually all of them. `pending_count` is their total;
+    `inbox(session_id)` returns all.
     """
 
     session_id: str
@@ -52,7 +52,7 @@ class SessionInfo(Shape):
 
 @dataclass(frozen=True, slots=True)
 class SessionPage(Shape):
-    """Some of the sessions, newest first, and where the next ones start if there are more."""
+    """One page of sessions, newest first, and where the next one starts, if there are more."""
 
     sessions: list[SessionInfo]
     next_cursor: str | None
@@ -61,7 +61,7 @@ class SessionPage(Shape):
 def session_info(
     row: Mapping[str, Any], pending: Sequence[Interaction] = (), *, running: bool = False
 ) -> SessionInfo:
-    """The session that a row holds."""
+    """The session in a row."""
     return SessionInfo(
         session_id=row["id"],
         workflow=row["workflow"],
@@ -84,14 +84,14 @@ def session_info(
 
 
 class RetryPoint(TypedDict):
-    """Where to fork a failed session; with neither, at its end."""
+    """Where to fork a failed session; at its end if both are missing."""
 
     phase: str | None
     position: int | None
 
 
 def retry_point(info: SessionInfo, at: int | str | None = None) -> RetryPoint:
-    """A position or a phase, by default the one that failed; ConflictError unless it failed."""
+    """A position or a phase, by default the one that failed; ConflictError unless one did."""
     if info.status != "failed":
         raise ConflictError(
             f"Session {info.session_id} is {info.status}; only a failed one can be retried.",

@@ -1,4 +1,4 @@
-"""Statistics, from the views of a log: how runs went, how long they and people took."""
+"""Statistics from the views of a log: how runs went, and how long they and people took."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ from callboard.state.statistics import (
 DAYS: Final = 30
 MOST_DAYS: Final = 365
 MOST_OFFSET: Final = 14 * 60
-"""No time zone is further from UTC, in minutes."""
+"""The largest offset of any time zone from UTC, in minutes."""
 
 COUNTED: Final = 100_000
-"""How many runs are counted, the newest: this bounds what a question costs."""
+"""Only the newest runs, up to this many, are counted, which limits the cost of a query."""
 SAMPLED: Final = 2000
-"""From how many runs, the newest, durations are taken."""
+"""How many of the newest runs durations are taken from."""
 _ANSWERS: Final = 10_000
 _RECENT: Final = 100
 _WORKFLOWS: Final = 200
@@ -79,14 +79,14 @@ class WorkflowStats(Outcomes):
 
 
 class Statistics:
-    """Answers from the log's views. Every query has its index and a limit."""
+    """Answers from the log's views. Every query has an index and a limit."""
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
         self._log = log
         self._clock = clock
 
     async def overview(self, *, days: int = DAYS, utc_offset: int = 0) -> Overview:
-        """All workflows over the last days, today included."""
+        """All workflows over the last days, including today."""
         period = self._period(days, utc_offset)
         counted = await self._counted(period, ("workflow",))
         completed = await self._log.rows(
@@ -100,7 +100,7 @@ class Statistics:
                 limit=SAMPLED,
             )
         )
-        # Many workflows make many rows, and others have their turn meanwhile.
+        # Many workflows make many rows; other tasks can run in the meantime.
         told = await asyncio.to_thread(summaries, counted, completed, period)
         total = await asyncio.to_thread(outcomes, counted, period)
         limited = total.runs >= COUNTED
@@ -109,7 +109,7 @@ class Statistics:
     async def workflow(
         self, workflow: str, *, days: int = DAYS, utc_offset: int = 0
     ) -> WorkflowStats:
-        """One workflow over the last days, today included; all zero if it was never run."""
+        """One workflow over the last days, including today; all zero if it never ran."""
         period = self._period(days, utc_offset)
         told = outcomes(await self._counted(period, (), workflow), period)
         runs = await self._runs(period, workflow)
@@ -163,7 +163,7 @@ class Statistics:
         )
 
     async def _waits(self, sessions: Sequence[str]) -> list[int]:
-        """How long the questions of these sessions waited that people answered."""
+        """How long the answered questions of these sessions waited for people."""
         if not sessions:
             return []
         rows = await self._log.rows(

@@ -1,7 +1,7 @@
 """Tasks: what a workflow has to wait for before it completes.
 
-An interactive session opens one with its question, in the same append, and whatever closes the
-question closes the task, again in the same append. A task has the id of its question.
+An interactive session opens one together with its question, in the same append, and whatever closes
+the question closes the task, again in the same append. A task has the same id as its question.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ KIND: Final = "human_interactive"
 
 
 def requested(question: InputRequestedPayload) -> list[Entry]:
-    """The events that put a question, and open its task if it keeps a workflow waiting."""
+    """The events that ask a question, and open its task if a workflow has to wait for it."""
     told = [names.REQUESTED(question)]
     if not question.get("standalone") and blocks(question["type"], question.get("config")):
         told.append(names.TASK_STARTED(described(question["id"], title(question["prompt"]))))
@@ -29,12 +29,12 @@ def requested(question: InputRequestedPayload) -> list[Entry]:
 
 
 def described(task: str, called: str) -> TaskStartedPayload:
-    """A task as its events tell it."""
+    """A task, as its events describe it."""
     return {"taskId": task, "kind": KIND, "title": called}
 
 
 def close(batch: Batch, closing: Entry) -> None:
-    """Add what becomes of a question; if that closes it, its task is closed with it."""
+    """Add what happened to a question; if that closes it, its task is closed, too."""
     name, payload = closing
     batch.add(closing)
     question = as_text(payload["id"])
@@ -44,7 +44,7 @@ def close(batch: Batch, closing: Entry) -> None:
 
 
 def ask(batch: Batch, question: Rendered, asker: Asker) -> str:
-    """Put a question to people; returns its id for life."""
+    """Ask people a question; returns its id, which never changes."""
     payload: InputRequestedPayload = {
         **asker,
         "id": short_id(),
@@ -68,9 +68,10 @@ def ask(batch: Batch, question: Rendered, asker: Asker) -> str:
 
 
 def end_questions(batch: Batch, reason: str) -> None:
-    """Before a workflow ends: cancel its open questions, and detach sessions that do not block it.
+    """Before a workflow ends: cancel its open questions, and detach sessions that don't block it.
 
-    A detached session lives on in a stream that has its id: nothing follows a terminal event.
+    A detached session continues in a stream of its own, because nothing can follow a terminal
+    event.
     """
     view = batch.view
     for asked in view.pending():
@@ -85,7 +86,7 @@ def end_questions(batch: Batch, reason: str) -> None:
 
 
 def cancel_questions(batch: Batch, reason: str, run: str | None = None) -> None:
-    """Close the questions that are still open: all of them, or those of one run."""
+    """Cancel the questions that are still open: all of them, or those of one run."""
     view = batch.view
     for asked in view.pending() if run is None else view.open.pending_of(run):
         close(batch, names.INPUT_CANCELLED({"id": asked.id, "reason": reason}))

@@ -1,7 +1,7 @@
-"""Titles of sessions: what people call them, given at the start or changed later.
+"""Titles of sessions: what people call them, set at the start or changed later.
 
 A new title is an event in a stream of its own, `title:ID`. So a session can be renamed after its
-last event, and renaming one that waits gives no driver anything to do.
+last event, and renaming a waiting session gives drivers nothing to do.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from callboard.ids import event_id
 from callboard.log.protocol import EventLog, Writing
 
 LONGEST: Final = 200
-"""How many characters a title may have."""
+"""The maximum length of a title in characters."""
 
 Title = str | Callable[..., str | None] | None
 
 
 def checked_title(title: str | None) -> str | None:
-    """A title that was given: without space around it, None when empty, else not too long."""
+    """A given title, stripped; None if it is empty. ValidationError if it is too long."""
     if title is None:
         return None
     if not isinstance(title, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -40,7 +40,7 @@ def checked_title(title: str | None) -> str | None:
 def title_of(workflow: str, title: Title, state: Callable[[], object], given: object) -> str | None:
     """The title that a workflow gives a session: its text, or what its function returns.
 
-    Shortened where it is too long: what the input says must not keep a session from starting.
+    Shortened if it is too long: an input must not keep a session from starting.
     """
     if not callable(title):
         return checked_title(title)
@@ -61,7 +61,7 @@ def title_of(workflow: str, title: Title, state: Callable[[], object], given: ob
 async def rename(
     log: EventLog, clock: Clock, session_id: str, title: str | None, by: By = None
 ) -> None:
-    """Give a session another title, or with None take its title away."""
+    """Change a session's title; None removes it."""
     text = checked_title(title)
     await session_row(log, session_id)
     name, payload = names.TITLED({**authored(by), "sessionId": session_id, "title": text})
@@ -76,5 +76,5 @@ async def forget_titles(log: EventLog, session_id: str) -> None:
 
 
 def _stream(session_id: str) -> str:
-    # No session id has a colon, so that this can be none.
+    # Session ids have no colon, so this is never one.
     return f"title:{session_id}"

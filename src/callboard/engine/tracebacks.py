@@ -1,4 +1,4 @@
-"""Where a user's code raised, for the events that say so."""
+"""Where a user's code raised, for the events that report it."""
 
 import logging
 import sysconfig
@@ -9,10 +9,10 @@ from typing import Final
 from callboard.events.failures import ErrorDescription, describe
 
 log = logging.getLogger(__name__)
-"""At level DEBUG it gets every error with all of its frames."""
+"""At level DEBUG, it logs every error with all of its frames."""
 
 MOST: Final = 4000
-"""Characters. Events are kept and sent, also those of agents that fail again and again."""
+"""In characters. Events are stored and sent, including those of agents that keep failing."""
 _FRAMES: Final = 100
 _CHAIN: Final = 4
 _LIBRARIES: Final = tuple(
@@ -22,7 +22,7 @@ _OURS: Final = str(Path(__file__).parent.parent)
 
 
 def describe_raised(error: Exception) -> ErrorDescription:
-    """An error that a user's code raised, with the lines of that code it came through."""
+    """An error raised by a user's code, with the lines of that code in its traceback."""
     log.debug("%s", error, exc_info=error)
     described = describe(error)
     if error.__traceback__ is not None:
@@ -55,7 +55,7 @@ def _is_library(file: str) -> bool:
 
 
 def _shortened(text: str) -> str:
-    """Its end says what was raised, its start where that was called."""
+    """Keep the end, which says what was raised, and the start, which says where from."""
     if len(text) <= MOST:
         return text
     gap = "\n  …\n"

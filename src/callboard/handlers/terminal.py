@@ -126,7 +126,7 @@ async def _written(shown: str, schema: object = None) -> object:
 
 
 def _message(prompt: str) -> str:
-    """The prompt; after several lines, the answer goes on a line of its own."""
+    """The prompt; after several lines, the answer has a line of its own."""
     shown = "\n".join(line.text for line in collapsed(text_lines(prompt))).rstrip("\n")
     return f"{shown}\n" if "\n" in shown else shown
 

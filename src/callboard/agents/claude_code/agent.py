@@ -119,7 +119,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     rate_limit_wait: Duration
     """How long to wait in total for rate limits, six hours by default; then the attempt fails."""
     clock: Clock
-    """The clock that tells how long it is until a limit resets."""
+    """The clock for measuring the time until a limit resets."""
 
 
 class ClaudeCode:
