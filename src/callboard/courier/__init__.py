@@ -1,5 +1,5 @@
-"""What takes one hook of a coding agent to the server, or into the spool.
+"""Takes one hook of a coding agent to the server, or to the spool.
 
-An agent waits for its hooks, and most of what one costs is the start of Python. So nothing here
-imports more than the interpreter has at hand. Whatever goes wrong, the agent must not notice.
+An agent waits for its hooks, and most of a hook's cost is starting Python. So nothing here imports
+more than built-in modules. Whatever goes wrong, the agent must not notice.
 """

@@ -10,10 +10,10 @@ ANSWER_WITHIN = 1.0
 MOST_SPOOLED = 10_000
 """A spool with more files than this is full."""
 MOST_BYTES = 512 * 1024 * 1024
-"""A spool with more in it than this is full."""
+"""A spool with more bytes than this is full."""
 
 LOST = ".lost"
-"""How the name of an empty file ends that stands for a hook for which there was no room."""
+"""The suffix of the empty file that stands for a hook that did not fit on the disk."""
 
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
 _KIND, _FOLDER = 0o170000, 0o040000
@@ -22,17 +22,17 @@ _CONTEXT = {"hookEventName", "additionalContext"}
 
 
 def is_agent(name: str) -> bool:
-    """Whether it can be an agent's name: it becomes part of addresses and of files' names."""
+    """Whether this can be an agent's name, which becomes part of URLs and file names."""
     return name.isascii() and name.replace("-", "").replace("_", "").isalnum()
 
 
 def deliver(letter: Letter) -> bytes:
-    """Take it to the server, or into the spool; returns what the server says."""
+    """Take it to the server or to the spool; returns the server's response."""
     return hand_over(letter, letter.body(), ANSWER_WITHIN)
 
 
 def hand_over(letter: Letter, body: bytes, within: float) -> bytes:
-    """Take what was made of a letter to the server in so many seconds, or into the spool."""
+    """Take a letter's body to the server within this many seconds, or else to the spool."""
     try:
         server = read_connection(letter.folder)
         if server is not None:
@@ -44,16 +44,16 @@ def hand_over(letter: Letter, body: bytes, within: float) -> bytes:
 
 
 def print_decision(reply: bytes) -> None:
-    """Print what the server says as it came, if it says anything.
+    """Print the server's response as it is, if it is a JSON object.
 
-    Whatever is not an object would show in the agent's session.
+    Anything else would show up in the agent's session.
     """
     if _object(reply):
         _print(reply)
 
 
 def print_context(reply: bytes) -> None:
-    """Print what the server has for the agent to read, and nothing that would decide anything."""
+    """Print what the server has for the agent to read, but nothing that decides anything."""
     told = _object(reply)
     inside = told.get("hookSpecificOutput")
     if len(told) == 1 and isinstance(inside, dict) and inside.keys() == _CONTEXT:
@@ -63,7 +63,7 @@ def print_context(reply: bytes) -> None:
 def _object(reply: bytes) -> dict[str, object]:
     if reply.strip() in (b"", b"{}"):
         return {}
-    import json  # Slow to load, and hardly ever needed.
+    import json  # Slow to import, and hardly ever needed.
 
     try:
         told: dict[str, object] | None = json.loads(reply)
@@ -78,10 +78,10 @@ def _print(reply: bytes) -> None:
 
 
 def drop(letter: Letter, body: bytes) -> None:
-    """Leave it in the spool. When that fails too, there is no one who could be told."""
+    """Leave it in the spool. If that fails, too, there is no one left to report it to."""
     spool = letter.folder + "/spool"
     try:
-        # Not through a link: who could make one could read what is dropped.
+        # Don't follow a link: its creator could read what is dropped there.
         if posix.lstat(spool).st_mode & _KIND != _FOLDER or _is_there(spool + "/.full"):
             return
         number = posix.urandom(8).hex()
@@ -96,14 +96,17 @@ def _write(name: str, body: bytes) -> None:
     try:
         replace(name + ".json", body, lasting=False)
     except OSError:
-        # A name often fits where its contents do not: so someone learns of it.
+        # A name often fits when its contents don't, and shows that a hook was lost.
         posix.close(posix.open(name + LOST, _NEW, 0o600))
         raise
 
 
 def _is_full(spool: str) -> bool:
-    """Whether too much lies there. Of many files some are weighed, and stand for the others: to
-    weigh them all would take longer than to deliver."""
+    """Whether the spool has too many files or bytes.
+
+    If there are many files, the size is estimated from some of them: checking all would take longer
+    than delivering.
+    """
     names = posix.listdir(spool)
     weighed = names[:_MOST_WEIGHED]
     size = sum([posix.lstat(f"{spool}/{name}").st_size for name in weighed])

@@ -1,4 +1,4 @@
-"""A hook that waits for a decision: over restarts of the server, as long as its agent lives."""
+"""A hook that waits for a decision, across server restarts, as long as its agent lives."""
 
 import posix
 import signal
@@ -10,15 +10,19 @@ from callboard.courier.processes import Process
 from callboard.courier.wire import LOOK_EVERY, Refused, Timeouts, ask, read_connection
 
 FAREWELL_WITHIN = 0.12
-"""Seconds to tell the server that no one waits any more, before the spool is told."""
+"""Seconds to tell the server that no one waits anymore, before using the spool."""
 TELL_AFTER = 3.0
-"""Seconds without a server after which the question is spooled: it may be read by a server
-that we do not find, and people see there at least that the agent waits for them."""
+"""Seconds without a server after which the question is spooled.
+
+A server that we can't find may read it and at least show people that the agent waits for them.
+"""
 NO_SERVER_FOR = 600.0
-"""Seconds without a server after which no one is waited for: an agent that is answered in its
-terminal again and again would else gather clients that wait in vain."""
+"""Seconds without a server after which to give up.
+
+Otherwise, an agent whose dialogs are answered in its terminal would pile up waiting clients.
+"""
 RESTARTS_WITHIN = 10.0
-"""The same for agents that show their own dialog only once we have ended."""
+"""The same for agents that show their own dialog only after this process has ended."""
 
 _ASKS_MEANWHILE = "claude"
 """The agent whose own dialog stays usable while we wait."""
@@ -26,15 +30,15 @@ _SOONEST, _LATEST = 0.2, 2.0
 _LONGEST_SEND = 10.0
 _LEAVE = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _NEVER_TAKEN = frozenset({400, 404, 405, 410, 413, 415, 422, 501})
-"""What a server of another version says of requests that it does not know."""
+"""How a server of another version responds to requests that it doesn't know."""
 
 
 class _Left(BaseException):
-    """No one wants to know the decision any more."""
+    """No one needs the decision anymore."""
 
 
 class _AsLongAsNeeded(Timeouts):
-    """Waits without end, but not for longer than the agent lives."""
+    """Waits without a limit, but no longer than the agent lives."""
 
     def __init__(self, agent: Process) -> None:
         super().__init__(_LONGEST_SEND)
@@ -52,7 +56,7 @@ class _AsLongAsNeeded(Timeouts):
 
 
 def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
-    """Wait for the decision on a payload, by default that on standard input, and print it."""
+    """Wait for the decision on a payload, by default from standard input, and print it."""
     letter = None
     hold = posix.urandom(12).hex()
     try:
@@ -66,7 +70,7 @@ def hold_errand(folder: str, agent: str, payload: bytes | None = None) -> None:
 
 
 def wait(letter: Letter, hold: str) -> bytes:
-    """The decision, once there is one; nothing when none can be waited for."""
+    """The decision, once there is one; empty if there is nothing to wait for."""
     is_known = read_connection(letter.folder) is not None
     patience = _patience(letter, is_known)
     if not patience:
@@ -79,7 +83,8 @@ def wait(letter: Letter, hold: str) -> bytes:
     while time.monotonic() - alone_since < patience:
         began = time.monotonic()
         if began - alone_since >= tell_after and not is_told:
-            # Without the hold, which is for the one asked. The board knows that it is the same.
+            # Without the hold id, which is for the open request. The board knows that they are the
+            # same.
             is_told = True
             drop(letter, letter.body())
         try:
@@ -89,7 +94,7 @@ def wait(letter: Letter, hold: str) -> bytes:
                 break
         except (OSError, ValueError):
             pass
-        if time.monotonic() - began > _LATEST:  # It held us, so it was there, and knows it.
+        if time.monotonic() - began > _LATEST:  # A server held it, so it knows it.
             pause, alone_since, is_told = _SOONEST, time.monotonic(), True
         _sleep(pause, needed)
         pause = min(_LATEST, pause * 1.5)
@@ -98,9 +103,9 @@ def wait(letter: Letter, hold: str) -> bytes:
 
 
 def _patience(letter: Letter, is_known: bool) -> float:
-    """The seconds to wait without a server; none where no one could answer.
+    """How many seconds to wait without a server; 0 if no one could answer.
 
-    is_known: whether a server has run here.
+    is_known: whether a server has run here before.
     """
     if not letter.is_object or not _is_attended():
         return 0.0
@@ -110,13 +115,15 @@ def _patience(letter: Letter, is_known: bool) -> float:
 
 
 def _is_attended() -> bool:
-    """Whether a person sits at the agent: where none does, there is no dialog beside us, and the
-    agent would wait for us alone."""
+    """Whether a person is using the agent interactively.
+
+    Otherwise there is no dialog in the terminal, and the agent would wait only for us.
+    """
     return posix.environ.get(b"CLAUDE_CODE_SESSION_ATTENDED") != b"0"
 
 
 def _ask(letter: Letter, body: bytes, needed: Timeouts) -> bytes:
-    # Each time again: the next server may be at another address.
+    # Read it each time: the next server may have another address.
     server = read_connection(letter.folder)
     if server is None:
         raise ValueError("no server")
@@ -131,7 +138,7 @@ def _sleep(seconds: float, needed: Timeouts) -> None:
 
 
 def _leave(number: int, frame: object) -> None:
-    """Take the first signal for all: what is done because of it shall not be disturbed."""
+    """Handle only the first signal: the cleanup that it starts must not be interrupted."""
     for other in _LEAVE:
         signal.signal(other, signal.SIG_IGN)
     raise _Left

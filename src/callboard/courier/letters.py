@@ -1,6 +1,7 @@
-"""What is sent: a hook's payload, with what we know of its sender spliced in.
+"""What is sent: a hook's payload, with facts about its sender spliced in.
 
-By bytes. To parse the payload would take longer than all the rest, and change what the agent said.
+This works on bytes: parsing the payload would take longer than everything else, and could change
+it.
 """
 
 import posix
@@ -9,14 +10,14 @@ import time
 from callboard.courier.processes import Process, agent_process, read_small
 
 LARGEST = 8 * 1024 * 1024
-"""How much of a payload is sent. The rest is read and forgotten: who writes it must not notice."""
+"""How much of a payload is sent. The rest is read and dropped, so that its writer isn't blocked."""
 
 _BRANCH = b"ref: refs/heads/"
 _LINK = b"gitdir:"
 
 
 class Letter:
-    """One hook's payload, and whose it is."""
+    """One hook's payload, and who sent it."""
 
     __slots__ = ("agent", "delivery", "folder", "payload", "sender", "told")
 
@@ -30,15 +31,15 @@ class Letter:
 
     @property
     def is_object(self) -> bool:
-        """Whether the payload can be a JSON object: to nothing else can be added."""
+        """Whether the payload looks like a JSON object; nothing can be added to anything else."""
         text = self.payload
         return len(text) > 1 and text[:1] == b"{" and text[-1:] == b"}"
 
     def body(self, hold: str | None = None, gone: bool = False) -> bytes:
-        """What goes over the wire. `hold`, `gone`: as the board knows them.
+        """The request body. `hold`, `gone`: as the board knows them.
 
-        A hook that is held comes again and again with the one id. All else is heard once, though
-        it may be brought twice: to a server that was slow to say so, and to the spool.
+        A held hook keeps coming back with the same hold id. Everything else is recorded once, even
+        if it is delivered twice: to a server that was slow to confirm it, and to the spool.
         """
         if not self.is_object:
             return self.payload
@@ -48,13 +49,13 @@ class Letter:
 
 
 def with_member(text: bytes, member: bytes) -> bytes:
-    """A JSON object with one more member, its last: of two with one name the last one counts."""
+    """A JSON object with one more member at the end, where it overrides one of the same name."""
     inside = text.strip()[:-1].rstrip()
     return inside + (b"" if inside == b"{" else b",") + member + b"}"
 
 
 def read_payload(file: int = 0) -> bytes:
-    """All of standard input, as far as it is sent."""
+    """Read all of standard input, and return as much as is sent."""
     parts: list[bytes] = []
     size = 0
     while part := posix.read(file, 262_144):
@@ -65,14 +66,14 @@ def read_payload(file: int = 0) -> bytes:
 
 
 def quoted(text: bytes) -> str:
-    """A text as JSON."""
+    """Text as JSON."""
     said = text.decode("utf-8", "replace")
     safe = [one if one >= " " and one not in '"\\' else f"\\u{ord(one):04x}" for one in said]
     return '"' + "".join(safe) + '"'
 
 
 def git_branch() -> bytes | None:
-    """The branch of the folder we are in; where there is none, the start of the commit."""
+    """The branch of the current folder; if there is none, the start of the commit id."""
     try:
         found = git_head(posix.getcwdb())
     except OSError:
@@ -81,7 +82,7 @@ def git_branch() -> bytes | None:
 
 
 def git_head(folder: bytes) -> tuple[bytes, bytes] | None:
-    """The file that says what is checked out in a folder, or in one above it, and its content."""
+    """The file that says what is checked out in a folder or its nearest parent, and its content."""
     for _ in range(64):
         file = _head_file(folder)
         content = read_small(file)
@@ -94,7 +95,7 @@ def git_head(folder: bytes) -> tuple[bytes, bytes] | None:
 
 
 def branch_in(head: bytes) -> bytes:
-    """The branch that such a file names, or the start of a commit."""
+    """The branch that such a file names, or the start of a commit id."""
     name = head.strip()
     return name[len(_BRANCH) :] if name.startswith(_BRANCH) else name[:12]
 
@@ -104,7 +105,7 @@ def _head_file(folder: bytes) -> bytes:
     link = read_small(git) or b""
     if not link.startswith(_LINK):
         return git + b"/HEAD"
-    # A worktree, or a submodule.
+    # A worktree or a submodule.
     there = link[len(_LINK) :].strip()
     return (there if there[:1] == b"/" else folder + b"/" + there) + b"/HEAD"
 

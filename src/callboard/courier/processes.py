@@ -1,17 +1,17 @@
-"""Whose hook it is: the agent's process, and whether it lives."""
+"""Which process a hook belongs to, and whether that process is alive."""
 
 import posix
 
-_READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK  # Opening a pipe may not block.
+_READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK  # Opening a pipe must not block.
 _SHELLS = (b"sh", b"bash", b"dash", b"zsh", b"ksh", b"fish", b"busybox")
 _ENDED = (b"Z", b"X")
-"""How the system marks a process that is only waiting to be forgotten."""
+"""How the system marks a process that has ended but has not been reaped."""
 _START = 19
-"""Which field behind a process's name says when it started."""
+"""Which field after a process's name is its start time."""
 
 
 class Process:
-    """A process; `start` tells it from another that had its number before."""
+    """A process; `start` distinguishes it from an earlier one with the same number."""
 
     __slots__ = ("name", "parent", "pid", "start")
 
@@ -26,7 +26,7 @@ class Process:
 
     @property
     def lives(self) -> bool:
-        """Whether it is still there."""
+        """Whether it is still alive."""
         if self.start:
             return Process(self.pid).start == self.start
         try:
@@ -39,7 +39,7 @@ class Process:
 
 
 def agent_process(agent: str) -> Process:
-    """The agent's process: what it says itself, else who started us, past the shells between."""
+    """The agent's process: what it says itself, else our parent, skipping shells in between."""
     told = posix.environ.get(b"CLAUDE_PID", b"") if agent == "claude" else b""
     if told.isdigit():
         return Process(int(told))
@@ -52,13 +52,13 @@ def agent_process(agent: str) -> Process:
 
 
 def _runs_one_command(pid: int) -> bool:
-    """Whether a shell was started with -c: one that a person types into is not part of an agent."""
+    """Whether a shell was started with -c; an interactive shell is not part of an agent."""
     words = (read_small(f"/proc/{pid}/cmdline") or b"").split(b"\0")
     return any(word.startswith(b"-") and word.endswith(b"c") for word in words[1:3])
 
 
 def read_small(path: str | bytes) -> bytes | None:
-    """The start of a file; None when it cannot be read."""
+    """The start of a file; None if it can't be read."""
     try:
         file = posix.open(path, _READ)
     except OSError:

@@ -1,4 +1,4 @@
-"""As much HTTP as a hook needs: one request, one answer."""
+"""Just enough HTTP for a hook: one request, one response."""
 
 import _socket
 import posix
@@ -7,19 +7,19 @@ import time
 LARGEST_ANSWER = 16 * 1024 * 1024
 CONNECT_WITHIN = 0.25
 LOOK_EVERY = 0.5
-"""Seconds after which the task that waits for an answer is asked whether it still does."""
+"""How many seconds pass before checking again whether the response is still needed."""
 
 _LONGEST_HEAD = 65_536
 _LONGEST_LINE = 1024
 _LEAST = 0.001
 _HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Who listens everywhere is reached here, and knows itself by that name."""
+"""A server that listens on all addresses is reached under these, and accepts them as its host."""
 _FOREIGN = 0o022
-"""A file that others may write tells nothing that could be trusted."""
+"""A file that others can write to can't be trusted."""
 
 
 class Refused(Exception):
-    """The server answered, and did not take it."""
+    """The server responded with an error."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -27,13 +27,13 @@ class Refused(Exception):
 
 
 class Timeouts:
-    """How long someone waits."""
+    """A time limit."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """The seconds that are left; an error when there are none."""
+        """The seconds left; TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -41,7 +41,7 @@ class Timeouts:
 
 
 class ServerAddress:
-    """Where the server is, and the token that lets a hook report to it."""
+    """The server's address, and the token that lets a hook report to it."""
 
     __slots__ = ("host", "port", "token")
 
@@ -61,7 +61,7 @@ class ServerAddress:
 
 
 def read_connection(folder: str) -> ServerAddress | None:
-    """What the server left for us; None when there was none yet, or when the file is not ours."""
+    """The server's address from its file; None if there is no such file, or it isn't ours."""
     flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK | posix.O_NOFOLLOW
     try:
         file = posix.open(folder + "/connection", flags)
@@ -85,7 +85,7 @@ def read_connection(folder: str) -> ServerAddress | None:
 
 
 def ask(to: ServerAddress, path: str, body: bytes, patience: Timeouts) -> bytes:
-    """Send a request; gives the body of the answer. Raises OSError, ValueError or Refused."""
+    """Send a request; returns the body of the response. Raises OSError, ValueError or Refused."""
     socket = _socket.socket(_socket.AF_INET6 if ":" in to.host else _socket.AF_INET)
     try:
         socket.settimeout(max(_LEAST, min(CONNECT_WITHIN, patience.left())))
@@ -118,7 +118,7 @@ def _answer(reader: "_Reader") -> bytes:
 
 
 class _Reader:
-    """What comes out of a socket, piece by piece."""
+    """Reads from a socket, piece by piece."""
 
     def __init__(self, socket: _socket.socket, patience: Timeouts) -> None:
         self._socket = socket

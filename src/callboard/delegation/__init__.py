@@ -1,5 +1,5 @@
-"""Delegation: a task is broken into phases, and each is done by a coding agent of its own.
+"""Delegation: a task is broken into phases, each done by its own coding agent.
 
-It is a workflow like any other: what is planned, approved, done and failed is in its log, and its
-status files, its plates and its questions follow from that.
+It is a workflow like any other: its log has what was planned, approved, done and failed, and its
+status files, plates and questions follow from that.
 """

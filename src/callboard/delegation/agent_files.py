@@ -1,6 +1,6 @@
-"""The agents that can be used: `.claude/agents/*.md` of the project, of the user, and of a folder.
+"""The available agents: `.claude/agents/*.md` of the project, of the user, and of a folder.
 
-Each file starts with YAML between two lines of dashes, which is read leniently.
+Each file starts with YAML between two lines of dashes, which is parsed leniently.
 """
 
 import re
@@ -18,10 +18,10 @@ from callboard.events.json_values import Object, as_list, is_list, is_object
 _DASHES: Final = re.compile(r"-{3,}[ \t]*")
 _FIELD: Final = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
 _DEEPEST: Final = 20
-"""How deep values may stand in each other: the reader gets slow, and fails at hundreds."""
+"""How deeply values may be nested: the YAML parser gets slow, and fails at hundreds of levels."""
 _ITEM: Final = re.compile(r"-[ \t]+(.*)")
 GENERAL: Final = "general-purpose"
-"""The agent that needs no file: Claude Code as it is."""
+"""The agent that needs no file: plain Claude Code."""
 
 _NAME: Final = re.compile(r"[\w][\w.:-]{0,63}")
 _LARGEST: Final = 1_000_000
@@ -31,20 +31,20 @@ _UNCHANGED: Final = ("", "inherit", "default")
 
 
 class FrontMatter(NamedTuple):
-    """What an agent's file says of the agent, and what it says to it."""
+    """The parts of an agent file: its fields and its prompt."""
 
     fields: Object
     body: str
     lines: list[str]
 
     def wrong(self, field: str, what: str) -> ValidationError:
-        """The error for a field, with the line in which it stands."""
+        """The error for a field, with its line."""
         named = (n for n, line in enumerate(self.lines, 1) if line.startswith(field))
         return ValidationError(what, line=next(named, 1))
 
 
 def front_matter(text: str) -> FrontMatter:
-    """Take a file apart; ValidationError tells the line at which that cannot be done."""
+    """Split a file into its parts; ValidationError has the line of the problem."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or not _DASHES.fullmatch(lines[0]):
         what = "it does not start with ---, so it has no name and no description"
@@ -57,13 +57,13 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _fields(lines: list[str]) -> Object:
-    from yaml import MarkedYAMLError, YAMLError  # Only who delegates needs it.
+    from yaml import MarkedYAMLError, YAMLError  # Needed only for delegation.
 
     try:
         found = _loaded("\n".join(lines))
     except (YAMLError, ValueError, RecursionError) as error:
-        # ValueError: a date that there is none of.
-        # Agents' files are written by hand, and `description: Use it: always` is common there.
+        # ValueError: an impossible date. Agent files are written by hand, and text such as
+        # `description: Use it: always` is common in them.
         plain = _plain_fields(lines)
         if plain is None:
             marked = error if isinstance(error, MarkedYAMLError) else MarkedYAMLError()
@@ -80,12 +80,12 @@ def _loaded(text: str) -> object:
     import yaml
 
     depth = 0
-    events: Iterator[yaml.Event] = cast("Any", yaml).parse(text)  # The stubs do not type it.
+    events: Iterator[yaml.Event] = cast("Any", yaml).parse(text)  # The stubs don't type it.
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         wrong = "it is nested too deeply; simplify it" if depth > _DEEPEST else None
-        # No one needs aliases here, and a few lines of them can fill all memory.
+        # Aliases aren't needed here, and a few lines of them can fill all memory.
         if isinstance(event, yaml.AliasEvent):
             wrong = "it uses a YAML alias; write out the value"
         if wrong is not None:
@@ -94,7 +94,7 @@ def _loaded(text: str) -> object:
 
 
 def _plain_fields(lines: list[str]) -> Object | None:
-    """Each field's text up to the end of its line, and what is indented below; None if not so."""
+    """Each field's text, including indented lines below it; None if the lines look different."""
     fields: dict[str, str | list[str]] = {}
     last = ""
     for line in lines:
@@ -110,7 +110,7 @@ def _plain_fields(lines: list[str]) -> Object | None:
 
 
 def _continued(value: str | list[str], line: str) -> str | list[str]:
-    """A field with one more line: of its text, or of its list when only items stand there."""
+    """A field with one more line: of its text, or of its list if it has only items."""
     item = _ITEM.fullmatch(line)
     if item is not None and (isinstance(value, list) or not value):
         return [*value, _unquoted(item[1].strip())]
@@ -125,30 +125,30 @@ def _unquoted(text: str) -> str:
 
 
 class AgentFile(BaseModel):
-    """One agent: what it is for, what it may use, and what it is told."""
+    """An agent: what it is for, what it may use, and its prompt."""
 
     name: str
     description: str
     prompt: str = ""
     tools: list[str] | None = None
-    """The tools that it has; None means all."""
+    """The tools it can use; None means all of them."""
     disallowed_tools: list[str] = []
-    """What it may not use, as the client's rules say it."""
+    """What it may not use, as rules of the client."""
     permission_mode: str | None = None
-    """The mode that it asks for, which only a person may give."""
+    """The permission mode it asks for, which only a person may grant."""
     model: str | None = None
     path: str = ""
 
 
 class AgentFiles(NamedTuple):
-    """The agents that can be used, and what is wrong with the others."""
+    """The available agents, and what is wrong with the others."""
 
     agents: list[AgentFile]
     warnings: list[str]
 
 
 def find_agents(folders: Iterable[Path]) -> AgentFiles:
-    """The agents of these folders; of two with the same name, the one that comes first."""
+    """The agents in these folders; if two have the same name, the first one counts."""
     agents: dict[str, AgentFile] = {}
     warnings: list[str] = []
     for file in _files(folders):
@@ -167,7 +167,7 @@ def find_agents(folders: Iterable[Path]) -> AgentFiles:
 
 
 def read_agent(file: Path) -> AgentFile:
-    """The agent of one file; ValidationError says what is wrong, and in which line."""
+    """Read an agent from a file; ValidationError says what is wrong, and on which line."""
     head = front_matter(_text(file))
     return AgentFile(
         name=_name(head),
@@ -187,7 +187,7 @@ def _text(file: Path) -> str:
     except OSError as error:
         raise ValidationError(f"it cannot be read: {error.strerror}", line=1) from error
     try:
-        # As an open file does: all ends of lines are one.
+        # Like text mode does: normalize all line endings.
         return content.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = 1 + content[: error.start].count(b"\n")
@@ -195,7 +195,7 @@ def _text(file: Path) -> str:
 
 
 def _content(file: Path) -> bytes:
-    # A pipe or a device, also at the end of a link, would never end, or never start.
+    # Reading a pipe or a device, even behind a link, might block or never end.
     if not stat.S_ISREG(file.stat().st_mode):
         raise ValidationError("it is not a regular file; put the agent's text there", line=1)
     if file.stat().st_size > _LARGEST:
@@ -256,7 +256,7 @@ def _disallowed(head: FrontMatter) -> list[str]:
 
 
 def _split(given: str) -> list[str]:
-    """Names between commas; what stands in brackets, as in `Bash(ls, cat)`, is not divided."""
+    """Split names at commas, but not inside parentheses, as in `Bash(ls, cat)`."""
     return re.findall(r"[^,()\[\]\"']+(?:\([^)]*\))?", given.strip("[]"))
 
 
@@ -271,5 +271,5 @@ def _model(head: FrontMatter) -> str | None:
 
 
 def _shown(value: object) -> str:
-    """A text as it is; for other values, which may be long, only that they are not text."""
+    """Text as it is; for other values, which may be long, only that they are not text."""
     return repr(value) if isinstance(value, str) else "no text"

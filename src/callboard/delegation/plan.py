@@ -1,4 +1,4 @@
-"""A plan: the phases of a task, who does each, and which can be worked on together."""
+"""A plan: the phases of a task, which agent does each, and which can be done in parallel."""
 
 from collections.abc import Collection
 from typing import Annotated, Final
@@ -58,17 +58,17 @@ class Plan(BaseModel):
 
 
 def phase_id(number: int) -> str:
-    """The id of the phase in this place."""
+    """The id of the phase at this position."""
     return f"phase_{number}"
 
 
 def turn(plan: Plan, done: Collection[str]) -> list[str]:
-    """The ids of the phases whose turn it is, when these are done."""
+    """The ids of the phases that can start once these are done."""
     return [phase["id"] for phase in ready(_as_workflow(plan, done))]
 
 
 def waves(plan: Plan) -> list[list[str]]:
-    """The ids of all phases, those together that are worked on together."""
+    """The ids of all phases, grouped by what is done in parallel."""
     found: list[list[str]] = []
     done: list[str] = []
     while len(done) < len(plan.phases):
@@ -78,7 +78,7 @@ def waves(plan: Plan) -> list[list[str]]:
 
 
 def settled(plan: Plan, agents: Collection[str]) -> Plan:
-    """The plan as it can be run: what a planner got wrong is mended, and noted."""
+    """A plan that can be run: the planner's mistakes are fixed and noted."""
     notes = list(plan.notes)
     phases: list[PlannedPhase] = []
     for number, phase in enumerate(plan.phases):

@@ -18,14 +18,14 @@ _TOOLS: Final = ("Read", "Glob", "Grep")
 
 
 class Planner:
-    """Breaks the task into phases and picks agents; what it gets wrong is mended and noted."""
+    """Breaks the task into phases and picks agents; its mistakes are fixed and noted."""
 
     name = NAME
     details = DETAILS
     output = OutputType(NAME, Plan)
 
     async def stream(self, state: Delegation, ctx: Context) -> AsyncGenerator[Item, None]:
-        """Plan, and end with the plan."""
+        """Plan the task, and end with the plan."""
         async with aclosing(_client(state).stream(state, ctx)) as items:
             async for item in items:
                 yield (
@@ -47,7 +47,8 @@ def _client(state: Delegation) -> ClaudeCode:
         model=state.terms.model,
         cwd=state.cwd,
         output=Plan,
-        # No allowed_tools: the client reads in the project unasked, and asks about all else.
+        # No allowed_tools: the client can read in the project without asking, and asks for the
+        # rest.
         arguments=[
             "--strict-mcp-config",
             "--tools",
@@ -58,5 +59,5 @@ def _client(state: Delegation) -> ClaudeCode:
 
 
 def keep_plan(state: Delegation, plan: Plan) -> None:
-    """Let the plan be the one that counts."""
+    """Store the plan in the state."""
     state.plan, state.objection = plan, ""

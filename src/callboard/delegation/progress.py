@@ -1,4 +1,4 @@
-"""What status files show of a delegated task: the phases of its plan, each as the log tells it."""
+"""What status files show of a delegated task: the phases of its plan, as recorded in the log."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,11 +13,11 @@ from callboard.statusfiles.phases import COMPLETED
 from callboard.statusfiles.story import Progress, Story
 
 WORK: Final = "work"
-"""The phase of the workflow in which the plan's phases are done."""
+"""The workflow's phase in which the plan's phases are done."""
 
 
 def status_phases(story: Story) -> list[dict[str, Json]]:
-    """The phases of the plan; before there is one, the planning."""
+    """The phases of the plan; before there is a plan, the planning."""
     state = Delegation.model_validate(story.view.state or {})
     if state.plan is None:
         planning = story.phases["plan"].as_fields()
@@ -38,14 +38,14 @@ def _progress(story: Story, state: Delegation, id: str) -> dict[str, Json]:
     if (result := _result(state, id, runs)) is not None:
         fields |= result.model_dump()
     if id in state.skipped:
-        # The files have no word for it, and the task continues as if it were done.
+        # The files have no status for this, and the task continues as if it were done.
         why = state.skipped[id]
         fields |= {"status": COMPLETED, "deliverables": ["skipped by a person"], "error": why}
     return fields
 
 
 def _result(state: Delegation, id: str, runs: list[Progress]) -> PhaseResult | None:
-    """What a phase brought; the state has it when all that are worked on together have ended."""
+    """A phase's result; it is in the state only after all phases of the same turn have ended."""
     given = runs[-1].output if runs else None
     if id in state.results or given is None:
         return state.results.get(id)
@@ -53,7 +53,7 @@ def _result(state: Delegation, id: str, runs: list[Progress]) -> PhaseResult | N
 
 
 def _run_keys(story: Story, state: Delegation, id: str) -> Iterator[str]:
-    """The runs that were about a phase, in their order."""
+    """The runs that worked on a phase, in order."""
     for number, ids in enumerate(state.turns, 1):
         if id in ids:
             yield run_key(WORK, number, ids.index(id))

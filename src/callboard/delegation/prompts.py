@@ -1,4 +1,4 @@
-"""The prompts of agents: of the planner, and of the one that does a phase."""
+"""The agents' prompts: for the planner, and for the agent that does a phase."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -33,7 +33,7 @@ _GENERAL_OFFER: Final = f"- {GENERAL}: whatever none of the others is for"
 
 
 def planning_prompt(state: Delegation) -> str:
-    """What the planner is told."""
+    """The planner's prompt."""
     parts = [
         _PLANNING.format(general=GENERAL),
         "Agents:\n" + "\n".join(_offer(agent) for agent in state.agents) + f"\n{_GENERAL_OFFER}",
@@ -46,7 +46,7 @@ def planning_prompt(state: Delegation) -> str:
 
 
 def phase_prompt(state: Delegation, turn: PhaseRun) -> str:
-    """What the agent of a phase is told."""
+    """The prompt for the agent of a phase."""
     phase = planned(state, turn.id)
     parts = [
         f"You do one phase of a delegated task.\n\nPhase ID: {turn.id}\nPhase: "
@@ -68,7 +68,7 @@ def phase_prompt(state: Delegation, turn: PhaseRun) -> str:
 
 
 def another_attempt(failure: str) -> str:
-    """What an agent is told that said why it failed, and is to try once more."""
+    """The prompt for an agent that reported why it failed and is to try again."""
     return (
         f"That attempt failed: {_cut(failure, _LONGEST)}\n\nTry once more, in another way where "
         "that helps, and do not repeat what is done. Then report again, in the same form."
@@ -76,7 +76,7 @@ def another_attempt(failure: str) -> str:
 
 
 def outline(plan: Plan) -> str:
-    """A plan in lines, for people and for agents."""
+    """A plan as lines of text, for people and for agents."""
     wave_of = {id: number for number, ids in enumerate(waves(plan), 1) for id in ids}
     lines = [
         f"{id}  {_on_one_line(phase.title)}  ({phase.agent}){_together(wave_of, id)}"
@@ -105,7 +105,7 @@ def _offer(agent: AgentFile) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """A text that cannot look like more lines than it is."""
+    """Text that can't pass for more lines than it is."""
     return " ".join(text.split())
 
 

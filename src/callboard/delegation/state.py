@@ -1,4 +1,4 @@
-"""What is known of a delegated task: what was asked for, the plan, and how far it is."""
+"""The state of a delegated task: the request, the plan, and the progress."""
 
 from typing import Literal
 
@@ -10,18 +10,18 @@ from callboard.drafts.model import State
 
 
 class BoardPlace(BaseModel):
-    """The board on which the agents are to be seen."""
+    """The board on which the agents are shown."""
 
     folder: str
     database: str
 
 
 class Terms(BaseModel):
-    """How a task is to be done.
+    """How to do a task.
 
-    approve: whether a person has to agree to the plan. timeout: seconds that an attempt at a
-    phase may work. allow: what agents may do without asking, as the client's rules say it.
-    permission_mode: the client's own mode.
+    approve: whether a person has to approve the plan. timeout: how many seconds an attempt at a
+    phase may take. allow: what agents may do without asking, as rules of the client.
+    permission_mode: the client's permission mode.
     """
 
     approve: Literal["ask", "auto"] = "ask"
@@ -34,7 +34,7 @@ class Terms(BaseModel):
 
 
 class Order(BaseModel):
-    """What someone asks for: the workflow's input."""
+    """What was requested: the workflow's input."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,14 +45,14 @@ class Order(BaseModel):
 
 
 class PhaseResult(BaseModel):
-    """What a phase brought."""
+    """The result of a phase."""
 
     deliverables: list[str] = []
     context_for_next: str = ""
 
 
 class PhaseRun(BaseModel):
-    """One run of a phase: which one, and in which visit of the work it is."""
+    """One run of a phase: which phase, and in which visit of `work`."""
 
     id: str
     number: int
@@ -68,34 +68,34 @@ class Delegation(State):
     terms: Terms = Terms()
     plan: Plan | None = None
     remarks: list[str] = Field(default_factory=list[str])
-    """What people said of the plans before this one."""
+    """What people said about earlier plans."""
     objection: str = ""
-    """Why the plan that a person wrote could not be taken."""
+    """Why the plan that a person wrote was rejected."""
     turns: list[list[str]] = Field(default_factory=list[list[str]])
-    """The phases that each visit of the work was about, in their order."""
+    """The phases that each visit of `work` was about, in order."""
     results: dict[str, PhaseResult] = Field(default_factory=dict[str, PhaseResult])
     failures: dict[str, str] = Field(default_factory=dict[str, str])
-    """Why phases failed permanently, as long as no one has decided what then."""
+    """Why phases failed permanently, until a person has decided what to do."""
     retried: dict[str, int] = Field(default_factory=dict[str, int])
-    """How often a person had a phase tried again."""
+    """How often a person had a phase retried."""
     skipped: dict[str, str] = Field(default_factory=dict[str, str])
-    """Phases that a person left out, and why they had failed."""
+    """Phases that a person skipped, and why they had failed."""
 
     @property
     def agent_names(self) -> list[str]:
-        """The agents that there are."""
+        """The names of the available agents."""
         return [agent.name for agent in self.agents]
 
 
 def begin(state: Delegation, order: Order) -> None:
-    """Take down what was asked for."""
+    """Store the request in the state."""
     given = Order.model_validate(order)
     state.task, state.cwd = given.task, given.cwd
     state.agents, state.terms = given.agents, given.terms
 
 
 def the_plan(state: Delegation) -> Plan:
-    """The plan, when there is one."""
+    """The plan, which must exist."""
     assert state.plan is not None
     return state.plan
 
@@ -106,19 +106,19 @@ def planned(state: Delegation, id: str) -> PlannedPhase:
 
 
 def agent_of(state: Delegation, name: str) -> AgentFile | None:
-    """The agent of this name; None for the general one."""
+    """The agent with this name; None for the general one."""
     return next((agent for agent in state.agents if agent.name == name), None)
 
 
 def next_turn(state: Delegation) -> list[PhaseRun]:
-    """The phases whose turn it is."""
+    """The phases that can start now."""
     number = len(state.turns) + 1
     done = (*state.results, *state.skipped)
     return [PhaseRun(id=id, number=number) for id in turn(the_plan(state), done)]
 
 
 def note_turn(state: Delegation, turn: PhaseRun) -> None:
-    """Note that a run has come to its end, so that its place in the log can be found again."""
+    """Note that a run has ended, so that it can be found in the log again."""
     while len(state.turns) < turn.number:
         state.turns.append([])
     state.turns[turn.number - 1].append(turn.id)

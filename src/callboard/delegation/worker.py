@@ -1,4 +1,4 @@
-"""The agent of a phase: Claude Code with that agent's words, tools and model, seen on the board."""
+"""The agent of a phase: Claude Code with that agent's prompt, tools and model, on the board."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -31,13 +31,13 @@ from callboard.vendors.settings.installing import InstallPlan
 _LONGEST: Final = 60
 NAME: Final = "worker"
 BEGUN: Final = "phase_begun"
-"""The event that says which phase a run is about."""
+"""The event that says which phase a run works on."""
 DETAILS: Final[AgentDetails] = {"provider": "claude-code"}
 _FAILURE: Final = "delegation:failure:{}"
 
 
 def board_arguments(state: Delegation, name: str) -> list[str]:
-    """Arguments that let the client tell the board what it does, and under which name."""
+    """Arguments that let the client report to the board, and under which name."""
     named = f"--name={' '.join(name.split())[:_LONGEST]}"
     board = state.terms.board
     if board is None or has_our_hooks(Path(board.folder), Path(state.cwd)):
@@ -62,14 +62,14 @@ class PhaseDone(BaseModel):
 
 
 class Worker:
-    """Does one phase after the other, or several at once."""
+    """Does one phase after another, or several in parallel."""
 
     name = NAME
     details = DETAILS
     output = OutputType(NAME, PhaseDone)
 
     async def stream(self, state: Delegation, ctx: Context) -> AsyncGenerator[Item, None]:
-        """Do the phase that the item names, and end with what it brought."""
+        """Do the phase that the item names, and end with its result."""
         turn = PhaseRun.model_validate(ctx.item)
         phase = planned(state, turn.id)
         await ctx.emit(BEGUN, f"{turn.id}  {phase.title}  ({phase.agent})")
@@ -80,7 +80,7 @@ class Worker:
 
 
 async def _failure(ctx: Context) -> str:
-    """What the attempt before this one said of why it failed; empty when it said nothing."""
+    """Why the previous attempt failed, according to its agent; empty if it didn't say."""
     return await ctx.once(_FAILURE.format(ctx.attempt - 1), str) if ctx.attempt > 1 else ""
 
 
@@ -96,7 +96,7 @@ async def _done(turn: PhaseRun, ended: Output, ctx: Context) -> Output:
 
 
 def worker_client(state: Delegation, turn: PhaseRun, failure: str = "") -> ClaudeCode:
-    """The client that does a phase; failure: why its attempt before did not."""
+    """The client that does a phase; failure: why the previous attempt failed."""
     phase, terms = planned(state, turn.id), state.terms
     agent = agent_of(state, phase.agent)
     more: ClaudeCodeOptions = {
@@ -119,22 +119,23 @@ def worker_client(state: Delegation, turn: PhaseRun, failure: str = "") -> Claud
 
 
 def _tools(agent: AgentFile | None) -> list[str]:
-    """The tools that the agent has: those of its file, and the one to ask a person with."""
+    """The agent's tools: those in its file, and the one for asking a person."""
     if agent is None:
         return []
-    # Behind `=`, so that no word of the file is an option.
+    # With `=`, so that nothing from the file can be an option.
     forbidden = ",".join(agent.disallowed_tools)
     denied = [f"--disallowedTools={forbidden}"] if forbidden else []
     if agent.tools is None:
         return denied
     names = [tool.partition("(")[0] for tool in agent.tools if not tool.startswith("mcp__")]
-    # `--tools` is about the client's own. Who names none of a server has no server.
+    # `--tools` covers only the client's own tools. An agent that names no MCP tools gets no
+    # servers.
     strict = [] if len(names) < len(agent.tools) else ["--strict-mcp-config"]
     return [*denied, *strict, f"--tools={','.join(dict.fromkeys((*names, 'AskUserQuestion')))}"]
 
 
 def keep_result(state: Delegation, ended: PhaseDone | ItemFailed) -> None:
-    """Take down what became of a phase."""
+    """Store what became of a phase."""
     if isinstance(ended, ItemFailed):
         turn = PhaseRun.model_validate(ended.item)
         state.failures[turn.id] = str(ended.error.get("message") or "it failed")

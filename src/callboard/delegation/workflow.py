@@ -26,13 +26,13 @@ SKIP: Final = "Skip and continue"
 ABORT: Final = "Abort"
 NAME: Final = "delegate"
 AT_ONCE: Final = 4
-"""How many phases are worked on at the same time."""
+"""How many phases are worked on in parallel."""
 ATTEMPTS: Final = 2
-"""How often a phase is tried before a person is asked."""
+"""How many attempts a phase gets before a person is asked."""
 
 
 def plan_question(state: Delegation) -> Choice:
-    """The plan, and what can be said to it."""
+    """The plan, and the possible answers."""
     plan = the_plan(state)
     written = plan.model_dump_json(exclude_defaults=True, exclude={"notes"})
     parts = [
@@ -46,7 +46,7 @@ def plan_question(state: Delegation) -> Choice:
 
 
 def take_answer(state: Delegation, response: HumanResponse) -> None:
-    """Do what the person said; an error ends the session, which can be retried from here."""
+    """Act on the person's answer; an error ends the session, which can be retried from here."""
     said = str(response.value).strip()
     state.objection = ""
     if said == STOP:
@@ -61,7 +61,7 @@ def take_answer(state: Delegation, response: HumanResponse) -> None:
 
 
 def after_answer(state: Delegation) -> str:
-    """Where an answer leads: to the work, to another plan, or to the same question again."""
+    """Where an answer leads: to the work, to a new plan, or back to the same question."""
     if state.objection:
         return "approve"
     said = str(state.human_response.value).strip() if state.human_response else ""
@@ -78,13 +78,14 @@ class Ruling(BaseModel):
 
 @agent(name="referee", output=Ruling)
 async def referee(state: Delegation, ctx: Context) -> Ruling:
-    """Ask a person what to do about a phase that failed: one after the other, so that who stops
-    it is asked no more.
+    """Ask a person what to do about a failed phase.
+
+    One phase at a time, so that no more questions follow if the person stops the task.
     """
     id = next(id for id in the_plan(state).by_id if id in state.failures)
     phase, why = planned(state, id), state.failures[id]
     prompt = f"{id} failed: {phase.title} ({phase.agent})\n\n{why}\n\nWhat now?"
-    # Always taking the first option must come to an end.
+    # Always picking the first option must not loop forever.
     options = [ABORT, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, ABORT]
     decision = await ctx.choose(prompt, options)
     if decision == ABORT:
@@ -93,7 +94,7 @@ async def referee(state: Delegation, ctx: Context) -> Ruling:
 
 
 def take_ruling(state: Delegation, ruling: Ruling) -> None:
-    """Do what the person decided."""
+    """Act on what the person decided."""
     why = state.failures.pop(ruling.phase)
     if ruling.decision == SKIP:
         state.skipped[ruling.phase] = why
@@ -122,7 +123,7 @@ def _after_work(state: Delegation) -> str:
 
 
 def delegating(planner: Agent, worker: Agent, backoff: Duration = 2.0) -> Workflow:
-    """The workflow, with its planner and its worker; a failed attempt is repeated once."""
+    """The workflow with its planner and its worker; a failed attempt is retried once."""
     retry = Retry(attempts=ATTEMPTS, backoff=backoff)
     return Workflow(
         NAME,

@@ -1,5 +1,6 @@
-"""Files and folders that other people can write to: whole or not at all, and never through a link.
+"""Reads and writes files in folders that other users can write to, safely.
 
-Everything that Callboard writes itself goes through here (ADR 14). It needs the standard library
-alone, because hooks use it before anything else is loaded.
+A file is written completely or not at all, and never through a link. Everything that Callboard
+writes itself goes through here (ADR 14). It needs only the standard library, because hooks use it
+before anything else is loaded.
 """

@@ -1,7 +1,7 @@
 """Write, create, lock and read one file, whatever someone else has put in its place.
 
-A new file has a random name and is opened with O_EXCL and O_NOFOLLOW, so no one can plant a link
-where it will be. Only built-in modules are imported: a hook has ten milliseconds.
+A new file has a random name and is opened with O_EXCL and O_NOFOLLOW, so that no one can plant a
+link there. Only built-in modules are imported: a hook has ten milliseconds.
 """
 
 import errno
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     File = str | PathLike[str]
 
 PRIVATE = 0o600
-"""The mode of what no one else may open."""
+"""The mode of files that no one else may open."""
 
 _NEW = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
-# O_NONBLOCK: to open a pipe may not block. Regular files do not know it.
+# O_NONBLOCK: opening a pipe must not block. It has no effect on regular files.
 _SHARED = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
 _READ = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC
 _FOLDER = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC
@@ -36,15 +36,16 @@ def replace(
     folder: int | None = None,
     ready: "Callable[[int], object] | None" = None,
 ) -> None:
-    """Put a file in the place of whatever has its name, at once. A link is replaced, not followed.
+    """Atomically replace whatever has this name with a file. A link is replaced, not followed.
 
     Args:
-        file: its path; with `folder`, its name in there.
-        data: all that will be in it.
-        mode: its mode, whatever the umask says; None leaves it to the umask.
-        lasting: on the disk when this returns. What can be made again need not wait for that.
-        folder: an open folder, so that no one can move another one in its place meanwhile.
-        ready: called with the file's descriptor before it gets its name; an error keeps the old.
+        file: the path; with `folder`, the name inside it.
+        data: the complete content.
+        mode: the mode, regardless of the umask; None leaves it to the umask.
+        lasting: whether it is on disk when this returns. Not needed for what can be recreated.
+        folder: an open folder, so that no one can swap it for another in the meantime.
+        ready: called with the descriptor before the file gets its name; an error keeps the old
+            file.
     """
     with _Folder(file, folder) as (opened, name):
         draft = _draft()
@@ -57,13 +58,13 @@ def replace(
 
 
 def put_in_place(draft: "File", file: "File") -> None:
-    """Rename a finished draft to a file beside it; it is on the disk when this returns."""
+    """Rename a finished draft to a file in the same folder; it is on disk when this returns."""
     with _Folder(file, None) as (opened, name):
         _rename(posix.fspath(draft).rpartition("/")[2], name, opened, True)
 
 
 def add(file: "File", data: bytes) -> None:
-    """Create a file with mode 0600, whole and on the disk; FileExistsError if its name is taken."""
+    """Create a complete file with mode 0600, on disk; FileExistsError if the name is taken."""
     with _Folder(file, None) as (opened, name):
         draft = _draft()
         _written(draft, opened, data)
@@ -72,7 +73,7 @@ def add(file: "File", data: bytes) -> None:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            # A disk without hard links: a crash may leave half of it, but nothing is overwritten.
+            # No hard links on this disk: a crash may leave half a file, but nothing is overwritten.
             _written(name, opened, data)
         finally:
             _drop(draft, opened)
@@ -82,7 +83,7 @@ def add(file: "File", data: bytes) -> None:
 def open_shared(
     file: "File", flags: int = 0, *, mode: int = PRIVATE, folder: int | None = None
 ) -> int:
-    """Open a file that stays, to read, write or lock it; it is created if need be.
+    """Open a permanent file to read, write or lock it; creates it if necessary.
 
     A link, a pipe or a device in its place is an error.
     """
@@ -97,9 +98,9 @@ def open_shared(
 
 
 def read(file: "File", largest: int, *, follow: bool = False, folder: int | None = None) -> bytes:
-    """All bytes of a regular file with at most `largest`; anything else is an error at once.
+    """Read a regular file of at most `largest` bytes; anything else is an error right away.
 
-    follow: whether its name may be a link.
+    follow: whether the name may be a link.
     """
     flags = _READ if follow else _READ | posix.O_NOFOLLOW
     opened = posix.open(file, flags, dir_fd=folder)
@@ -114,13 +115,13 @@ def read(file: "File", largest: int, *, follow: bool = False, folder: int | None
             left -= len(part)
     finally:
         posix.close(opened)
-    if left <= 0:  # It grows while it is read.
+    if left <= 0:  # The file grew while it was read.
         raise _too_large(file, largest)
     return b"".join(parts)
 
 
 def read_end(file: "File", most: int) -> bytes:
-    """The last bytes of a regular file, which may be a link."""
+    """The last bytes of a regular file, which may be behind a link."""
     opened = posix.open(file, _READ)
     try:
         _check_regular(opened, file)
@@ -131,7 +132,7 @@ def read_end(file: "File", most: int) -> bytes:
 
 
 class _Folder:
-    """The folder of a file, open, and the file's name in it."""
+    """A file's folder, open, and the file's name in it."""
 
     def __init__(self, file: "File", folder: int | None) -> None:
         path = posix.fspath(file)

@@ -1,8 +1,8 @@
-"""Folders of a project, opened so that no link leads out of it.
+"""Opens folders of a project so that no link leads out of it.
 
-A repository can bring links: `.claude/state` could be a link to a folder of its user's. Links that
-stay within the project are followed; those that leave it are refused, unless the person who runs
-Callboard says otherwise with CALLBOARD_FOLLOW_LINKS=1 (ADR 14).
+A repository can contain links: `.claude/state` could link to one of the user's own folders. Links
+that stay within the project are followed; others are refused, unless the person who runs Callboard
+allows them with CALLBOARD_FOLLOW_LINKS=1 (ADR 14).
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 
 VARIABLE = "CALLBOARD_FOLLOW_LINKS"
-"""Set to 1 by a person who keeps the folders of a project elsewhere, behind links."""
+"""Set to 1 by people who keep a project's folders elsewhere, behind links."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LINK = (errno.ELOOP, errno.ENOTDIR)
@@ -22,9 +22,9 @@ class LeadsOutside(OSError):
 
 
 def open_inside(root: str, parts: Sequence[str], *, make: bool = False) -> int:
-    """Open a folder below `root`; returns its descriptor. LeadsOutside when it is not in there.
+    """Open a folder below `root`; returns its descriptor. LeadsOutside if it isn't in there.
 
-    make: create what is missing of it, and of the root.
+    make: create missing folders, including the root.
     """
     if make:
         os.makedirs(root, exist_ok=True)
@@ -38,7 +38,7 @@ def open_inside(root: str, parts: Sequence[str], *, make: bool = False) -> int:
 
 
 def inside(root: str, path: str) -> list[str]:
-    """The parts of a path from the root on, behind all links; LeadsOutside when it is not below."""
+    """The parts of a path below the root, with links resolved; LeadsOutside if it isn't below."""
     top, there = os.path.realpath(root), os.path.realpath(path)
     start = top if top.endswith("/") else f"{top}/"
     if there.startswith(start):
@@ -46,7 +46,7 @@ def inside(root: str, path: str) -> list[str]:
     if there == top:
         return []
     if os.environ.get(VARIABLE) == "1":
-        return [there]  # A path from the top takes the place of the one it is opened from.
+        return [there]  # An absolute path overrides the folder that it is opened from.
     raise LeadsOutside(
         errno.EXDEV,
         f"it is a link to {there}, outside of the project {root}. A repository can bring such a "
@@ -56,7 +56,7 @@ def inside(root: str, path: str) -> list[str]:
 
 
 def _resolved(root: str, parts: Sequence[str]) -> list[str]:
-    """The same folder behind all links, as far as it is there."""
+    """The same folder with links resolved, as far as it exists."""
     found = [root, *parts]
     for length in range(len(found), 0, -1):
         path = "/".join(found[:length])
@@ -84,7 +84,7 @@ def _step(folder: int, part: str, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    # Someone else may be quicker, or it is a link to nothing.
+    # Another process may be faster, or this is a dangling link.
     with contextlib.suppress(FileExistsError):
         os.mkdir(part, dir_fd=folder)
     return os.open(part, _OPEN | os.O_NOFOLLOW, dir_fd=folder)

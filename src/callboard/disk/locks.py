@@ -1,4 +1,4 @@
-"""Locks on files. The kernel frees a lock when its holder dies, so death needs no timeout.
+"""Locks on files. The kernel frees a lock when its holder dies, so no timeouts are needed.
 
 A lock belongs to an open file: closing the descriptor frees it.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def try_lock(opened: int, *, shared: bool = False) -> bool:
-    """Lock an open file unless another process holds it; returns whether that worked."""
+    """Lock an open file unless another process holds the lock; returns whether that worked."""
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         fcntl.flock(opened, kind | fcntl.LOCK_NB)
@@ -26,15 +26,15 @@ def try_lock(opened: int, *, shared: bool = False) -> bool:
 
 
 def unlock(opened: int) -> None:
-    """Free the lock of a file that stays open."""
+    """Unlock a file that stays open."""
     fcntl.flock(opened, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
 def locked(file: "Path", *, shared: bool = False) -> Generator[None]:
-    """Hold the lock of a file, which is created if need be; waits for its turn.
+    """Hold the lock of a file, creating it if necessary; waits until the lock is free.
 
-    shared: several may hold it at once, but not together with one who holds it alone.
+    shared: several processes may hold it at once, but not together with an exclusive holder.
     """
     opened = open_private(file)
     try:
@@ -45,8 +45,8 @@ def locked(file: "Path", *, shared: bool = False) -> Generator[None]:
 
 
 def hold(file: "Path", content: bytes = b"") -> int:
-    """Create a file that is locked until the descriptor that is returned is closed."""
-    # It is locked before it gets its name: no one may find it free for a moment.
+    """Create a file that stays locked until the returned descriptor is closed."""
+    # Locked before it gets its name, so that no one finds it unlocked even for a moment.
     nameless = file.with_suffix(".new")
     lock = open_private(nameless, os.O_EXCL)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -62,7 +62,7 @@ def is_held(file: "Path", *, shared: bool = False) -> bool:
     """
     probe = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        # Probing for a lock of one is shared: two who probe at once do not see each other.
+        # Use a shared lock to probe for an exclusive one, so that two probes don't see each other.
         return not try_lock(probe, shared=not shared)
     finally:
         os.close(probe)

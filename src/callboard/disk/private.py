@@ -1,4 +1,4 @@
-"""Files and folders that no one else may open, whatever the umask says."""
+"""Files and folders that no one else may open, regardless of the umask."""
 
 import errno
 import os
@@ -14,9 +14,9 @@ _OTHERS = 0o077
 
 
 def open_private(path: "Path", flags: int = 0) -> int:
-    """Open a file for reading and writing, created with mode 0600; returns its descriptor.
+    """Open a file for reading and writing, creating it with mode 0600; returns its descriptor.
 
-    A link in its place is not followed: it is an error.
+    A link in its place is not followed, but an error.
     """
     file = open_shared(path, flags)
     if os.fstat(file).st_mode & 0o777 != PRIVATE:
@@ -25,16 +25,16 @@ def open_private(path: "Path", flags: int = 0) -> int:
 
 
 def make_private_folder(path: "Path") -> None:
-    """Make a folder with mode 0700, and those above it, unless it is there."""
+    """Create a folder with mode 0700, and its parents, if it doesn't exist."""
     if not path.is_dir():
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
 
 
 def make_own_folder(path: "Path") -> None:
-    """The same for a folder with a name that anybody can guess.
+    """The same for a folder with a predictable name.
 
-    A link in its place is refused, and so is a folder of another user. Others lose their rights.
+    A link in its place is refused, and so is another user's folder. Others lose their permissions.
     """
     if not path.is_symlink():
         make_private_folder(path)

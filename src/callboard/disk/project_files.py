@@ -1,7 +1,7 @@
-"""Files that a project keeps in its `.claude`, which a repository may have filled with anything.
+"""Files in a project's `.claude` folder, which a repository may have filled with anything.
 
-A link in the place of a file is followed only to a file of the project; elsewhere it is refused
-when it is read, and replaced when it is written. Pipes, devices and huge files are errors at once.
+A link in a file's place is followed only to a file of the project. Any other is refused when read,
+and replaced when written. Pipes, devices and huge files are errors right away.
 """
 
 import contextlib
@@ -15,17 +15,17 @@ from callboard.disk import files, folders
 File = str | os.PathLike[str]
 
 LARGEST = 16 * 1_048_576
-"""Bytes; what is larger is not a status file."""
+"""In bytes; anything larger is not a status file."""
 
 UNUSABLE = (errno.EINVAL, errno.EFBIG, errno.EXDEV)
-"""What is wrong with a file that is not a regular file, too large, or outside of the project."""
+"""The errors for a file that is not regular, too large, or outside of the project."""
 
 _MARK = "/.claude/"
 
 
 @contextlib.contextmanager
 def folder_of(file: File, *, make: bool = False) -> Generator[tuple[int, str]]:
-    """The folder of a file, open, and the file's name in it."""
+    """A file's folder, open, and the file's name in it."""
     root, parts = _split(os.fspath(file))
     opened = folders.open_inside(root, parts[:-1], make=make)
     try:
@@ -35,7 +35,7 @@ def folder_of(file: File, *, make: bool = False) -> Generator[tuple[int, str]]:
 
 
 def read(file: File) -> bytes | None:
-    """The bytes of a file; None when there is none, or a link to nothing."""
+    """A file's bytes; None if it doesn't exist or is a dangling link."""
     try:
         with _target(file) as (folder, name):
             return files.read(name, LARGEST, folder=folder)
@@ -46,23 +46,23 @@ def read(file: File) -> bytes | None:
 
 
 def write(file: File, data: bytes, *, lasting: bool) -> None:
-    """Put data in the file's place, at once; its mode stays.
+    """Atomically replace a file's content; its mode stays.
 
-    lasting: on the disk when this returns, and a link is followed. What can be made again need
-    not wait, and takes the place of a link.
+    lasting: it is on disk when this returns, and a link is followed. Without it, for what can be
+    recreated, neither: a link is replaced.
     """
     where = _target(file, make=True) if lasting else folder_of(file, make=True)
     with where as (folder, name):
         found = _stat(name, folder)
         mode = stat.S_IMODE(found.st_mode) if found and stat.S_ISREG(found.st_mode) else None
         if mode is not None and not mode & stat.S_IWUSR:
-            # What someone made read-only is not replaced behind their back.
+            # Don't replace what someone made read-only.
             raise PermissionError(errno.EACCES, "it is read-only")
         files.replace(name, data, mode=mode, lasting=lasting, folder=folder)
 
 
 def found(file: File) -> os.stat_result | None:
-    """The regular file of this name, not behind a link; None when there is none."""
+    """The regular file with this name, not behind a link; None if there is none."""
     try:
         with folder_of(file) as (folder, name):
             told = _stat(name, folder)
@@ -72,7 +72,7 @@ def found(file: File) -> os.stat_result | None:
 
 
 def is_there(file: File) -> bool:
-    """Whether anything has the name, be it a link to nothing."""
+    """Whether anything has this name, even a dangling link."""
     try:
         with folder_of(file) as (folder, name):
             return _stat(name, folder) is not None
@@ -81,13 +81,13 @@ def is_there(file: File) -> bool:
 
 
 def move(file: File, suffix: str, *, to: str) -> None:
-    """Rename a file beside itself: its name and `suffix` become its name and `to`."""
+    """Rename a file in its folder: its name and `suffix` become its name and `to`."""
     with folder_of(file) as (folder, name):
         os.rename(name + suffix, name + to, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def keep_copy(file: File, suffix: str) -> bool:
-    """Give a file a second name beside it; whether that could be done."""
+    """Give a file a second name next to it; returns whether that worked."""
     try:
         with folder_of(file) as (folder, name):
             os.link(
@@ -99,13 +99,13 @@ def keep_copy(file: File, suffix: str) -> bool:
 
 
 def remove(file: File) -> None:
-    """Remove a file, or a link, if it is there."""
+    """Remove a file or a link, if it exists."""
     with contextlib.suppress(FileNotFoundError), folder_of(file) as (folder, name):
         os.unlink(name, dir_fd=folder)
 
 
 def names_in(path: str) -> list[str]:
-    """The names in a folder of the project; none when it is not there."""
+    """The names in a folder of the project; empty if it doesn't exist."""
     try:
         with folder_of(f"{path}/.") as (folder, _):
             return os.listdir(folder)
@@ -115,10 +115,11 @@ def names_in(path: str) -> list[str]:
 
 @contextlib.contextmanager
 def _target(file: File, *, make: bool = False) -> Generator[tuple[int, str]]:
-    """The file itself, or the one that a link in its place leads to, within the project."""
+    """The file itself, or the target of a link in its place, within the project."""
     with folder_of(file, make=make) as (folder, name):
         told = _stat(name, folder)
-        # A link is followed only to what is there: else it could have us make what its owner runs.
+        # Follow a link only to an existing file: otherwise it could make us create one that gets
+        # run.
         is_link = told is not None and stat.S_ISLNK(told.st_mode) and os.path.exists(file)
         if not is_link:
             yield folder, name
@@ -133,7 +134,7 @@ def _target(file: File, *, make: bool = False) -> Generator[tuple[int, str]]:
 
 
 def _split(path: str) -> tuple[str, list[str]]:
-    """The project, and the parts of the path in it."""
+    """The project, and the parts of the path below it."""
     root, mark, rest = path.rpartition(_MARK)
     if not mark:
         folder, slash, name = path.rpartition("/")

@@ -1,2 +1,4 @@
-"""What people are asked and what became of their answers, as lines of text. Pure; the command line
-and the terminal board show the same lines."""
+"""Questions, and what became of their answers, as lines of text.
+
+Pure; the command line and the terminal board show the same lines.
+"""

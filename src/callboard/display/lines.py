@@ -1,4 +1,4 @@
-"""Lines as every surface shows them: hidden characters made visible, omissions put into words."""
+"""Lines of text as every surface shows them: hidden characters visible, omissions mentioned."""
 
 import re
 import unicodedata
@@ -10,17 +10,17 @@ from typing import Final, Literal, NamedTuple
 from callboard.interactions.excerpts import excerpt
 
 _UNSEEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
-# Joiners only shape letters and emoji, and some scripts cannot be written without them.
+# Joiners only shape letters and emoji, and some scripts can't be written without them.
 _SHAPING: Final = "\u200c\u200d"
 Look = Literal[
     "plain", "faint", "heading", "command", "added", "removed", "path", "number", "notice"
 ]
-"""What a line is; each surface has its own colours for it."""
+"""What kind of line it is; each surface has its own colors for it."""
 
 
 def visible(text: str, *, keep: str = "\n\t") -> str:
-    """Text that may come from anywhere, with control and bidi characters made visible."""
-    # What is printable, as nearly all is, hides nothing; to look at each character takes long.
+    """Text from any source, with control and bidi characters made visible."""
+    # Printable text, which is nearly all of it, hides nothing; checking each character is slow.
     if text.isprintable():
         return text
     return "".join(char if _is_plain(char, keep) else _escaped(char) for char in text)
@@ -38,15 +38,15 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """A text on one line, nothing hidden in it, cut off with … when it is too long."""
+    """Text on one line, with nothing hidden in it, shortened with … if it is too long."""
     line = " ".join(visible(text).split())
     return line if limit is None or len(line) <= limit else line[: max(limit - 1, 0)] + "…"
 
 
 class Line(NamedTuple):
-    """A text, what it is, and what stands before it: an indent, a sign, a number.
+    """A line of text, its kind, and what precedes it: an indent, a sign, a number.
 
-    blank: nothing in it can be seen. stands_for: how many lines it replaces.
+    blank: nothing in it is visible. stands_for: how many lines it replaces.
     """
 
     text: str
@@ -59,9 +59,9 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is shown: of one part so many lines, and so many characters of each.
+    """How much to show: the number of lines in each part, and of characters in each line.
 
-    full: how to see everything, as the notice says it.
+    full: how to see everything, as the notice puts it.
     """
 
     lines: int
@@ -69,21 +69,21 @@ class Bounds:
     full: str
 
 
-# What no one can see: white space of any kind, fillers, joiners, variation selectors.
+# Invisible characters: white space of any kind, fillers, joiners, variation selectors.
 _BLANK: Final = (
     r"[\s\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0"
     r"\U000e0100-\U000e01ef]"
 )
 _ONLY_BLANK: Final = re.compile(f"{_BLANK}*")
 _LONG_RUN: Final = re.compile(f"{_BLANK}{{41,}}")
-"""Longer than any indent, and enough to push what follows out of sight."""
+"""Longer than any indent, and enough to push the rest out of sight."""
 _FEWEST_BLANK: Final = 3
 _TAB: Final = 4
 _KILO: Final = 1000
 
 
 def text_lines(text: str, look: Look = "plain", lead: str = "") -> list[Line]:
-    """A text line by line; what a terminal would obey is made visible."""
+    """Text line by line; what would control a terminal is made visible."""
     return [_line(one, look, lead) for one in text.replace("\r\n", "\n").split("\n")]
 
 
@@ -99,12 +99,12 @@ def _run(found: re.Match[str]) -> str:
 
 
 def exact(text: str) -> str:
-    """A text on one line, to the letter; a line break in it is shown as what it is."""
+    """Text on one line, character by character; a line break is shown as an escape."""
     return visible(_LONG_RUN.sub(_run, text), keep="")
 
 
 def size_of(text: str) -> str:
-    """`312 lines, 4.1 KB`; nothing for a text of one line."""
+    """`312 lines, 4.1 KB`; empty for a single line."""
     count = len(text.removesuffix("\n").split("\n"))
     if count == 1:
         return ""
@@ -117,7 +117,7 @@ def size_of(text: str) -> str:
 
 
 def collapsed(lines: Iterable[Line]) -> list[Line]:
-    """The lines with a notice instead of three or more blank ones in a row."""
+    """The lines, with a notice in place of three or more blank ones in a row."""
     found: list[Line] = []
     for (blank, lead), run in groupby(lines, key=lambda line: (line.blank, line.lead)):
         group = list(run)
@@ -129,7 +129,7 @@ def collapsed(lines: Iterable[Line]) -> list[Line]:
 
 
 def bounded(lines: Sequence[Line], bounds: Bounds) -> list[Line]:
-    """At most so many lines, none longer than allowed: the start, a notice, and the end."""
+    """At most this many lines, none too long: the start, a notice, and the end."""
     shown = lines
     if len(lines) > bounds.lines:
         tail = (bounds.lines - 1) // 2
@@ -147,5 +147,5 @@ def _notice(missing: Sequence[Line], full: str) -> Line:
 
 
 def _fitted(line: Line, width: int) -> Line:
-    # A notice is ours, and short; what it says to type must not be cut.
+    # A notice is ours and short; the command in it must not be cut off.
     return line if line.look == "notice" else line._replace(text=excerpt(line.text, width))

@@ -1,4 +1,4 @@
-"""A question in full: what is asked, what exactly would be done, what can be chosen."""
+"""A question in full: what is asked, exactly what would be done, and the options."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from callboard.interactions.outcomes import form_of
 from callboard.interactions.records import Interaction
 
 _FEW_LINES: Final = 10
-"""A prompt of so many lines can be counted at a glance."""
+"""With no more lines than this, a prompt's length is obvious."""
 _MOST_PARTS: Final = 4
-"""All parts together may have so many times the lines of one."""
+"""How many times the lines of one part all parts may have together."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
-    """The lines of a question; shortened: some of its text is not among them."""
+    """The lines of a question; shortened: some of its text was left out."""
 
     lines: Sequence[Line]
     shortened: bool = False
 
 
 def show(question: Interaction, bounds: Bounds | None = None) -> QuestionText:
-    """A question as lines: all of it, or within bounds, with its start and its end.
+    """A question as lines: complete, or within bounds, with its start and its end.
 
-    Each part is shortened by itself, so that a long description cannot hide the end of a command.
+    Each part is shortened on its own, so that a long description can't hide the end of a command.
     """
     parts = [_counted(part) for part in _parts(question)]
     whole = [line for part in parts for line in part]
@@ -44,7 +44,7 @@ def show(question: Interaction, bounds: Bounds | None = None) -> QuestionText:
 
 
 def _counted(part: CallPart) -> list[Line]:
-    """A part without its runs of blank lines, and with its size where that says something."""
+    """A part without runs of blank lines, and with its size if that is useful."""
     lines = collapsed(part.lines)
     if not part.size or not lines:
         return lines
@@ -84,7 +84,7 @@ CUT: Final = Line(
     "notice",
     INDENT,
 )
-"""Stands below an input that is not here as a whole."""
+"""Shown below an input that is incomplete."""
 
 
 def _prompt(question: Interaction) -> CallPart:
@@ -94,7 +94,7 @@ def _prompt(question: Interaction) -> CallPart:
 
 
 def beside_plan(config: Object) -> Iterator[CallPart]:
-    """What else a yes to the plan allows: the agent may ask for permissions together with it."""
+    """What else approving the plan allows: the agent may request permissions along with it."""
     given = config.get("toolInput")
     if is_object(given):
         given = {key: value for key, value in given.items() if key != "plan"}
@@ -114,19 +114,19 @@ def _choices(told: Object) -> CallPart:
 
 
 def titled(told: Object) -> str:
-    """One of an agent's questions, behind its header."""
+    """One of an agent's questions, after its header."""
     header, asked = told.get("header"), str(told.get("question", ""))
     return f"{exact(str(header))}: {asked}" if header else asked
 
 
 def details_of(option: Object) -> list[Line]:
-    """What an agent says about an option: its description, then what choosing it looks like."""
+    """What an agent says about an option: its description, then a preview."""
     said = [option.get("description"), option.get("preview")]
     return [line for one in said if one for line in text_lines(str(one), "faint", INDENT * 2)]
 
 
 def omitted_from(told: Object, what: str) -> list[Line]:
-    """A notice, where the agent sent more options or questions than are kept."""
+    """A notice if the agent sent more options or questions than are kept."""
     count = told.get("omitted")
     if not isinstance(count, int) or count < 1:
         return []
@@ -140,7 +140,7 @@ def _option(number: int, label: str) -> Line:
 
 
 def options_of(question: Interaction) -> list[str]:
-    """What can be chosen."""
+    """The options to choose from."""
     if question.type == KIND:
         schema = as_object(question.config).get("outcomeSchema")
         if form_of(schema) != "selection":

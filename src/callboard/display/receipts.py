@@ -1,4 +1,4 @@
-"""What became of an answer, in one sentence, and whose answer it was."""
+"""What became of an answer, in one sentence, and who gave it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,7 @@ from callboard.interactions.records import Interaction
 from callboard.vendors.agents import VENDORS
 
 _LONGEST: Final = 200
-"""Of what was answered, in a sentence."""
+"""How many characters of an answer a sentence shows."""
 
 
 def receipt(asked: Interaction, check: str) -> str:
@@ -32,7 +32,7 @@ def receipt(asked: Interaction, check: str) -> str:
 
 
 def standing(asked: Interaction) -> str:
-    """What became of the answer, in a few words for a list; empty when there is none."""
+    """What became of the answer, in a few words for a list; empty if there is no answer."""
     if asked.receipt is None:
         return ""
     said = decided(asked.accepted if asked.accepted is not None else asked.response)
@@ -48,7 +48,7 @@ def standing(asked: Interaction) -> str:
 
 
 def ending(asked: Interaction) -> str:
-    """What a question ended with, no matter who asked it, in a few words."""
+    """How a question ended, no matter who asked it, in a few words."""
     told = asked.accepted if asked.accepted is not None else asked.response
     if is_from_board(asked.type):
         return decided(told)
@@ -61,7 +61,7 @@ def ending(asked: Interaction) -> str:
 
 
 def answerer(asked: Interaction) -> str:
-    """`answered by admin (as "dana") via cli`; only the first name was checked."""
+    """`answered by admin (as "dana") via cli`; only the first name was verified."""
     if asked.answered_by is None:
         return ""
     given = f' (as "{exact(asked.answered_as)}")' if asked.answered_as else ""
@@ -91,13 +91,13 @@ def _label(answer: Json) -> str:
 
 
 def agent_of(asked: Interaction) -> str:
-    """The coding agent that asked, by its name."""
+    """The name of the coding agent that asked."""
     vendor = VENDORS.get(str(as_object(asked.config).get("agent")))
     return vendor.title if vendor else "the agent"
 
 
 def _done(asked: Interaction) -> str:
-    """What the agent does with the answer that it got."""
+    """What the agent does with the answer."""
     response = as_object(asked.accepted if asked.accepted is not None else asked.response)
     agent, approved = agent_of(asked), response.get("approved")
     if approved is False:

@@ -1,7 +1,7 @@
 """A session as one document: JSON for programs, Markdown for people.
 
-It is written as it is read, so that a long session needs no more memory than a short one, and in
-threads, because a single event can be megabytes that take longer to write than others should wait.
+It is written while it is read, so that a long session takes no more memory than a short one, and in
+threads, because a single event can have megabytes, which would block other tasks for too long.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from callboard.events.payloads import agents, people, workflow
 
 ExportFormat = Literal["json", "markdown"]
 FORMATS: Final[Mapping[str, str]] = {"json": "application/json", "markdown": "text/markdown"}
-"""What a session can be exported as, and the media type of each."""
+"""The export formats, with their media types."""
 
 Pages = AsyncIterator[Sequence[Event]]
 _SPOKEN: Final = (names.TEXT_DELTA, names.THINKING_DELTA)
@@ -31,7 +31,7 @@ _SPOKEN: Final = (names.TEXT_DELTA, names.THINKING_DELTA)
 async def exported(
     info: SessionInfo, pages: Pages, state: Json, format: str
 ) -> AsyncIterator[bytes]:
-    """The document in pieces: the session, its events, and its state after the last of them."""
+    """The document in chunks: the session, its events, and its state after the last one."""
     if format not in FORMATS:
         raise ValidationError(
             f"format: {format!r} is not supported. Use json or markdown.", field="format"
@@ -81,13 +81,13 @@ def _head(info: SessionInfo) -> str:
 
 
 class MarkdownWriter:
-    """Writes events one after the other; what an agent says in pieces becomes one quotation."""
+    """Writes one event after another; what an agent says in pieces becomes a single quotation."""
 
     def __init__(self) -> None:
         self._speaking: tuple[object, ...] | None = None
 
     def add_all(self, events: Sequence[Event]) -> bytes:
-        """What some events add to the document."""
+        """What several events add to the document."""
         return "".join(map(self.add, events)).encode("utf-8", "replace")
 
     def add(self, event: Event) -> str:
@@ -112,7 +112,7 @@ def _line(event: Event, text: str) -> str:
 
 
 def _code(value: object) -> str:
-    """A name from anywhere, as code that nothing in it can end."""
+    """A name from any source as inline code that nothing in it can end."""
     text = one_line(str(value))
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     space = " " if text.startswith("`") or text.endswith("`") else ""
@@ -128,7 +128,7 @@ def _quote(text: str) -> str:
 
 
 def _block(value: object) -> str:
-    """A value as JSON, in a fence that nothing in it can end."""
+    """A value as JSON, in a code block that nothing in it can end."""
     text = visible(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
     return f"{fence}json\n{text}\n{fence}"

@@ -1,4 +1,4 @@
-"""What an agent wants to do, exactly: a command, a change to a file, or whatever it sends."""
+"""Exactly what an agent wants to do: a command, a change to a file, or any other tool input."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ _PLACES: Final = ("file_path", "notebook_path", "path", "filepath", "url")
 _TEXTS: Final = ("old_string", "new_string")
 _CONTENTS: Final = ("content", "new_source")
 _MOST_COMPARED: Final = 4_000_000
-"""Pairs of lines. More than that takes too long to compare; all of both is shown instead."""
+"""In pairs of lines. Comparing more takes too long; both texts are shown in full instead."""
 _CONTEXT: Final = 3
 
 
 class CallPart(NamedTuple):
-    """Lines that belong together, and how much text they are; each part is shortened by itself."""
+    """Lines that belong together, and how much text they are; shortened part by part."""
 
     lines: Sequence[Line]
     size: str = ""
@@ -40,7 +40,7 @@ def tool_parts(given: Json) -> list[CallPart]:
 
 
 def _known(told: Object) -> tuple[list[CallPart], set[str]]:
-    """What is understood of it, and which of its members that shows."""
+    """The parts of a known form, and which members of the input they show."""
     command = told.get("command")
     if isinstance(command, str):
         return _command(command, told)
@@ -56,7 +56,7 @@ def _known(told: Object) -> tuple[list[CallPart], set[str]]:
 
 
 def _first_text(told: Object, keys: Sequence[str]) -> tuple[str, str] | None:
-    """The first of these members that is a text, with its name."""
+    """The first of these members that is text, with its name."""
     found = ((key, told.get(key)) for key in keys)
     return next(((key, text) for key, text in found if isinstance(text, str)), None)
 
@@ -96,7 +96,7 @@ def _edit(told: Object) -> CallPart:
     if before == after:
         found = [Line("nothing changes", "faint", INDENT)]
     elif before.split() == after.split() and _looks(before) == _looks(after):
-        # Ends of lines and tabs look the same here, and are not.
+        # Differences in line endings and tabs wouldn't be visible here.
         found = [Line("only white space changes", "faint", INDENT)]
     else:
         found = list(_differences(before, after))
@@ -109,9 +109,10 @@ def _looks(text: str) -> list[str]:
 
 
 def _differences(old_text: str, new_text: str) -> Iterator[Line]:
-    """What changes, with some lines around it, and how many are left out between.
+    """What changes, with some context lines, and how many lines are left out in between.
 
-    Lines that only look the same do change: a character, and how it is written when it is shown.
+    Lines that merely look the same are changes: a character, and an escape that is displayed like
+    it.
     """
     old, new = list(_signed("-", old_text)), list(_signed("+", new_text))
     before, after = old_text.split("\n"), new_text.split("\n")

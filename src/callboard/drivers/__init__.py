@@ -1,1 +1,1 @@
-"""Who carries sessions forward. Every driver does one thing: `drive(session)`."""
+"""What drives sessions. Every driver does one thing: `drive(session)`."""

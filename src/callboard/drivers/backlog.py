@@ -1,4 +1,4 @@
-"""Which sessions to look at now, and which to leave in peace for a while."""
+"""Which sessions to look at now, and which to leave alone for a while."""
 
 import heapq
 from collections import deque
@@ -19,8 +19,7 @@ class _PutOff:
 class Backlog:
     """Sessions by their ids: a queue, and those that were put off until later.
 
-    Who is put off again and again waits twice as long each time. How often it was is forgotten
-    with `forget`.
+    A session that is put off repeatedly waits twice as long each time; `forget` resets that.
     """
 
     def __init__(self) -> None:
@@ -42,7 +41,7 @@ class Backlog:
             self._queue.append(session_id)
 
     def take(self) -> str:
-        """The session that has been in the queue for longest."""
+        """Take the session that has been in the queue the longest."""
         session_id = self._queue.popleft()
         self._queued.discard(session_id)
         return session_id
@@ -60,7 +59,7 @@ class Backlog:
         Returns for how many seconds.
         """
         before = self._later.get(session_id)
-        # One that others drive is looked at soon after each of its events.
+        # A session that others drive is looked at soon after each of its events.
         again = before is not None and (failed or before.head == head)
         times = before.times + 1 if before is not None and again else 0
         seconds = min(_FIRST * 2 ** min(times, 20), _FAILED if failed else _OWNED)
@@ -69,26 +68,26 @@ class Backlog:
         return seconds
 
     def forget(self, session_id: str) -> None:
-        """Nothing is wrong with a session any more."""
+        """Nothing is wrong with this session anymore."""
         self._later.pop(session_id, None)
 
     def is_put_off(self, session_id: str) -> bool:
-        """Whether a session is to be left alone."""
+        """Whether a session is to be left alone for now."""
         return session_id in self._later
 
     def head_of(self, session_id: str) -> int | None:
-        """How long the stream was when the session was put off, if that is known."""
+        """The length of the stream when the session was put off, if known."""
         put_off = self._later.get(session_id)
         return put_off.head if put_off is not None else None
 
     def next_at(self) -> float | None:
-        """When the next one that was put off is due."""
+        """When the next session that was put off is due."""
         while self._times and not self._counts(*self._times[0]):
             heapq.heappop(self._times)
         return self._times[0][0] if self._times else None
 
     def ripen(self, now: float) -> None:
-        """Queue those whose time has come."""
+        """Queue the sessions that are due."""
         while (at := self.next_at()) is not None and at <= now:
             self.add(heapq.heappop(self._times)[1])
 

@@ -1,4 +1,4 @@
-"""Drives sessions in this process, as many at once as it is allowed to."""
+"""Drives sessions in this process, up to a number at once."""
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping
@@ -29,11 +29,10 @@ from callboard.statusfiles.publishing import Publication, published_in, root_of
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to drive: who can be asked in this process, who hears of each event, and for how
-    many seconds to keep an agent in memory that waits for a person.
+    """How to drive a session: handler, listener, and how long to keep a waiting agent in memory.
 
-    `parks` and `leaving` are for a driver that watches: give a session back while it only waits
-    for its next attempt; and, once told, start no more agents.
+    `parks` and `leaving` are for a driver that keeps watching: release a session while it only
+    waits for its next attempt, and start no more agents once `leaving` returns true.
     """
 
     people: HumanInput | None = None
@@ -44,14 +43,14 @@ class Manner:
 
     @property
     def patience(self) -> float:
-        """How long to keep a waiting agent, unless told."""
+        """How many seconds to keep a waiting agent in memory."""
         if self.linger is not None:
             return self.linger
         return LINGER if self.people else NOBODY_HERE
 
 
 class LocalDriver:
-    """Sessions of the workflows it knows, one drive each at a time."""
+    """Drives sessions of the workflows it knows, with at most one drive for each."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class LocalDriver:
         self._driving: dict[str, Drive] = {}
 
     def workflow(self, name: str) -> Workflow:
-        """A workflow by its name; WorkflowNotFound says which there are."""
+        """A workflow by name; WorkflowNotFound lists the registered ones."""
         known = self._workflows.get(name)
         if known is None:
             names = ", ".join(sorted(self._workflows)) or "none"
@@ -79,7 +78,7 @@ class LocalDriver:
         return known
 
     def startable(self, name: str | None) -> Workflow:
-        """The workflow to start: by its name, or the only one that is registered."""
+        """The workflow to start: by name, or the only one that is registered."""
         if name is not None:
             return self.workflow(name)
         if len(self._workflows) == 1:
@@ -94,11 +93,11 @@ class LocalDriver:
         return name in self._workflows
 
     def drives(self, session_id: str) -> bool:
-        """Whether a session is being driven here just now."""
+        """Whether a session is being driven here right now."""
         return session_id in self._driving
 
     def nudge(self) -> None:
-        """Let every drive look again whether it is to leave."""
+        """Have every drive check again whether to leave."""
         for drive in tuple(self._driving.values()):
             drive.nudge()
 
@@ -115,7 +114,7 @@ class LocalDriver:
         return await self._publish(workflow, session_id, root, manner, prelude)
 
     async def drive(self, session_id: str, manner: Manner | None = None) -> SessionView:
-        """Drive a session until it waits, pauses or ends. Where nothing is to do, do nothing."""
+        """Drive a session until it waits, pauses or ends; does nothing if it is settled."""
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
         if not rows or rows[0]["ended"] or rows[0]["paused"]:
             await self._tell_again(rows)
@@ -124,7 +123,7 @@ class LocalDriver:
         return await self._publish(workflow, session_id, root_of(rows[0]), manner or Manner())
 
     async def _tell_again(self, rows: list[Row]) -> None:
-        """Bring the status files of a session that needs no drive to what the log says."""
+        """Update the status files of a session that doesn't need a drive from the log."""
         for row in rows:
             root = root_of(row)
             if root is not None and row["workflow"] in self._workflows:
@@ -140,7 +139,7 @@ class LocalDriver:
         manner: Manner,
         prelude: Callable[[Scene], None] | None = None,
     ) -> SessionView:
-        """Drive a session, and write its status files meanwhile if it has any."""
+        """Drive a session, and keep its status files up to date if it has any."""
         live = LiveSession(self._log, workflow, session_id, self._clock)
         if root is None:
             return await self._drive(live, manner, prelude)
@@ -167,17 +166,17 @@ class LocalDriver:
             return await drive.run(prelude)
 
     async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:
-        """Drive a session, and note it when nothing is left to do."""
+        """Drive a session, and settle it if nothing is left to do."""
         view = await self.drive(session_id, manner)
-        # One that was left in the middle of its way has something to do.
+        # A session that was released halfway still has something to do.
         if manner is None or not manner.leaving():
             await self.settle(session_id, view.position)
         return view
 
     async def recover(self, manner: Manner | None = None) -> list[SessionView]:
-        """Drive every session that has something to do and that no one living drives.
+        """Drive every session that has work to do and that no living process is driving.
 
-        What one of them raises is raised when all the others have come to their stop.
+        If one of them raises, the error is raised once all others have stopped.
         """
         found = [await self._recoverable(session_id) for session_id in await self._left()]
         drives = [self._recover(id, manner or Manner()) for id in found if id is not None]
@@ -193,7 +192,7 @@ class LocalDriver:
         return list(dict.fromkeys([*unsettled, *(row["session"] for row in due)]))
 
     async def expire(self, stream: str) -> None:
-        """End an interactive session that outlived its workflow, if its time is up."""
+        """Time out an interactive session that outlived its workflow, if its deadline passed."""
         await expire_detached(self._log, self._clock, stream)
 
     async def _recoverable(self, session_id: str) -> str | None:
@@ -209,13 +208,13 @@ class LocalDriver:
             try:
                 return await self.carry_on(session_id, manner)
             except (OwnershipLost, SessionOwned):
-                return None  # Someone else drives it, or has taken it over.
+                return None  # Another process drives it, or has taken it over.
 
     async def settle(self, session_id: str, position: int) -> None:
-        """Note that nothing is left to do, which a driver that died while waiting could not."""
+        """Record that nothing is left to do; a driver that died while waiting couldn't."""
         lease = await self._log.lease(session_id)
         if lease is not None and lease.settled < position:
-            with suppress(PositionConflict):  # Something new: then there is something to do.
+            with suppress(PositionConflict):  # Something new came in, so there is something to do.
                 writing = Writing(expect=position, settle=True)
                 await self._log.append(session_id, [], writing)
 

@@ -1,4 +1,4 @@
-"""Finds sessions that have something to do, by rows alone: no session is folded for it."""
+"""Finds sessions that have work to do from rows alone, without folding any session."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from callboard.events.rows import Query, Row
 from callboard.log.protocol import EventLog
 
 PAGE = 500
-"""How many sessions are looked for at once."""
+"""How many sessions to look for at once."""
 
-# Comes after every id that a session can have.
+# Sorts after every possible session id.
 _LAST = "\U0010ffff"
 
 Wanted = Callable[[str], Awaitable[bool]]
@@ -18,7 +18,7 @@ Wanted = Callable[[str], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class DueSessions:
-    """Sessions to look at, whether there may be more, and when the next is due by the clock."""
+    """Sessions to look at, whether there may be more, and when the next one is due."""
 
     sessions: list[str]
     more: bool
@@ -26,9 +26,9 @@ class DueSessions:
 
 
 class Lookout:
-    """Looks at the streams that have grown since they were settled, and at what is due.
+    """Finds streams that have grown since they were settled, and sessions that are due.
 
-    A waiting session is neither, so it costs nothing however many there are.
+    A waiting session is neither, so any number of them costs nothing.
     """
 
     def __init__(self, log: EventLog, clock: Clock) -> None:
@@ -37,7 +37,7 @@ class Lookout:
         self._width = PAGE
 
     async def look(self, wanted: Wanted) -> DueSessions:
-        """Find about a page of sessions that are wanted."""
+        """Find about one page of sessions that are wanted."""
         now = self._clock.now_ms()
         unsettled, more_unsettled = await self._unsettled(wanted)
         due, more_due = await self._due(now, wanted)
@@ -56,7 +56,7 @@ class Lookout:
                 self._width = max(PAGE, self._width // 2)
             if not full or len(found) >= PAGE // 2:
                 return found, full
-            # Those in front are not for us, and would hide the others for ever.
+            # The first ones aren't for us, and would hide the others forever.
             self._width *= 4
 
     async def _due(self, now: int, wanted: Wanted) -> tuple[list[str], bool]:

@@ -1,4 +1,4 @@
-"""A driver that stays: it carries on whatever session has something to do, and then the next."""
+"""A driver that keeps running: it drives whatever session has work to do, then the next."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from callboard.log.protocol import EventLog, Lease
 from callboard.waiting import wait_any
 
 LOOK_EVERY = 5.0
-"""Seconds after which to look without having heard of anything: owners die silently."""
+"""Look again after this many seconds even if nothing was reported: owners die silently."""
 
 # Looking takes at most a twentieth of the time, however much there is to look at.
 _SHARE = 20
@@ -25,10 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class WatchingDriver:
-    """Drives every session of a log that has something to do and that no one living drives.
+    """Drives every session of a log that has work to do and that no living process is driving.
 
-    It goes by what stands in the log, not by what it hears: a commit by any process only makes
-    it look. So nothing is missed, and a session that waits costs nothing at all.
+    It relies on what is in the log, not on notifications: a commit by any process only makes it
+    look. So nothing is missed, and a waiting session costs nothing at all.
     """
 
     def __init__(
@@ -47,7 +47,8 @@ class WatchingDriver:
         self._lookout = Lookout(log, clock)
         self._backlog = Backlog()
         self._called: set[str] = set()
-        # No session, or none that is known here: others may know it, so it stays as it is.
+        # Not a session, or of a workflow not known here: other drivers may know it, so leave it
+        # alone.
         self._strangers: set[str] = set()
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
@@ -59,16 +60,16 @@ class WatchingDriver:
 
     @property
     def driving(self) -> int:
-        """How many sessions are being carried forward just now."""
+        """How many sessions are being driven right now."""
         return len(self._driving)
 
     @property
     def queued(self) -> int:
-        """How many sessions are known to have something to do and wait for their turn."""
+        """How many sessions have work to do and are waiting for their turn."""
         return len(self._backlog)
 
     async def start(self) -> None:
-        """Take up what was left, and watch from now on."""
+        """Resume what was left unfinished, and watch from now on."""
         if self._watching is not None:
             return
         self._stopping = False
@@ -81,9 +82,9 @@ class WatchingDriver:
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self, grace: float) -> None:
-        """Take nothing new, let agents finish for `grace` seconds, then interrupt them.
+        """Start nothing new, let agents finish for `grace` seconds, then interrupt them.
 
-        When it returns, no session is held here, and any driver can continue with all of them.
+        When this returns, no session is held here, and any driver can continue them.
         """
         self._stopping = True
         if self._unsubscribe is not None:
@@ -101,11 +102,11 @@ class WatchingDriver:
     async def _wait_for_drives(self, grace: float) -> None:
         if not self._driving or grace <= 0:
             return
-        # `asyncio.wait` does not cancel the drives when the grace is over: `_end` does, once.
+        # `asyncio.wait` does not cancel the drives when the time is up: `_end` does, once.
         await wait_any(self._clock.sleep(grace), asyncio.wait(self._driving.values()))
 
     def wake(self, session_id: str) -> None:
-        """Drive a session now, also one that was left alone, as a fork that was not to run."""
+        """Drive a session now, even one that was left alone, such as a fork with `run=False`."""
         if not self._stopping and session_id not in self._driving:
             self._called.add(session_id)
             self._backlog.add(session_id)
@@ -128,7 +129,7 @@ class WatchingDriver:
             await self._rest()
 
     async def _look(self) -> None:
-        """Queue what has something to do."""
+        """Queue the sessions that have work to do."""
         self._backlog.ripen(self._clock.monotonic())
         self._more = len(self._backlog) >= PAGE
         if not self._more:
@@ -149,7 +150,7 @@ class WatchingDriver:
         return head is not None and await self._log.head(session_id) != head
 
     async def _rest(self) -> None:
-        """Until something has changed, or until something is due."""
+        """Sleep until something changes or is due."""
         seconds = self._seconds_left()
         if self._changed.is_set() or seconds <= 0:
             await asyncio.sleep(0)
@@ -165,7 +166,7 @@ class WatchingDriver:
         return min(waits)
 
     def _pump(self) -> None:
-        """Give every free place to a session from the queue."""
+        """Fill every free slot with a session from the queue."""
         while self._backlog and not self._stopping and len(self._driving) < self._concurrency:
             session_id = self._backlog.take()
             self._driving[session_id] = asyncio.create_task(self._attend(session_id))
@@ -182,7 +183,7 @@ class WatchingDriver:
             _tell(f"Session {session_id} could not be continued", error)
             await self._put_off(session_id, failed=True)
         finally:
-            # In this order: what came too late for the drive is found by the look that follows.
+            # In this order: what came too late for this drive is found by the next look.
             del self._driving[session_id]
             self._changed.set()
             self._pump()
@@ -190,13 +191,13 @@ class WatchingDriver:
     async def _carry_on(self, session_id: str, head: int) -> None:
         view = await self._driver.carry_on(session_id, self._manner)
         if view.position == head:
-            # Something seemed to be due, and was not: never look again at once.
+            # Something seemed to be due but wasn't: don't look again right away.
             self._rest_at(session_id, head, failed=False)
         else:
             self._backlog.forget(session_id)
 
     async def _work_at(self, session_id: str) -> int | None:
-        """The length of a stream in which something is to do here; None when nothing is."""
+        """The length of a stream with work to do here; None if there is nothing to do."""
         called = session_id in self._called
         self._called.discard(session_id)
         rows = await self._log.rows(Query("sessions", {"id": session_id}))
@@ -223,7 +224,7 @@ class WatchingDriver:
         return lease.owner is not None and lease.alive
 
     async def _leave_alone(self, row: Row, lease: Lease) -> None:
-        """Nothing can be done in a session that has ended, is paused, or is driven by others."""
+        """Leave alone a session that has ended, is paused, or is driven by another process."""
         session_id, head = row["id"], row["position"]
         if (row["ended"] or row["paused"]) and lease.settled < head:
             await self._driver.settle(session_id, head)
@@ -258,5 +259,5 @@ async def _end(tasks: list[asyncio.Task[None]]) -> None:
 
 
 def _tell(what: str, error: Exception) -> None:
-    """Log an error; one that is not ours with its traceback."""
+    """Log an error; unexpected ones with their traceback."""
     _log.warning("%s: %s", what, error, exc_info=not isinstance(error, CallboardError))

@@ -85,7 +85,7 @@ async def is_driven(log: EventLog, session_id: str) -> bool:
 
 
 def is_session(beginning: Sequence[Event]) -> bool:
-    """Whether a stream that starts so is a session's: questions and plates have streams too."""
+    """Whether a stream that starts like this is a session: not a question and not a plate."""
     return bool(beginning) and beginning[0].name in (names.STARTED, names.FORKED)
 
 
