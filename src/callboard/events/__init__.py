@@ -1,4 +1,4 @@
-"""What can happen: plain data, its bytes, and how old shapes become new ones.
+"""What can happen: plain data, its encoding, and how old shapes become new ones.
 
 Imports errors, ids and clock only; does no I/O and reads no clock.
 """

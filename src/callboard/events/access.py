@@ -1,6 +1,6 @@
-"""Who may do what: the scopes, and what is kept of an access token.
+"""Access: the scopes, and what is stored of an access token.
 
-`hook` stands apart from the other scopes, of which each includes those before it.
+`hook` is separate from the other scopes, each of which includes the ones before it.
 """
 
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ def allows(has: Scope, needed: Scope) -> bool:
     """Whether a token with one scope may do what needs another."""
     if has == "admin" or has == needed:
         return True
-    # A token for hooks reports and does nothing else, and only an admin may report in its place.
+    # A `hook` token can only report, and only an admin token may do so in its place.
     return has in _RANK and needed in _RANK and _RANK[has] >= _RANK[needed]
 
 
 @dataclass(frozen=True, slots=True)
 class Token(Shape):
-    """What is kept of an access token: everything but its secret.
+    """What is stored of an access token: everything except its secret.
 
     name: recorded with everything that the token is used for.
     person: who the token stands for when questions are assigned to people.
-    host: the machine whose coding agents it reports, if it is tied to one.
+    host: the machine whose coding agents it reports, if it is limited to one.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Token(Shape):
     revoked_at: Unsent[int | None] = None
 
     def is_expired(self, now_ms: int) -> bool:
-        """Whether its time is over."""
+        """Whether it has expired."""
         return self.expires_at is not None and now_ms >= self.expires_at
 
 
@@ -67,7 +67,7 @@ class TokenList(Shape):
 
 @dataclass(frozen=True, slots=True)
 class NewToken(Shape):
-    """A token that was just made, with its secret, which is not kept and never shown again."""
+    """A new token with its secret, which is not stored and never shown again."""
 
     token: Token
     secret: str

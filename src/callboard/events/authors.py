@@ -1,4 +1,4 @@
-"""Who did something: the authenticated name, and beside it the name that the caller gave."""
+"""Who did something: the authenticated name, and the name that the caller gave."""
 
 from dataclasses import dataclass
 
@@ -10,29 +10,29 @@ from callboard.events.payloads.workflow import Authored, Reasoned
 class Author:
     """The holder of a token, who may have given another name.
 
-    Only `name` was checked. `given` is what the caller calls itself.
+    Only `name` was verified. `given` is what the caller calls itself.
     """
 
     name: str
     given: str | None = None
     person: str = ""
-    """Who they are when questions are assigned to people; the name, unless the token says."""
+    """The person that questions are assigned to; defaults to the token's name."""
     groups: tuple[str, ...] = ()
     overrides: bool = False
     """Whether they may answer in place of the assignees."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Under which names questions are assigned to them: the person, then `group:NAME`."""
+        """The names that questions are assigned to them under: the person, then `group:NAME`."""
         return (self.person or self.name, *(f"group:{group}" for group in self.groups))
 
 
 By = Author | str | None
-"""Who did something; a bare name where nothing authenticates people, as in this process."""
+"""Who did something; a bare name where people aren't authenticated, as in this process."""
 
 
 def authored(by: By) -> Authored:
-    """What an event says about who did it: `by`, and `as` for a name that only the caller gave."""
+    """Who did it, as events record it: `by`, and `as` for a name that only the caller gave."""
     if by is None or by == "":
         return {}
     if isinstance(by, str):
@@ -43,7 +43,7 @@ def authored(by: By) -> Authored:
 
 
 def answerer(by: By, via: str | None) -> Answered:
-    """What an event says about who answered, and where."""
+    """Who answered, and where, as events record it."""
     who: Answered = {**authored(by)}
     if via is not None:
         who["via"] = via
@@ -51,7 +51,7 @@ def answerer(by: By, via: str | None) -> Answered:
 
 
 def reasoned(by: By, reason: str | None) -> Reasoned:
-    """What an event says about who did it, and why."""
+    """Who did it, and why, as events record it."""
     who: Reasoned = {**authored(by)}
     if reason is not None:
         who["reason"] = reason

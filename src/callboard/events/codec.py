@@ -1,4 +1,4 @@
-"""Payloads ⇄ bytes: JSON, compressed when it is large and that helps.
+"""Payloads ⇄ bytes: JSON, compressed if it is large and that helps.
 
 The first byte says which: `{` is plain JSON, 0x01 is zlib.
 """
@@ -14,7 +14,7 @@ from callboard.events.envelope import Json, NewEvent
 from callboard.events.json_values import as_list, is_mapping, is_object
 
 MOST_VALUES = 50_000
-"""Values that one JSON document from outside may hold: reading more keeps everyone waiting."""
+"""How many values a JSON document from outside may have: parsing more blocks everyone else."""
 
 _STRETCH = 262_144
 _COMPRESSED = b"\x01"
@@ -22,7 +22,7 @@ _WORTH_COMPRESSING = 1024
 
 
 def dump_json(value: Json) -> bytes:
-    """Write a JSON value; raise StateNotSerializable for what JSON cannot hold."""
+    """Write a JSON value; StateNotSerializable if JSON can't represent it."""
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError) as error:
@@ -35,19 +35,19 @@ def load_json(data: bytes | str) -> Json:
 
 
 def load_cell(text: str | bytes | None) -> Any:
-    """Read the JSON in a cell of a table; None where there is none."""
+    """Read the JSON in a table cell; None if the cell is empty."""
     return None if text is None else orjson.loads(text)
 
 
 def values_so_far(data: bytes) -> Iterator[int]:
-    """How many values JSON has, at least, after each stretch of it; a stretch takes no time.
+    """A lower bound on the number of values in JSON, updated piece by piece; each is fast.
 
-    Strings may be as long as they like: only what stands outside of them counts.
+    Strings may be of any length: only what is outside of them counts.
     """
     start, count, is_text = 0, 0, False
     while start < len(data):
         end = start + _STRETCH
-        while data[end - 1 : end] == b"\\":  # What is escaped stays with what escapes it.
+        while data[end - 1 : end] == b"\\":  # Keep an escaped character with its backslash.
             end += 1
         stretch = data[start:end].replace(b"\\\\", b"").replace(b'\\"', b"")
         parts = stretch.split(b'"')
@@ -63,7 +63,7 @@ def _marks(data: bytes) -> int:
 
 
 def pack(data: bytes) -> bytes:
-    """Compress what is large, unless that gains less than a tenth."""
+    """Compress large data, unless that saves less than a tenth."""
     if len(data) < _WORTH_COMPRESSING:
         return data
     squeezed = zlib.compress(data, 1)
@@ -76,12 +76,12 @@ def unpack(data: bytes) -> bytes:
 
 
 def encode(event: NewEvent) -> bytes:
-    """Write an event's payload as it is stored."""
+    """Encode an event's payload for storage."""
     return pack(plain(event))
 
 
 def plain(event: NewEvent) -> bytes:
-    """Write an event's payload, not yet compressed."""
+    """Encode an event's payload without compression."""
     payload = event.payload
     if event.outputs:
         patches = _with_references(payload["patches"], event.outputs)
@@ -90,7 +90,7 @@ def plain(event: NewEvent) -> bytes:
 
 
 def decode(data: bytes, output_at: Callable[[int], Json]) -> dict[str, Json]:
-    """Read a stored payload; `output_at` finds the output that a patch refers to."""
+    """Decode a stored payload; `output_at` finds the output that a patch refers to."""
     payload: dict[str, Json] = orjson.loads(unpack(data))
     if payload.get("referring") is True and "patches" in payload:
         del payload["referring"]

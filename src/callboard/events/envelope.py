@@ -1,7 +1,7 @@
-"""The envelope that every event travels in.
+"""The envelope of every event.
 
-Named tuples, because every event makes two of them, and frozen dataclasses take three times as
-long to make.
+Named tuples, because two of them are created for every event, and frozen dataclasses take three
+times as long to create.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from callboard.events.moments import from_ms
 from callboard.events.shapes import Key, Millis, Shape, sent
 
 Json = object
-"""A value that JSON can hold; `events.json_values` narrows it."""
+"""Any JSON value; `events.json_values` narrows it."""
 
 
 class NewEvent(NamedTuple):
-    """Something that happened, before the log has given it a position."""
+    """Something that happened, before the log has assigned it a position."""
 
     id: str
     name: str
@@ -25,8 +25,10 @@ class NewEvent(NamedTuple):
     version: int = 1
     caused_by: str | None = None
     outputs: Mapping[int, int] | None = None
-    """For `state:intent`: index of a patch → position of the `agent:completed` whose output
-    is its value, so that the value is stored once."""
+    """For `state:intent`: index of a patch → position of the `agent:completed` with its value.
+
+    The value is the output of that event, so that it is stored only once.
+    """
 
 
 class _Placed(NamedTuple):
@@ -41,7 +43,7 @@ class _Placed(NamedTuple):
 
 
 class Event(_Placed, Shape):
-    """Something that happened, at its place in a session's stream."""
+    """Something that happened, at its position in a session's stream."""
 
     __slots__ = ()
 
@@ -52,11 +54,11 @@ class Event(_Placed, Shape):
 
     @sent
     def tag(self) -> Annotated[str, Key("_tag")]:
-        """The name again, under the key by which the seed's clients know it."""
+        """The event's name again, as `_tag`, which some clients expect."""
         return self.name
 
 
 def place(new: NewEvent, session_id: str, position: int) -> Event:
-    """Give a new event its place."""
+    """Give a new event its position."""
     id, name, payload, at_ms, version, caused_by, _ = new
     return Event(id, session_id, position, name, version, payload, at_ms, caused_by)

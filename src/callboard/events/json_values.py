@@ -1,10 +1,10 @@
-"""Narrows JSON values: each reader gives what it asks for, or what is empty."""
+"""Narrows JSON values: each function returns the expected type, or an empty value."""
 
 from collections.abc import Mapping
 from typing import TypeGuard
 
 Object = Mapping[str, object]
-"""A JSON object that is only read."""
+"""A JSON object, for reading only."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
@@ -18,13 +18,13 @@ def is_list(value: object) -> TypeGuard[list[object]]:
 
 
 def is_mapping(value: object) -> TypeGuard[Object]:
-    """Whether a value reads like a JSON object."""
-    # dict first: to ask an abstract class takes ten times as long.
+    """Whether a value can be read like a JSON object."""
+    # dict first: checking against an abstract class takes ten times as long.
     return isinstance(value, dict) or isinstance(value, Mapping)  # noqa: SIM101
 
 
 def as_object(value: object) -> Object:
-    """The value if it reads like an object, else an empty one."""
+    """The value if it can be read like an object, else an empty one."""
     return value if is_mapping(value) else {}
 
 
@@ -34,7 +34,7 @@ def as_list(value: object) -> list[object]:
 
 
 def objects(value: object) -> list[Object]:
-    """The objects in a list, whatever else stands there."""
+    """The objects in a list, ignoring anything else in it."""
     return [one for one in as_list(value) if is_mapping(one)]
 
 

@@ -1,4 +1,4 @@
-"""The names of everything that can happen in a session, each with the type of its payload."""
+"""The names of everything that can happen in a session, with the types of their payloads."""
 
 from typing import Final
 
@@ -56,11 +56,14 @@ TASK_COMPLETED: Final = EventName("task:completed", workflow.TaskCompletedPayloa
 CLOSES_QUESTION: Final[frozenset[str]] = frozenset(
     {RECEIVED, EXPIRED, INPUT_CANCELLED, INPUT_FAILED}
 )
-"""After one of these a question is no longer open."""
+"""After any of these, a question is no longer open."""
 
 TERMINAL: Final[frozenset[str]] = frozenset({COMPLETED, FAILED, CANCELLED})
-"""After one of these nothing may follow in the stream."""
+"""After any of these, nothing may follow in the stream."""
 
 NARRATION: Final[tuple[str, ...]] = (TEXT_DELTA, THINKING_DELTA, TOOL_CALLED, TOOL_RESULT, EMITTED)
-"""What an agent says while it works: shown and kept, but no fold of control or state reads it,
-so folding may leave it in the database."""
+"""What an agent says while it works.
+
+It is stored and shown, but doesn't affect the state or the course of a session, so that folding can
+skip it.
+"""

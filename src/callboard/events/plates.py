@@ -1,4 +1,4 @@
-"""The names of what happens to a plate: one coding-agent session as the board sees it."""
+"""The names of what happens to a plate: a coding agent session as the board sees it."""
 
 from typing import Final, cast
 
@@ -18,7 +18,7 @@ HEALTH_CHECK_RECOVERY: Final = EventName(
 PERMISSION_REQUEST: Final = EventName("permission_request", payloads.PermissionRequestPayload)
 PERMISSION_RESOLVED: Final = EventName("permission_resolved", payloads.PermissionResolvedPayload)
 PERMISSION_SETTLED: Final = EventName("permission_settled", payloads.PermissionSettledPayload)
-"""What became of a request whose dialog is gone. It never moves the status."""
+"""What became of a request after its dialog was gone. It never changes the status."""
 STOP_FAILURE: Final = EventName("stop_failure", payloads.StopFailurePayload)
 TURN_IDLE: Final = EventName("turn_idle", payloads.TurnIdlePayload)
 SUBAGENT_START: Final = EventName("subagent_start", payloads.SubagentStartPayload)
@@ -28,7 +28,7 @@ SESSION_END: Final = EventName("session_end", payloads.SessionEndPayload)
 PROCESS_EXIT: Final = EventName("process_exit", payloads.ProcessExitPayload)
 
 HOOK_HEARD: Final = EventName("hook_heard", payloads.HookHeardPayload)
-"""A hook that says nothing about the status, or that this version does not know."""
+"""A hook that says nothing about the status, or that this version doesn't know."""
 REGISTERED: Final = EventName("plate_registered", payloads.PlateRegisteredPayload)
 CHANGED: Final = EventName("plate_changed", payloads.PlateChangedPayload)
 DISMISSED: Final = EventName("plate_dismissed", payloads.PlateDismissedPayload)
@@ -51,7 +51,7 @@ FROM_AGENTS: Final[frozenset[str]] = frozenset(
         HOOK_HEARD,
     }
 )
-"""What a coding agent, or a program that speaks for one, may report."""
+"""What a coding agent, or a program on its behalf, may report."""
 
 ALL: Final[frozenset[str]] = FROM_AGENTS | {
     PERMISSION_SETTLED,
@@ -64,5 +64,5 @@ ALL: Final[frozenset[str]] = FROM_AGENTS | {
 
 
 def details(event: Event | Entry) -> payloads.PlateDetails:
-    """What an event of a plate says, for code that treats several names alike."""
+    """The payload of a plate's event, for code that treats several names alike."""
     return cast("payloads.PlateDetails", event.payload)

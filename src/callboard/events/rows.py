@@ -1,7 +1,7 @@
 """Changes to rows of the queryable views, as data.
 
-A pure function turns each event into such changes, and the log carries them out in the
-transaction that stores the event. So the log knows no view, and no view knows SQL.
+A pure function turns each event into such changes, and the log applies them in the transaction that
+stores the event. So the log knows nothing about views, and views know nothing about SQL.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "plates": ("id",),
     "plate_sessions": ("session_id", "plate"),
 }
-"""The views and the columns that make a row of theirs unique."""
+"""The views, and the columns that make their rows unique."""
 
 SESSION_COLUMN: Mapping[str, str] = {
     "sessions": "id",
@@ -61,16 +61,16 @@ SESSION_COLUMN: Mapping[str, str] = {
     "plates": "id",
     "plate_sessions": "plate",
 }
-"""Which column of a view names the stream that a row comes from."""
+"""The column of each view that has the id of a row's stream."""
 
 SHARED = "checkpoints"
-"""The view whose rows are needed by forks, for as long as they need the events."""
+"""The view whose rows forks need for as long as they need the events."""
 
 Row = dict[str, Any]
 
 
 def where_given(**columns: Cell) -> dict[str, Cell]:
-    """A condition on those columns for which there is a value."""
+    """A condition on the columns that have a value."""
     return {column: value for column, value in columns.items() if value is not None}
 
 
@@ -80,7 +80,7 @@ def weight(row: Row) -> int:
 
 
 def sized(rows: Iterable[Row], size: int) -> list[Row]:
-    """The first rows, up to the one with which they have so many characters."""
+    """The first rows, up to the one that brings them to this many characters."""
     found: list[Row] = []
     for row in rows:
         found.append(row)
@@ -95,24 +95,24 @@ Projection = Callable[[Event], Iterable[RowChange]]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to one view: equality, bounds, an order and a limit.
+    """A query on one view: equality, bounds, an order and a limit.
 
     at_most, at_least: a column, and a bound for it.
-    columns: only these columns of each row, which is cheaper where an index has them all.
-    binned: a column, a width and an offset: the column has the number of the bin that its value
-        is in, `(value + offset) // width`. For numbers from 0 on.
-    count: the answer is one row, whose only column `count` says how many there are. With
-        `columns` there is a row for each combination of their values, ordered by them; then
-        `limit` says how many rows are counted at most, the first ones in the order.
-    sums: other columns, which are added up for each of these combinations.
-    size: no row after those whose cells have so many characters together.
-    one_of: a column, and the values of which it has one.
-    holds: a column with a list of texts in JSON, and what one of which it has to contain: a text in
-        JSON, or None when the column is empty.
-    text: columns, and what one of them contains, in capital or small letters of ASCII.
-    beyond: only rows that come later in the order than one with these values, which are those
-        of `order` and of the view's key. None of them may be missing.
-    with_stream: each row also says how its stream stood when the row was read: `stream_head`,
+    columns: only these columns of each row, which is faster if an index has all of them.
+    binned: a column, a width and an offset: the column has the number of its value's bin, `(value +
+        offset) // width`. For numbers from 0.
+    count: the result is one row, whose only column `count` is the number of rows. With `columns`,
+        there is a row for each combination of their values, ordered by them; `limit` is then how
+        many rows are counted at most, the first ones in the order.
+    sums: other columns, added up for each of these combinations.
+    size: no more rows once their cells have this many characters in total.
+    one_of: a column, and the values that it may have.
+    holds: a column with a JSON list of texts, and what it must contain one of: text as JSON, or
+        None for an empty column.
+    text: columns, and what one of them must contain, ignoring case for ASCII letters.
+    beyond: only rows after the one with these values, which are those of `order` and of the view's
+        key. All of them are required.
+    with_stream: each row also has the status of its stream when it was read: `stream_head`,
         `stream_last` (the id of its last event), `stream_owner` and `stream_settled`.
     """
 
@@ -136,6 +136,6 @@ class Query:
 
     @property
     def ordered_by(self) -> tuple[str, ...]:
-        """The columns by which the rows are ordered: the one that was named, then the key."""
+        """The columns that the rows are ordered by: the given one, then the key."""
         first = () if self.order is None else (self.order,)
         return tuple(dict.fromkeys((*first, *KEYS.get(self.table, ()))))

@@ -1,8 +1,8 @@
 """Shapes: classes whose JSON form on the wire follows from their fields.
 
-A shape is a frozen dataclass or a named tuple. On the wire it has its fields, and the properties
-that are `sent`, under their names in camelCase. The server's OpenAPI document and the TypeScript
-types are made from the same classes.
+A shape is a frozen dataclass or a named tuple. On the wire, it has its fields, and the properties
+marked as `sent`, with camelCase names. The server's OpenAPI document and the TypeScript types are
+generated from the same classes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """Marks a field whose type depends on another: on which, and the type for each value of it."""
+    """Marks a field whose type depends on another: which one, and the type for each value of it."""
 
     by: str
     types: Mapping[str, object]
@@ -50,34 +50,34 @@ _OMITTED: Final = object()
 _MOMENT: Final = object()
 
 Unsent = Annotated[T, _UNSENT]
-"""A field that is not on the wire. What is read from there has the field's default."""
+"""A field that is not on the wire. When read, it gets its default."""
 Omitted = Annotated[T | None, _OMITTED]
 """A field that is left out when it is None."""
 Millis = Annotated[int, _MOMENT]
-"""A moment: milliseconds since 1970 here, ISO 8601 on the wire."""
+"""A time: milliseconds since 1970 here, ISO 8601 on the wire."""
 
 
 class sent(property):  # noqa: N801 - used as a decorator, like `property`
-    """A property that is on the wire too."""
+    """A property that is also on the wire."""
 
 
 class Shape:
-    """What goes over the wire."""
+    """A class that can be sent over the wire."""
 
     __slots__: ClassVar[tuple[str, ...]] = ()
 
     def to_wire(self) -> dict[str, object]:
-        """The JSON object that readers see."""
+        """The JSON object for the wire."""
         return _writer(type(self))(self)
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object]) -> Self:
-        """What `to_wire` wrote, without what it does not tell."""
+        """Read what `to_wire` wrote; fields that aren't sent get their defaults."""
         return read(cls, wire)
 
 
 def read(shape: type[S], wire: Mapping[str, object], **more: object) -> S:
-    """The shape that the wire reports; `more`: fields that it does not tell."""
+    """Read a shape from the wire; `more`: fields that aren't on the wire."""
     return shape(**_reader(shape)(wire), **more)
 
 
@@ -85,8 +85,8 @@ def read(shape: type[S], wire: Mapping[str, object], **more: object) -> S:
 class ShapeMember:
     """One member of a shape on the wire: its attribute, its key, and the type of its value.
 
-    is_field: whether it is a field, and not a property.
-    can_miss: whether it is left out when it is None.
+    is_field: whether it is a field rather than a property. can_miss: whether it is left out if it
+    is None.
     """
 
     name: str
@@ -111,7 +111,7 @@ def members(shape: type[Shape]) -> tuple[ShapeMember, ...]:
 
 
 def unmarked(hint: object) -> tuple[object, tuple[object, ...]]:
-    """A type without what `Annotated` says of it, and that."""
+    """A type without its `Annotated` metadata, and that metadata."""
     if get_origin(hint) is not Annotated:
         return hint, ()
     kind, *marks = get_args(hint)
@@ -119,7 +119,7 @@ def unmarked(hint: object) -> tuple[object, tuple[object, ...]]:
 
 
 def is_moment(hint: object) -> bool:
-    """Whether values of this type are moments, which are ISO 8601 on the wire."""
+    """Whether values of this type are times, which are ISO 8601 on the wire."""
     kind, marks = unmarked(hint)
     return kind is datetime or _MOMENT in marks
 
@@ -140,12 +140,12 @@ def _member(name: str, hint: object, *, is_field: bool = True) -> ShapeMember | 
 
 
 def camel(name: str) -> str:
-    """A name as the wire has it."""
+    """A name as it is on the wire."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
 
 
-# Both are compiled for each class, as dataclasses do: every answer of the server is written by one.
+# Both are compiled for each class, as dataclasses do: they write every response of the server.
 @cache
 def _writer(shape: type[Shape]) -> Callable[[Shape], dict[str, object]]:
     scope: dict[str, object] = {}
@@ -177,7 +177,7 @@ def _reader(shape: type[Shape]) -> Callable[[Mapping[str, object]], dict[str, ob
 def _converted(
     value: str, member: ShapeMember, convert: _Convert | None, scope: dict[str, object]
 ) -> str:
-    """The code that converts a value, unless it is None."""
+    """The code that converts a value unless it is None."""
     if convert is None:
         return value
     scope[f"convert_{member.name}"] = convert
@@ -185,7 +185,7 @@ def _converted(
 
 
 def _codec(hint: object) -> tuple[_Convert | None, _Convert | None]:
-    """How a value of this type is written and read; None where it stays what it is."""
+    """How to write and read a value of this type; None where it stays the same."""
     kind, _ = unmarked(hint)
     if is_moment(hint):
         return (iso, from_iso) if kind is datetime else (_iso_of_ms, _ms_of_iso)

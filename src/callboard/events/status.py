@@ -1,18 +1,18 @@
-"""The seven words for how a session stands, as one function for every surface."""
+"""The seven statuses of a session, as one function for every surface."""
 
 from typing import Final, Literal
 
 Status = Literal["pending", "running", "waiting", "paused", "completed", "failed", "cancelled"]
 
 ENDED: Final = ("completed", "failed", "cancelled")
-"""Those from which no session continues."""
+"""The statuses of sessions that have ended."""
 
 
 def status_of(*, ended: str | None, paused: bool, questions: int, entered: bool) -> Status:
-    """How a session stands, from the four facts that decide it.
+    """A session's status, from the four facts that determine it.
 
-    `waiting` means that a person is needed, also while other parts of the session still run;
-    `paused` outranks it, because an answer would be recorded and not acted on.
+    `waiting` means that a person is needed, even while other parts of the session still run.
+    `paused` takes precedence, because an answer would be recorded but not acted on.
     """
     match ended:
         case "completed" | "failed" | "cancelled":

@@ -1,6 +1,6 @@
-"""Old shapes of events become new ones, one version at a time, while they are read.
+"""Converts old shapes of events to new ones, one version at a time, as they are read.
 
-A shape that was once written is never edited here: a new version gets a new step.
+A shape that was ever written is never edited here: a new version gets a new step.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from callboard.events.envelope import Json
 Upcaster = Callable[[dict[str, Json]], dict[str, Json]]
 
 STEPS: Mapping[tuple[str, int], Upcaster] = {}
-"""(name, version) → how a payload of that version becomes one of the next."""
+"""(name, version) → how to convert a payload of that version to the next."""
 
 
 def upcast(
@@ -19,7 +19,7 @@ def upcast(
     payload: dict[str, Json],
     steps: Mapping[tuple[str, int], Upcaster] = STEPS,
 ) -> tuple[int, dict[str, Json]]:
-    """Lift a payload to the newest version that is known; unknown names pass unchanged."""
+    """Convert a payload to the newest known version; unknown names pass unchanged."""
     while step := steps.get((name, version)):
         payload = step(payload)
         version += 1

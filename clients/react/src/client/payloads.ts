@@ -63,7 +63,7 @@ export interface CompactPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -75,7 +75,7 @@ export interface CompactPayload {
   readonly trigger?: string
 }
 
-/** At the deadline, ask more people, perhaps with a deadline of their own. */
+/** At the deadline, ask more people, optionally with another deadline. */
 export interface EscalationRule {
   readonly action: 'escalate'
   readonly to: ReadonlyArray<string>
@@ -89,7 +89,7 @@ export interface HealthCheckRecoveryPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -105,7 +105,7 @@ export interface HookHeardPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -151,7 +151,7 @@ export interface InputCancelledPayload {
   readonly outcome?: string
   readonly durationMs?: number
   readonly transcript?: string
-  /** What was decided before, where several people have to decide, or what counts instead. */
+  /** An earlier decision, if several people have to decide, or the value that counts instead. */
   readonly value?: unknown
   readonly error?: string
   readonly reason: string
@@ -183,7 +183,7 @@ export interface InputContributedPayload {
   readonly error?: string
 }
 
-/** Later evidence showed that a coding agent did something else than was recorded. This replaces the record. */
+/** Later evidence showed that a coding agent did something other than what was recorded. This replaces the record. */
 export interface InputCorrectedPayload {
   readonly as?: string
   readonly by?: string
@@ -198,11 +198,11 @@ export interface InputCorrectedPayload {
   readonly receipt?: 'pending' | 'delivered' | 'overruled' | 'lost' | null
 }
 
-/** The workflow ended before an interactive session that does not block it. The session stays open under its id, and what happens to it from now on stands in a stream of its own. */
+/** The workflow ended before an interactive session that does not block it. The session stays open with the same id, and is continued in a stream of its own. */
 export interface InputDetachedPayload {
   readonly id: string
   readonly stream: string
-  /** When it runs out, if it does. */
+  /** When it times out, if it does. */
   readonly deadline?: number
 }
 
@@ -210,13 +210,13 @@ export interface InputDetachedPayload {
 export interface InputEscalatedPayload {
   readonly id: string
   readonly to: ReadonlyArray<string>
-  /** Everyone who may answer from now on, where that is restricted. */
+  /** Everyone who may answer from now on, if that is restricted. */
   readonly assignees?: ReadonlyArray<string>
   readonly deadline?: number
   readonly onTimeout?: PlainRule | AnswerRule | EscalationRule | null
 }
 
-/** The deadline passed and `on_timeout` closed the question, or an interactive session took too long. */
+/** The deadline passed and `on_timeout` closed it, or an interactive session took too long. */
 export interface InputExpiredPayload {
   readonly as?: string
   readonly by?: string
@@ -227,7 +227,7 @@ export interface InputExpiredPayload {
   readonly outcome?: string
   readonly durationMs?: number
   readonly transcript?: string
-  /** What was decided before, where several people have to decide, or what counts instead. */
+  /** An earlier decision, if several people have to decide, or the value that counts instead. */
   readonly value?: unknown
   readonly error?: string
   readonly timedOut: boolean
@@ -274,7 +274,7 @@ export interface InputReceivedPayload {
   readonly error?: string
 }
 
-/** The claim was given back. */
+/** The claim was released. */
 export interface InputReleasedPayload {
   readonly id: string
 }
@@ -291,7 +291,7 @@ export interface InputRequestedPayload {
   readonly prompt: string
   readonly type: string
   readonly options?: ReadonlyArray<string>
-  /** Any text is an answer too. */
+  /** Any text is a valid answer, too. */
   readonly other?: boolean
   readonly config?: Readonly<Record<string, unknown>>
   /** The only people and groups (group:NAME) who may answer. Without it, anyone may. */
@@ -335,7 +335,7 @@ export interface PermissionRequestPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -360,7 +360,7 @@ export interface PermissionResolvedPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -373,7 +373,7 @@ export interface PermissionResolvedPayload {
   readonly outcome?: 'allowed' | 'denied' | 'dismissed' | 'presumed' | 'lost' | 'unknown'
   /** Where it was decided: `terminal` or `hook`. */
   readonly via?: string
-  /** What the person wrote with a no. */
+  /** What the person wrote when they denied it. */
   readonly message?: string
   readonly answers?: Readonly<Record<string, unknown>>
   /** What shows it. */
@@ -395,7 +395,7 @@ export interface PermissionSettledPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -408,7 +408,7 @@ export interface PermissionSettledPayload {
   readonly outcome?: 'allowed' | 'denied' | 'dismissed' | 'presumed' | 'lost' | 'unknown'
   /** Where it was decided: `terminal` or `hook`. */
   readonly via?: string
-  /** What the person wrote with a no. */
+  /** What the person wrote when they denied it. */
   readonly message?: string
   readonly answers?: Readonly<Record<string, unknown>>
   /** What shows it. */
@@ -453,7 +453,7 @@ export interface PhaseFailedPayload {
   readonly retryInMs?: number
 }
 
-/** At the deadline, wait on, fail the phase, or end the interactive session. */
+/** At the deadline, keep waiting, fail the phase, or end the interactive session. */
 export interface PlainRule {
   readonly action: 'wait' | 'fail' | 'end'
 }
@@ -464,7 +464,7 @@ export interface PlateChangedPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -486,7 +486,7 @@ export interface PlateDismissedPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -503,7 +503,7 @@ export interface PlateRegisteredPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -519,7 +519,7 @@ export interface ProcessExitPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -535,7 +535,7 @@ export interface PromptSubmitPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -554,7 +554,7 @@ export interface SessionEndPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -578,7 +578,7 @@ export interface SessionForkedPayload {
   /** In a fork at position 1: how many of the first edits the workflow's `start` made. */
   readonly startEdits?: number
   readonly source?: Readonly<Record<string, string>>
-  /** The title of the parent at that moment. */
+  /** The title of the parent at that time. */
   readonly title?: string
 }
 
@@ -593,7 +593,7 @@ export interface SessionStartPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -622,7 +622,7 @@ export interface StateCheckpointPayload {
 /** The state changed. */
 export interface StateIntentPayload {
   readonly intentId: string
-  /** What changed it: `start`, `before`, `update`, `human` (the answer, and `on_answer`), `after`, `reset` (the answer of the phase before is reset; `enter` in older sessions) or `upgrade` (fields that the type has gained get their defaults). */
+  /** What changed it: `start`, `before`, `update`, `human`, `after`, `reset` or `upgrade`. `human` is the answer, and `on_answer`. `reset` clears the previous phase's answer; it is `enter` in older sessions. `upgrade` sets the defaults of fields that the type has gained. */
   readonly reason: string
   /** A JSON Patch. It may be empty for `before` and `after`, which are recorded when they ran. */
   readonly patches: ReadonlyArray<Patch>
@@ -634,7 +634,7 @@ export interface StopFailurePayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -651,7 +651,7 @@ export interface StopPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -673,7 +673,7 @@ export interface SubagentStartPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -690,7 +690,7 @@ export interface SubagentStopPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -748,7 +748,7 @@ export interface ToolCallPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -793,7 +793,7 @@ export interface ToolStartPayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -818,7 +818,7 @@ export interface TurnIdlePayload {
   readonly sessionId?: string
   /** The hook's payload as it came, or its start if it was huge. */
   readonly raw?: unknown
-  /** What the event changed of the plate, under the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
+  /** What the event changed about the plate, with the names that `GET /plates` uses. Without it, the event changed nothing: it came late, or the plate was closed. */
   readonly plate?: Readonly<Record<string, unknown>>
   /** The id of the subagent in which it happened. */
   readonly subagent?: string
@@ -838,7 +838,7 @@ export interface WorkflowCancelledPayload {
   readonly reason?: string
 }
 
-/** The terminal phase is over. */
+/** The terminal phase is done. */
 export interface WorkflowCompletedPayload {
   readonly exitPhase: string | null
   /** Added when the event is served. It is not stored. */

@@ -158,7 +158,7 @@ export interface DayOfRuns {
   readonly active: number
 }
 
-/** A way from one phase to another, and whether it is taken always or sometimes. */
+/** A transition from one phase to another, and whether it is always taken or only sometimes. */
 export interface Edge {
   readonly from: string
   readonly to: string
@@ -173,7 +173,7 @@ export interface Edit {
   readonly from?: string | null
 }
 
-/** Something that happened, at its place in a session's stream. */
+/** Something that happened, at its position in a session's stream. */
 export interface EventEnvelope {
   readonly id: string
   readonly sessionId: string
@@ -214,7 +214,7 @@ export interface ForkRequest {
   readonly by?: string | null
 }
 
-/** What a fork made. */
+/** The result of a fork. */
 export interface ForkResult {
   readonly sessionId: string
   readonly originalSessionId: string
@@ -268,7 +268,7 @@ export type Interaction =
   | PermissionInteraction
   | QuestionInteraction
 
-/** Some questions, and where the next page starts, if there is one. */
+/** One page of questions, and where the next one starts, if there is one. */
 export interface InteractionsPage {
   readonly interactions: ReadonlyArray<Interaction>
   readonly nextCursor: string | null
@@ -316,7 +316,7 @@ export interface LinkRequest {
   readonly scope?: 'operate' | 'admin'
 }
 
-/** A token that was just made, with its secret, which is not kept and never shown again. */
+/** A new token with its secret, which is not stored and never shown again. */
 export interface NewToken {
   readonly token: Token
   readonly secret: string
@@ -456,7 +456,7 @@ export interface Plates {
   readonly plates: ReadonlyArray<Plate>
 }
 
-/** An error as events carry it. Further keys, such as `sessionId`, depend on the code. */
+/** An error, as events record it. Other keys, such as `sessionId`, depend on the code. */
 export interface Problem {
   readonly code: string
   readonly message: string
@@ -584,7 +584,7 @@ export interface ServerFacts {
   readonly schemaVersion: number
 }
 
-/** How a session stands. `running` tells whether a living process drives it now. `pending` holds its oldest open questions: all of them unless there are many. `pending_count` says how many there are; `inbox(session_id)` finds them all. */
+/** A session's current status. `running` says whether a living process drives it now. `pending` has its oldest open questions, usually all of them. `pending_count` is their total; `inbox(session_id)` returns all. */
 export interface Session {
   readonly sessionId: string
   readonly workflow: string
@@ -615,7 +615,7 @@ export interface SessionChange {
   readonly by?: string | null
 }
 
-/** Some of the sessions, newest first, and where the next ones start if there are more. */
+/** One page of sessions, newest first, and where the next one starts, if there are more. */
 export interface SessionsPage {
   readonly sessions: ReadonlyArray<Session>
   readonly nextCursor: string | null
@@ -663,7 +663,7 @@ export interface Todo {
   readonly status: string
 }
 
-/** What is kept of an access token: everything but its secret. name: recorded with everything that the token is used for. person: who the token stands for when questions are assigned to people. host: the machine whose coding agents it reports, if it is tied to one. */
+/** What is stored of an access token: everything except its secret. name: recorded with everything that the token is used for. person: who the token stands for when questions are assigned to people. host: the machine whose coding agents it reports, if it is limited to one. */
 export interface Token {
   readonly id: string
   readonly name: string

@@ -1,4 +1,4 @@
-"""What the events of an agent's work say."""
+"""The payloads of events about an agent's work."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -7,7 +7,7 @@ from callboard.events.failures import ErrorDescription
 
 
 class InRun(TypedDict):
-    """One piece of work, and which attempt at it.
+    """A run, and an attempt at it.
 
     `plan#1` is the first visit of `plan`, `review#2/0` the first item of the second visit of
     `review`. All attempts at that work share the run.
@@ -32,7 +32,7 @@ class Narrated(InRun):
 
 
 class AgentDetails(TypedDict):
-    """What is known of an agent beside its name."""
+    """What is known about an agent besides its name."""
 
     provider: NotRequired[str]
     model: NotRequired[str]

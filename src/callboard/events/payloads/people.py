@@ -1,4 +1,4 @@
-"""What the events of questions to people say."""
+"""The payloads of events about questions to people."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -6,7 +6,7 @@ from callboard.events.envelope import Json
 from callboard.events.payloads.workflow import Authored
 
 Receipt = Literal["pending", "delivered", "overruled", "lost"]
-"""What became of an answer: on its way, taken, decided otherwise in the terminal, or unheard."""
+"""What became of an answer: on its way, taken, overruled in the terminal, or never received."""
 
 Source = Literal["hook", "transcript", "registry", "silence"]
 """What shows how a coding agent decided."""
@@ -33,12 +33,12 @@ class LeftQuestion(QuestionEnd):
     """The end of a question that has no answer."""
 
     value: NotRequired[Json]
-    """What was decided before, where several people have to decide, or what counts instead."""
+    """An earlier decision, if several people have to decide, or the value that counts instead."""
     error: NotRequired[str]
 
 
 class PlainRule(TypedDict):
-    """At the deadline, wait on, fail the phase, or end the interactive session."""
+    """At the deadline, keep waiting, fail the phase, or end the interactive session."""
 
     action: Literal["wait", "fail", "end"]
 
@@ -52,7 +52,7 @@ class AnswerRule(TypedDict):
 
 
 class EscalationRule(TypedDict):
-    """At the deadline, ask more people, perhaps with a deadline of their own."""
+    """At the deadline, ask more people, optionally with another deadline."""
 
     action: Literal["escalate"]
     to: list[str]
@@ -70,7 +70,7 @@ class AskedQuestion(TypedDict):
     type: str
     options: NotRequired[list[str]]
     other: NotRequired[bool]
-    """Any text is an answer too."""
+    """Any text is a valid answer, too."""
     config: NotRequired[dict[str, Json]]
     assignees: NotRequired[list[str]]
     """The only people and groups (group:NAME) who may answer. Without it, anyone may."""
@@ -106,13 +106,15 @@ class InputRequestedPayload(AuthoredQuestion, Asker):
 
 
 class InputDetachedPayload(TypedDict):
-    """The workflow ended before an interactive session that does not block it. The session stays
-    open under its id, and what happens to it from now on stands in a stream of its own."""
+    """The workflow ended before an interactive session that does not block it.
+
+    The session stays open with the same id, and is continued in a stream of its own.
+    """
 
     id: str
     stream: str
     deadline: NotRequired[int]
-    """When it runs out, if it does."""
+    """When it times out, if it does."""
 
 
 class InputClaimedPayload(TypedDict):
@@ -124,7 +126,7 @@ class InputClaimedPayload(TypedDict):
 
 
 class InputReleasedPayload(TypedDict):
-    """The claim was given back."""
+    """The claim was released."""
 
     id: str
 
@@ -148,8 +150,10 @@ class InputContributedPayload(QuestionEnd):
 
 
 class InputAcceptedPayload(Answered):
-    """An answer to a coding agent was accepted. No other answer will be. Its outcome is not known
-    yet."""
+    """An answer to a coding agent was accepted. No other answer will be.
+
+    Its outcome is not known yet.
+    """
 
     id: str
     response: Json
@@ -171,8 +175,10 @@ class InputReceivedPayload(QuestionEnd):
 
 
 class InputCorrectedPayload(Answered):
-    """Later evidence showed that a coding agent did something else than was recorded. This replaces
-    the record."""
+    """Later evidence showed that a coding agent did something other than what was recorded.
+
+    This replaces the record.
+    """
 
     id: str
     status: str
@@ -190,8 +196,7 @@ class InputCancelledPayload(LeftQuestion):
 
 
 class InputExpiredPayload(LeftQuestion):
-    """The deadline passed and `on_timeout` closed the question, or an interactive session took too
-    long."""
+    """The deadline passed and `on_timeout` closed it, or an interactive session took too long."""
 
     timedOut: bool
     approved: NotRequired[bool]
@@ -218,6 +223,6 @@ class InputEscalatedPayload(TypedDict):
     id: str
     to: list[str]
     assignees: NotRequired[list[str]]
-    """Everyone who may answer from now on, where that is restricted."""
+    """Everyone who may answer from now on, if that is restricted."""
     deadline: NotRequired[int]
     onTimeout: NotRequired[TimeoutRule | None]

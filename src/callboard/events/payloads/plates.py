@@ -1,4 +1,4 @@
-"""What the events of a plate say: one coding-agent session as the board sees it.
+"""The payloads of a plate's events: one coding agent session as the board sees it.
 
 Most keys are `NotRequired`, because clients differ in what their hooks report, and programs may
 report these events with less.
@@ -10,10 +10,13 @@ from callboard.events.envelope import Json
 from callboard.events.payloads.people import Source
 
 OutcomeKind = Literal["allowed", "denied", "dismissed", "presumed", "lost", "unknown"]
-"""allowed: the call ran, or the questions were answered. denied: the agent was told no.
-dismissed: the dialog was left without a decision. presumed: the agent has our answer, and nothing
-contradicts it. unknown: the dialog is gone, and nothing shows why. lost: the agent is gone, or it
-stopped listening before it had our answer."""
+"""How a request ended.
+
+allowed: the call ran, or the questions were answered. denied: the agent was told no. dismissed: the
+dialog was closed without a decision. presumed: the agent has our answer, and nothing contradicts
+it. unknown: the dialog is gone, and nothing shows why. lost: the agent is gone, or stopped
+listening before it got our answer.
+"""
 
 SeenIn = Literal["registry", "transcript", "silence"]
 """What showed the end of a turn that no hook reported."""
@@ -36,15 +39,17 @@ class BackgroundWork(TypedDict):
 
 
 class PlateEvent(TypedDict):
-    """What every event of a plate can carry."""
+    """What every event of a plate can have."""
 
     sessionId: NotRequired[str]
     """The client's own session."""
     raw: NotRequired[Json]
     """The hook's payload as it came, or its start if it was huge."""
     plate: NotRequired[dict[str, Json]]
-    """What the event changed of the plate, under the names that `GET /plates` uses. Without it, the
-    event changed nothing: it came late, or the plate was closed."""
+    """What the event changed about the plate, with the names that `GET /plates` uses.
+
+    Without it, the event changed nothing: it came late, or the plate was closed.
+    """
     subagent: NotRequired[str]
     """The id of the subagent in which it happened."""
     todos: NotRequired[list[TodoItem]]
@@ -128,7 +133,7 @@ class RequestOutcome(PlateEvent):
     via: NotRequired[str]
     """Where it was decided: `terminal` or `hook`."""
     message: NotRequired[str]
-    """What the person wrote with a no."""
+    """What the person wrote when they denied it."""
     answers: NotRequired[dict[str, Json]]
     source: NotRequired[Source]
     """What shows it."""

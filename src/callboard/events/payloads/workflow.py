@@ -1,11 +1,11 @@
-"""What the events of a workflow say: its start and end, its phases, its state and its tasks."""
+"""The payloads of a workflow's events: its start and end, its phases, its state and its tasks."""
 
 from typing import Literal, NotRequired, TypedDict
 
 from callboard.events.envelope import Json
 from callboard.events.failures import ErrorDescription
 
-# These keys are words of Python, which a class cannot have as its attributes.
+# These keys are Python keywords, which can't be attributes of a class.
 _As = TypedDict("_As", {"as": NotRequired[str]})
 _From = TypedDict("_From", {"from": NotRequired[str]})
 
@@ -48,7 +48,7 @@ class WorkflowStartedPayload(Authored):
 
 
 class WorkflowCompletedPayload(TypedDict):
-    """The terminal phase is over."""
+    """The terminal phase is done."""
 
     exitPhase: str | None
     finalState: NotRequired[Json]
@@ -94,12 +94,14 @@ class SessionForkedPayload(Authored):
     """In a fork at position 1: how many of the first edits the workflow's `start` made."""
     source: NotRequired[dict[str, str]]
     title: NotRequired[str]
-    """The title of the parent at that moment."""
+    """The title of the parent at that time."""
 
 
 class SessionTitledPayload(Authored):
-    """Someone changed a session's title. Written to the stream `title:<ID>`, so that a session can
-    be renamed after its last event."""
+    """Someone changed a session's title.
+
+    Written to the stream `title:<ID>`, so that a session can be renamed after its last event.
+    """
 
     sessionId: str
     title: str | None
@@ -156,16 +158,21 @@ class StateIntentPayload(TypedDict):
 
     intentId: str
     reason: str
-    """What changed it: `start`, `before`, `update`, `human` (the answer, and `on_answer`), `after`,
-    `reset` (the answer of the phase before is reset; `enter` in older sessions) or `upgrade`
-    (fields that the type has gained get their defaults)."""
+    """What changed it: `start`, `before`, `update`, `human`, `after`, `reset` or `upgrade`.
+
+    `human` is the answer, and `on_answer`. `reset` clears the previous phase's answer; it is
+    `enter` in older sessions. `upgrade` sets the defaults of fields that the type has gained.
+    """
     patches: list[PatchOperation]
     """A JSON Patch. It may be empty for `before` and `after`, which are recorded when they ran."""
 
 
 class StateCheckpointPayload(TypedDict):
-    """The whole view. Written between two phases, or after `session:forked`, once the events since
-    the last checkpoint outweigh it."""
+    """The whole view.
+
+    Written between two phases, or after `session:forked`, once the events since the last checkpoint
+    outweigh it.
+    """
 
     state: Json
     phase: str | None
