@@ -1,1 +1,1 @@
-"""States and how they change: drafts that record patches, frozen views, JSON in and out."""
+"""States and how they change: drafts that record patches, read-only views, JSON in and out."""

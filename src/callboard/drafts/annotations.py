@@ -1,4 +1,4 @@
-"""From annotations to kinds."""
+"""Turns annotations into kinds."""
 
 import enum
 import types
@@ -32,7 +32,7 @@ _UNIONS = (Union, types.UnionType)
 def kind_of(
     annotation: object, config: ConfigDict | None = None, metadata: tuple[object, ...] = ()
 ) -> Kind:
-    """Find what an annotation declares; `config` is that of the model it stands in."""
+    """The kind that an annotation declares; `config` is that of the model it belongs to."""
     bare, more = _bare(annotation)
     metadata = (*more, *metadata)
     if get_origin(bare) in _UNIONS:
@@ -47,7 +47,7 @@ def kind_of(
 
 
 def _bare(annotation: object) -> tuple[object, tuple[object, ...]]:
-    """Take an annotation's wrapping off."""
+    """Unwrap an annotation."""
     metadata: tuple[object, ...] = ()
     while True:
         if get_origin(annotation) is Annotated:
@@ -107,13 +107,13 @@ def _is_object(annotation: object) -> bool:
 
 
 def _related(classes: list[type[object]]) -> bool:
-    # pydantic would write an object of a derived class as one of the class that comes first.
+    # pydantic would write an object of a subclass as one of whichever class comes first.
     return any(one is not other and issubclass(one, other) for one in classes for other in classes)
 
 
 @cache
 def object_kind(cls: type[object]) -> Kind:
-    """What a model or dataclass declares."""
+    """The kind of a model or dataclass."""
     if not has_drafts(cls):
         return Leaf(Codec(cls))
     return ObjectOf(cls, Codec(cls), partial(field_kinds, cls))
@@ -121,12 +121,12 @@ def object_kind(cls: type[object]) -> Kind:
 
 @cache
 def record_kind(cls: type[object]) -> Kind:
-    """What a TypedDict declares."""
+    """The kind of a TypedDict."""
     return RecordKind(cls, Codec(cls), partial(_hinted_kinds, cls))
 
 
 def field_kinds(cls: type[object]) -> Mapping[str, Kind]:
-    """What a model or dataclass declares for each field."""
+    """The kind of each field of a model or dataclass."""
     if issubclass(cls, BaseModel):
         return {name: _model_field(cls, name) for name in cls.model_fields}
     kinds = _hinted_kinds(cls)

@@ -1,4 +1,4 @@
-"""What users' classes do beside holding fields, as far as it bears on changing them."""
+"""What users' classes do besides holding fields, as far as it matters for changing them."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ _VALIDATORS: dict[str, Callable[..., object]] = {
 
 
 def has_drafts(cls: type[object]) -> bool:
-    """Whether a subclass can stand in for the class; else its objects are copied whole."""
+    """Whether a subclass can stand in for the class; otherwise its objects are copied whole."""
     if issubclass(cls, RootModel):
         return False
     frozen = _is_frozen(cls)
@@ -41,7 +41,7 @@ def has_drafts(cls: type[object]) -> bool:
 
 
 def frozen_fields(cls: type[object]) -> frozenset[str]:
-    """The fields that cannot be assigned."""
+    """The fields that can't be assigned."""
     if issubclass(cls, BaseModel):
         fields = cls.model_fields
         return frozenset(name for name in fields if _is_frozen(cls) or fields[name].frozen)
@@ -49,7 +49,7 @@ def frozen_fields(cls: type[object]) -> frozenset[str]:
 
 
 def is_open(cls: type[object]) -> bool:
-    """Whether objects take fields that the class does not declare."""
+    """Whether objects accept fields that the class doesn't declare."""
     return issubclass(cls, BaseModel) and cls.model_config.get("extra") == "allow"
 
 
@@ -60,7 +60,7 @@ def _is_frozen(cls: type[object]) -> bool:
 
 
 def sees_all_fields(cls: type[object]) -> bool:
-    """Whether loading an object depends on more than each field by itself."""
+    """Whether loading an object depends on more than each field on its own."""
     if not issubclass(cls, BaseModel):
         return hasattr(cls, "__post_init__") or hasattr(cls, "__pydantic_decorators__")
     decorators = cls.__pydantic_decorators__
@@ -83,12 +83,12 @@ def sees_all_fields(cls: type[object]) -> bool:
 
 
 def _may_be_left_out(field: FieldInfo) -> bool:
-    # pydantic knows the second since 2.12.
+    # pydantic has had the second one since 2.12.
     return bool(field.exclude or getattr(field, "exclude_if", None))
 
 
 def field_metadata(cls: type[BaseModel], name: str, field: FieldInfo) -> list[object] | None:
-    """What narrows a field beside its type; None when that cannot be told apart from the rest."""
+    """What restricts a field besides its type; None if that can't be told apart from the rest."""
     validators = list(_validators(cls, name))
     if any(_takes_info(mode, call) for mode, call in validators):
         return None
@@ -105,5 +105,5 @@ def _validators(
 
 
 def _takes_info(mode: str, call: Callable[..., object]) -> bool:
-    """Whether a validator asks for the other fields."""
+    """Whether a validator takes the other fields."""
     return len(inspect.signature(call).parameters) > (2 if mode == "wrap" else 1)

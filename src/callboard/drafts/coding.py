@@ -1,4 +1,4 @@
-"""Values that an annotation describes: checked, written and read by pydantic."""
+"""Values with an annotation: checked, written and read by pydantic."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -21,20 +21,20 @@ from callboard.events.json_values import is_list, is_object
 class Codec:
     """Checks, writes and reads the values of one annotation.
 
-    Fields go by their names, never by their aliases, so that a renamed alias does not orphan
-    what is stored.
+    Fields are identified by name, never by alias, so that a renamed alias does not orphan stored
+    data.
     """
 
     def __init__(self, annotation: object, config: ConfigDict | None = None) -> None:
         self._annotation = annotation
         self._config = config
-        # Nothing can be wrong with most texts, nor can reading them again change them.
+        # Most text is always valid and unchanged by reloading.
         self._takes_text = annotation is str and not any(
             option.startswith("str_") for option in config or ()
         )
 
     def prepare(self) -> None:
-        """Find out at once whether pydantic understands the annotation."""
+        """Find out right away whether pydantic understands the annotation."""
         if not self._adapter.pydantic_complete:
             self._adapter.rebuild(raise_errors=True)
 
@@ -67,11 +67,12 @@ class Codec:
             raise invalid(error, path) from error
 
     def renew(self, checked: object, path: str) -> tuple[object, Json]:
-        """Return a checked value as a reload would give it, and as it is written."""
+        """Return a checked value as a reload would give it, and as JSON."""
         if self._takes_text and type(checked) is str and checked.isascii():
             return checked, checked
         data = written(self.dump(checked, path), path)
-        # Objects that were made or changed unchecked may need a second round to come to rest.
+        # Objects that were created or changed without checks may need a second round to become
+        # stable.
         for _ in range(2):
             live = self.load(data, path)
             again = orjson.dumps(self.dump(live, path))
@@ -83,7 +84,7 @@ class Codec:
 
     @cached_property
     def _adapter(self) -> TypeAdapter[object]:
-        # Or any other form that pydantic takes.
+        # Or any other form that pydantic accepts.
         return TypeAdapter(cast("type[object]", self._annotation), config=self._config)
 
     @cached_property
@@ -92,7 +93,7 @@ class Codec:
 
 
 def invalid(error: ValidationError, path: str) -> StateInvalid:
-    """Say in our words what pydantic found wrong."""
+    """Describe what pydantic found wrong in our own words."""
     problems = error.errors(include_url=False, include_context=False)
     first = problems[0]
     for part in first["loc"]:
@@ -109,7 +110,7 @@ def _mentions(schema: object, types: set[str]) -> bool:
 
 
 def _sort_sets(value: object, wire: Json) -> None:
-    """Write sets in one order, whatever order Python keeps them in, for patches to be exact."""
+    """Write sets in a fixed order, whatever order Python keeps them in, for exact patches."""
     if isinstance(value, BaseModel):
         value = value.__dict__
     elif dataclasses.is_dataclass(value):
@@ -128,7 +129,7 @@ def _sort_members(value: dict[str, object], wire: dict[str, Json]) -> None:
         for name, part in value.items():
             _sort_sets(part, wire[name])
     else:
-        # Keys that are no text are written in their order.
+        # Keys that aren't text are written in their order.
         for part, written_part in zip(value.values(), wire.values(), strict=False):
             _sort_sets(part, written_part)
 

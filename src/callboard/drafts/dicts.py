@@ -1,4 +1,4 @@
-"""Drafts of dicts: which keys were touched, and whether any of them has moved to the end."""
+"""Drafts of dicts: which keys were touched, and whether any of them moved to the end."""
 
 # ruff: noqa: D102 (the methods of a draft are those of dict)
 
@@ -25,14 +25,14 @@ class Keyed(Kind):
 
     @abstractmethod
     def at(self, key: str, path: str) -> Kind:
-        """What it declares for a key; StateInvalid when it has no such key."""
+        """The kind of a key; StateInvalid if there is no such key."""
 
     def wire_key(self, key: str) -> str:
         """The name of a key in JSON."""
         return key
 
     def check_gone(self, keys: list[str], path: str) -> None:
-        """Refuse that keys are gone which must be there."""
+        """Raise if any of these removed keys is required."""
 
     def draft(self, value: object, home: Home) -> object:
         """Make a draft of the dict."""
@@ -40,7 +40,7 @@ class Keyed(Kind):
 
 
 class DictCore(Core[dict[str, object], str]):
-    """What is known of a dict draft."""
+    """What a dict draft keeps track of."""
 
     __slots__ = ("kind", "moved")
 
@@ -50,7 +50,7 @@ class DictCore(Core[dict[str, object], str]):
         self.moved = False
 
     def hand_out(self, draft: "DictDraft", key: str, value: object) -> object:
-        """Return a value, as a draft of its own if it is a live one."""
+        """Return a value, as a draft of its own if it is live."""
         if self.scope.owns(value):
             return value
         home = Home(self.scope, self, self.kind.wire_key(key), self.home.inside)
@@ -110,7 +110,7 @@ class DictDraft(dict[str, object], Draft):
     __callboard__: DictCore
 
     def __new__(cls, *values: object, **more: object) -> object:
-        """Return a plain dict: `type(value)(…)` in other people's code means that."""
+        """Return a plain dict: that is what `type(value)(…)` in other code means."""
         return dict(*values, **more)
 
     def __getitem__(self, key: str) -> object:
@@ -152,7 +152,7 @@ class DictDraft(dict[str, object], Draft):
         core = self.__callboard__
         core.scope.writing()
         storage.drop(self, key)
-        # A new key that is gone again has left no trace, and may come back at another place.
+        # A new key that was removed again leaves no trace, and may come back in another place.
         core.touched.pop(key, None)
         if key in core.origin:
             core.touched[key] = None

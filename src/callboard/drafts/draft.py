@@ -1,7 +1,7 @@
-"""Changing a state: drafts for those who change it, views for those who only read it.
+"""Changing a state: drafts for code that changes it, views for code that only reads it.
 
-A draft is a real object of the user's type that copies a container when it is first reached, so
-that a change costs what it touches, and not what the state weighs.
+A draft is a real object of the user's type that copies a container when it is first accessed, so
+that the cost of a change depends on what it touches, not on the size of the state.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from callboard.drafts.shape import StateType
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What came of a change."""
+    """The result of a change."""
 
     live: object
-    """The state after it; what was not touched is shared with the state before."""
+    """The state afterwards; what was not touched is shared with the state before."""
     patches: list[Patch]
-    """The same change as JSON Patch on the wire form; empty when nothing has changed."""
+    """The same change as JSON Patch on the wire form; empty if nothing changed."""
     result: object
     """What the function returned."""
 
 
 def change(state_type: StateType, live: object, function: Callable[..., object]) -> Changed:
-    """Run a function on a draft of a live state, which itself stays as it is.
+    """Run a function on a draft of a live state, which itself is not changed.
 
-    What the function assigns to a field is checked at once, what it puts into lists and dicts
-    at the end; both raise StateInvalid or StateNotSerializable, with the path. If the function
-    raises, its exception passes, and nothing has happened. A draft that it keeps is worthless
+    What the function assigns to a field is checked right away, what it puts into lists and dicts at
+    the end; both raise StateInvalid or StateNotSerializable, with the path. If the function raises,
+    its exception passes through and nothing has changed. A draft that it keeps is useless
     afterwards, but harmless.
     """
     draft = state_type.kind.draft(live, Home(Scope(writable=True)))
@@ -40,10 +40,10 @@ def change(state_type: StateType, live: object, function: Callable[..., object])
 
 
 def view(state_type: StateType, live: object) -> object:
-    """Lend a live state to someone who only reads it.
+    """Lend a live state to code that only reads it.
 
-    It behaves as the user's type. Assigning a field, and changing a list or a dict, is refused
-    with StateError. What else can be changed in place, such as a set, is a private copy, and
-    so is what C code changes past a list's methods, as heapq does.
+    It behaves like the user's type. Assigning a field or changing a list or a dict raises
+    StateError. Other values that can be changed in place, such as sets, are private copies, and so
+    is what C code changes past a list's methods, as heapq does.
     """
     return state_type.kind.draft(live, Home(Scope(writable=False)))

@@ -1,4 +1,4 @@
-"""Read-only lists, dicts and objects, for live values that C code may hand out past a draft."""
+"""Read-only lists, dicts and objects, for live values that C code may pass on past a draft."""
 
 import copy
 from functools import cache
@@ -10,7 +10,7 @@ from callboard.drafts.kind import read_only
 
 
 class FrozenList(list[object]):
-    """A list that refuses to be changed."""
+    """A list that can't be changed."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class FrozenList(list[object]):
 
 
 class FrozenDict(dict[str, object]):
-    """A dict that refuses to be changed."""
+    """A dict that can't be changed."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class FrozenDict(dict[str, object]):
 
 
 class _FrozenObject:
-    """An object of a user's class that refuses to be changed."""
+    """An object of a user's class that can't be changed."""
 
     __slots__ = ()
     _callboard_class: type
@@ -70,14 +70,14 @@ _METHODS = (
 
 
 def frozen_object(cls: type, value: object) -> object:
-    """Make an object read-only in place; it must be no one else's."""
+    """Make an object read-only in place; nothing else may use it."""
     object.__setattr__(value, "__class__", _frozen_class(cls))
     return value
 
 
 @cache
 def _frozen_class(cls: type) -> object:
-    # A second class to derive from would change the layout, and no object could change over.
+    # A second base class would change the layout, and no object could switch to the class.
     own = {name: part for name, part in vars(_FrozenObject).items() if name in _METHODS}
     return subclass(cls, (), {"__slots__": (), "_callboard_class": cls, **own})
 

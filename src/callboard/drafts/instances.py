@@ -1,4 +1,4 @@
-"""Objects of users' classes, taken apart and put together without running their constructors."""
+"""Takes objects of users' classes apart and rebuilds them without calling their constructors."""
 
 import copy
 import dataclasses
@@ -22,26 +22,26 @@ def has_fields(tp: object) -> TypeGuard[type[object]]:
 
 
 def is_typed_dict(tp: object) -> bool:
-    """Whether something is a TypedDict, of `typing` or of `typing_extensions`."""
+    """Whether something is a TypedDict, from `typing` or from `typing_extensions`."""
     return isinstance(tp, type) and hasattr(tp, "__required_keys__") and hasattr(tp, "__total__")
 
 
 @cache
 def is_model(cls: type[object]) -> bool:
-    """Whether a class is a pydantic model; to ask pydantic each time takes ten times as long."""
+    """Whether a class is a pydantic model; asking pydantic each time takes ten times as long."""
     return issubclass(cls, BaseModel)
 
 
 @cache
 def field_names(cls: type[object]) -> tuple[str, ...]:
-    """The fields of a pydantic model or dataclass, in their order."""
+    """The fields of a pydantic model or dataclass, in order."""
     if issubclass(cls, BaseModel):
         return tuple(cls.model_fields)
     return tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
 
 
 def values_of(value: object) -> dict[str, object]:
-    """The fields of a live object, in a dict of their own."""
+    """The fields of a live object, in a new dict."""
     cls = value.__class__
     if is_model(cls):
         return dict(value.__dict__)
@@ -49,7 +49,7 @@ def values_of(value: object) -> dict[str, object]:
 
 
 def assemble(cls: type[object], values: Mapping[str, object], like: object) -> object:
-    """Make an object from its fields; what else pydantic keeps in it is taken from `like`."""
+    """Build an object from its fields; whatever else pydantic keeps in it is taken from `like`."""
     made = object.__new__(cls)
     if is_model(cls):
         _set(made, "__dict__", dict(values))
@@ -61,8 +61,8 @@ def assemble(cls: type[object], values: Mapping[str, object], like: object) -> o
 
 
 def adopt(made: object, like: object) -> None:
-    """Give a model a copy of what pydantic keeps in another beside its fields."""
-    model = cast("BaseModel", like)  # A draft of one is not a model that `isinstance` would know.
+    """Give a model a copy of what pydantic keeps in another one besides its fields."""
+    model = cast("BaseModel", like)  # `isinstance` would not recognize a draft of one as a model.
     _set(made, "__pydantic_fields_set__", set(model.__pydantic_fields_set__))
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
     _set(made, "__pydantic_extra__", None if extra is None else copy.deepcopy(extra))
@@ -72,7 +72,7 @@ def adopt(made: object, like: object) -> None:
 def subclass(
     cls: type[object], mixins: tuple[type, ...], namespace: dict[str, object]
 ) -> type[object]:
-    """Make a subclass past the metaclass of pydantic, which would build the schema again."""
+    """Make a subclass without pydantic's metaclass, which would build the schema again."""
     make: type[type] = ABCMeta if issubclass(type(cls), ABCMeta) else type
     given = {
         "__module__": cls.__module__,

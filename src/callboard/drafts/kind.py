@@ -1,8 +1,7 @@
-"""The seam between annotations and drafts: what a place in the state may hold, and who changes it.
+"""The link between annotations and drafts: what a place in the state may hold.
 
-Live state → draft → live state. A kind makes the draft of a live value and brings a new value
-into the form that a reload would give it; a draft's core remembers what was touched, and
-settles it at the end.
+Live state → draft → live state. A kind makes the draft of a live value and converts a new value to
+what a reload would give; a draft's core keeps track of what was touched, and settles it at the end.
 """
 
 import copy
@@ -25,21 +24,21 @@ class Kind(ABC):
     """What the state declares for one place."""
 
     inert = False
-    """Whether no value of it can be changed in place."""
+    """Whether its values can never be changed in place."""
     untyped = False
-    """Whether it says no more of its values than that they are JSON, or lists or dicts of JSON."""
+    """Whether it only says that its values are JSON, or lists or dicts of JSON."""
 
     def parts(self) -> Iterable["Kind"]:
-        """What it declares for the places inside its values."""
+        """The kinds of the places inside its values."""
         return ()
 
     @cached_property
     def has_untyped(self) -> bool:
-        """Whether some place inside is untyped, where pydantic lets pass what is not JSON."""
+        """Whether some place inside is untyped, where pydantic accepts what is not JSON."""
         return any(kind.untyped for kind in self.within())
 
     def within(self) -> Iterator["Kind"]:
-        """All kinds that its values can be made of, itself first."""
+        """All kinds that its values can consist of, itself first."""
         seen, waiting = set[Kind](), list[Kind]([self])
         while waiting:
             kind = waiting.pop()
@@ -50,7 +49,7 @@ class Kind(ABC):
 
     @abstractmethod
     def draft(self, value: object, home: "Home") -> object:
-        """Make what users get for a live value: a draft, a private copy, or itself if inert."""
+        """What users get for a live value: a draft, a private copy, or itself if inert."""
 
     @abstractmethod
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
@@ -58,27 +57,27 @@ class Kind(ABC):
 
     @abstractmethod
     def wire(self, value: object) -> Json:
-        """Write a live value as JSON, for reading only: it may share with the value."""
+        """Write a live value as JSON, for reading only: it may share parts with the value."""
 
     @abstractmethod
     def load(self, wire: Json, path: str) -> object:
         """Make a live value from JSON."""
 
     def prepare(self) -> None:  # noqa: B027 (most have nothing to find out)
-        """Find out at once whether the annotation can be used."""
+        """Find out right away whether the annotation can be used."""
 
     def accept(self, value: object, path: str) -> object:
-        """Check a value when it is assigned, and convert it where the annotation wants that."""
+        """Check a value when it is assigned, and convert it if the annotation requires that."""
         return value
 
     def vet(self, value: object, path: str) -> None:  # noqa: B027 (most have nothing to refuse)
-        """Refuse untyped parts that are no JSON, of a value that pydantic has checked."""
+        """Refuse untyped parts that aren't JSON, in a value that pydantic has checked."""
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list, of a value that was just loaded.
+        """Make what is inside a list read-only, in a value that was just loaded.
 
-        Much C code reads the elements of a list draft past its methods, and may pass them on
-        to users as they are: `Report(items=state.items)` does.
+        Much C code reads the elements of a list draft past its methods and may pass them on to
+        users as they are: `Report(items=state.items)` does.
         """
         return value
 
@@ -90,29 +89,29 @@ class Scope:
 
     def __init__(self, *, writable: bool) -> None:
         self.writable = writable
-        # Both hold the values as well, so that no id is given to another meanwhile.
+        # Both also hold the values, so that their ids can't be reused in the meantime.
         self._owned: dict[int, object] = {}
         self._origins: dict[int, object] = {}
 
     def writing(self) -> None:
-        """Refuse to change a view."""
+        """Raise if this is a view, which can't be changed."""
         if not self.writable:
             raise read_only()
 
     def own(self, value: object) -> object:
-        """Take a value that the user puts into a draft; it is theirs to change further."""
+        """Take a value that the user puts into a draft; they may keep changing it."""
         if type(value) in ATOMS:
             return value
         if isinstance(value, Draft):
             if value.__callboard__.scope is self:
                 return value
-            # Of a view or an earlier draft: here it is a value like any other.
+            # From a view or an earlier draft: here, it is a value like any other.
             value = copy.deepcopy(value)
         self._owned[id(value)] = value
         return value
 
     def owns(self, value: object) -> bool:
-        """Whether a value in a draft may be handed out as it is."""
+        """Whether a value in a draft may be returned as it is."""
         return isinstance(value, Draft) or id(value) in self._owned
 
     def copied(self, origin: object) -> object:
@@ -124,14 +123,14 @@ class Scope:
         return value
 
     def source(self, value: object) -> object:
-        """The live value that a draft or private copy was made of; else the value itself."""
+        """The live value that a draft or private copy was made from; otherwise the value itself."""
         if isinstance(value, Draft):
             return value.__callboard__.origin
         return self._origins.get(id(value), value)
 
 
 class Home:
-    """Where a draft is made: in which run, at what place, and whether inside a list."""
+    """Where a draft is made: in which run, at which path, and whether inside a list."""
 
     __slots__ = ("inside", "key", "parent", "scope")
 
@@ -149,7 +148,7 @@ class Home:
 
 
 class Core(ABC, Generic[T, K]):
-    """What a draft knows beside its contents: the live value, and what was touched since."""
+    """What a draft knows besides its contents: the live value, and what was touched since."""
 
     __slots__ = ("home", "origin", "scope", "touched")
 
@@ -161,7 +160,7 @@ class Core(ABC, Generic[T, K]):
 
     @abstractmethod
     def settle(self, draft: T, path: str, patches: list[Patch]) -> object:
-        """Append the patches for what was changed, and return the live value after it."""
+        """Append the patches for what was changed, and return the new live value."""
 
     def path(self) -> str:
         """Where the draft was when it was made, for messages."""
@@ -170,7 +169,7 @@ class Core(ABC, Generic[T, K]):
 
 
 class Draft:
-    """A real list, dict or object of the user's class that remembers what was done to it."""
+    """A real list, dict or object of the user's class that keeps track of changes."""
 
     __slots__ = ()
     __callboard__: Any
@@ -180,7 +179,7 @@ class Draft:
 def settle(
     kind: Kind, before: object, now: object, path: str, inside: bool, patches: list[Patch]
 ) -> object:
-    """Append the patches for one place, and return what is live there afterwards."""
+    """Append the patches for one place, and return its new live value."""
     if now is before:
         return before
     if isinstance(now, Draft) and now.__callboard__.origin is before:
@@ -192,7 +191,7 @@ def settle(
 
 
 def read_only() -> StateError:
-    """The error for changing a state that is only lent."""
+    """The error for changing a read-only state."""
     return StateError(
         "This is a part of the live state, and read-only. Change the draft that `update` gets, "
         "or a copy.deepcopy of this."

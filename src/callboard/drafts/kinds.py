@@ -35,11 +35,11 @@ IMMUTABLE: Final = (
     uuid.UUID,
     type(None),
 )
-"""Classes whose values cannot be changed in place."""
+"""Classes whose values can't be changed in place."""
 
 
 class Untyped(Keyed):
-    """Anything that JSON can hold."""
+    """Any JSON value."""
 
     untyped = True
 
@@ -52,7 +52,7 @@ class Untyped(Keyed):
         return list_draft(value, self, home) if is_list(value) else super().draft(value, home)
 
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
-        """Read it twice: the live value and the patch must not share."""
+        """Read it twice: the live value and the patch must not share anything."""
         data = written(value, path)
         return self.freeze(orjson.loads(data), inside), orjson.loads(data)
 
@@ -69,7 +69,7 @@ class Untyped(Keyed):
         return orjson.loads(written(wire, path))
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         if is_object(value):
             for key, part in value.items():
                 if type(part) not in ATOMS:
@@ -97,9 +97,9 @@ class Typed(Kind):
         self.codec.prepare()
 
     def accept(self, value: object, path: str) -> object:
-        """Check it, and convert it where that makes another value of it.
+        """Check it, and convert it if the result is a different value.
 
-        What needs no conversion stays the user's own object, which they may continue to change.
+        What needs no conversion stays the user's own object, which they may keep changing.
         """
         checked = self.codec.check(value, path)
         if checked is value or type(value) in ATOMS:
@@ -107,7 +107,7 @@ class Typed(Kind):
         return value if checked == value else checked
 
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
-        """Check, write and read it; what is untyped, more strictly than pydantic would."""
+        """Check, write and read it; untyped parts more strictly than pydantic would."""
         checked = self.codec.check(value, path)
         if self.untyped:
             return UNTYPED.renew(checked, path, inside)
@@ -133,19 +133,19 @@ class Typed(Kind):
 
 
 class Leaf(Typed):
-    """What has no drafts: it cannot be changed, or is copied for that."""
+    """What has no drafts: it is immutable, or is copied."""
 
     def __init__(self, codec: Codec, *, inert: bool = False) -> None:
         super().__init__(codec)
         self.inert = inert
 
     def draft(self, value: object, home: Home) -> object:
-        """Copy it, unless it cannot be changed."""
+        """Copy it, unless it is immutable."""
         return value if isinstance(value, IMMUTABLE) else home.scope.copied(value)
 
 
 class Unchecked(Leaf):
-    """A field that cannot be checked without the others; its object is reloaded as one."""
+    """A field that can't be checked without the others; its object is reloaded as a whole."""
 
     def accept(self, value: object, path: str) -> object:
         """Leave it to the reload."""
@@ -206,7 +206,7 @@ class DictOf(Typed, Keyed):
         return self.value
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         if not is_object(value):
             return value
         if not self.value.inert:
@@ -227,7 +227,7 @@ class Maybe(Kind):
         return (self.kind,)
 
     def prepare(self) -> None:
-        """See to the kind."""
+        """Prepare the kind."""
         self.kind.prepare()
 
     def vet(self, value: object, path: str) -> None:
@@ -240,7 +240,7 @@ class Maybe(Kind):
         return None if value is None else self.kind.draft(value, home)
 
     def accept(self, value: object, path: str) -> object:
-        """None fits."""
+        """None is valid."""
         return None if value is None else self.kind.accept(value, path)
 
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:

@@ -1,8 +1,8 @@
 """Drafts of lists.
 
-Besides the contents, which are always there for C code to read, a draft keeps the lowest index
-from which elements may have moved, and which elements below it were touched. So the end of a
-change looks at those, and not at all ten thousand.
+Besides its contents, which are always there for C code to read, a draft keeps the lowest index from
+which elements may have moved, and which elements below it were touched. So settling looks only at
+those, not at all ten thousand.
 """
 
 # ruff: noqa: D102 (the methods of a draft are those of list)
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class ListCore(Core[list[object], int]):
-    """What is known of a list draft."""
+    """What a list draft keeps track of."""
 
     __slots__ = ("drafted", "item", "low")
 
@@ -34,7 +34,7 @@ class ListCore(Core[list[object], int]):
         self.drafted = False
 
     def hand_out(self, draft: "ListDraft", index: int, value: object) -> object:
-        """Return an element, as a draft of its own if it is a live value."""
+        """Return an element, as a draft of its own if it is live."""
         if self.scope.owns(value):
             return value
         child = self.item.draft(value, Home(self.scope, self, index, inside=True))
@@ -46,7 +46,7 @@ class ListCore(Core[list[object], int]):
         return child
 
     def edit(self, index: int) -> None:
-        """Note that from this index on elements may move."""
+        """Note that elements may move from this index on."""
         self.scope.writing()
         self.low = min(self.low, index)
 
@@ -66,14 +66,14 @@ class ListCore(Core[list[object], int]):
         return FrozenList(live) if self.home.inside else live
 
     def _head(self, draft: list[object], path: str, patches: list[Patch]) -> list[object]:
-        """Settle the elements that are where they were."""
+        """Settle the elements that haven't moved."""
         low = min(self.low, len(draft))
         head = storage.stretch(draft, slice(low))
         touched = sorted(index for index in self.touched if index < low)
         changed = [(index, head[index]) for index in touched]
         for index in touched:
             head[index] = self.origin[index]
-        # C code such as heapq moves elements without asking; comparing what is identical is quick.
+        # C code such as heapq moves elements without notice; comparing identical ones is fast.
         if head != (self.origin if low == len(self.origin) else self.origin[:low]):
             return []
         for index, now in changed:
@@ -82,7 +82,7 @@ class ListCore(Core[list[object], int]):
         return head
 
     def _tail(self, draft: list[object], low: int, path: str, patches: list[Patch]) -> list[object]:
-        """Settle the elements that may have moved, by what starts and ends alike."""
+        """Settle the elements that may have moved, based on common starts and ends."""
         before, now = self.origin[low:], storage.stretch(draft, slice(low, None))
         if not before:
             return self._added(now, low, path, patches)
@@ -99,7 +99,7 @@ class ListCore(Core[list[object], int]):
         return [*paired, *(live for live, _ in new), *kept]
 
     def _added(self, new: list[object], low: int, path: str, patches: list[Patch]) -> list[object]:
-        """Settle elements that were put behind all others."""
+        """Settle elements that were appended."""
         for i, value in enumerate(new):
             new[i], wire = self.item.renew(value, place := f"{path}/{low + i}", True)
             patches.append({"op": "add", "path": place, "value": wire})
@@ -108,14 +108,14 @@ class ListCore(Core[list[object], int]):
     def _pairs(
         self, before: list[object], now: list[object], path: str, start: int, patches: list[Patch]
     ) -> list[object]:
-        """Settle elements one by one, `start` being the index of the first."""
+        """Settle elements one by one; `start` is the index of the first."""
         for i in compress(count(), map(is_not, before, now)):
             now[i] = settle(self.item, before[i], now[i], f"{path}/{start + i}", True, patches)
         return now
 
 
 def _common(before: list[object], now: list[object]) -> int:
-    """How many elements two lists start with alike."""
+    """How many elements two lists have in common at the start."""
     length = min(len(before), len(now))
     # Nearly always the very same objects, which C code compares.
     start = next(compress(count(), map(is_not, before, now)), length)
@@ -135,7 +135,7 @@ class ListDraft(list[object], Draft):
     __callboard__: ListCore
 
     def __new__(cls, values: Iterable[object] = ()) -> object:
-        """Return a plain list: `type(value)(…)` in other people's code means that."""
+        """Return a plain list: that is what `type(value)(…)` in other code means."""
         return list(values)
 
     @overload
@@ -167,7 +167,7 @@ class ListDraft(list[object], Draft):
         core = self.__callboard__
         core.scope.writing()
         if isinstance(index, slice):
-            # As a list does, it raises TypeError for anything else.
+            # Like a list, it raises TypeError for anything else.
             values = [core.scope.own(one) for one in cast("Iterable[object]", value)]
             places = range(*index.indices(len(self)))
             core.edit(min(places, default=places.start))

@@ -1,7 +1,7 @@
 """Drafts of pydantic models and dataclasses: objects of a subclass of the user's class.
 
-The fields are descriptors on that subclass, so that reading one makes its draft and setting one
-checks it, while methods, properties and everything else are the user's own.
+The fields are descriptors on that subclass, so that reading one makes its draft and assigning one
+checks it. Methods, properties and everything else are the user's own.
 """
 
 import copy
@@ -35,7 +35,7 @@ FindFields = Callable[[], Mapping[str, Kind]]
 class ObjectOf(Typed):
     """What the state declares for an object of one class.
 
-    whole: whether validators or the like see all fields at once, so that it is reloaded as one.
+    whole: whether validators or the like see all fields at once, so that it is reloaded as a whole.
     find_fields: called when the fields are first needed, because classes may refer to themselves.
     """
 
@@ -51,7 +51,7 @@ class ObjectOf(Typed):
 
     @cached_property
     def fields(self) -> Mapping[str, Kind]:
-        """What it declares for each field."""
+        """The kind of each field."""
         return self._find_fields()
 
     def wire_key(self, name: str) -> str:
@@ -86,14 +86,14 @@ class ObjectOf(Typed):
         return draft
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         for name, kind in self._changeable:
             object.__setattr__(value, name, kind.freeze(getattr(value, name), inside))
         return frozen_object(self.cls, value) if inside else value
 
 
 class ObjectCore(Core[object, str]):
-    """What is known of an object's draft, and the values of its fields."""
+    """What an object's draft keeps track of, and the values of its fields."""
 
     __slots__ = ("kind", "values")
 
@@ -103,7 +103,7 @@ class ObjectCore(Core[object, str]):
         self.values = values_of(origin)
 
     def hand_out(self, name: str) -> object:
-        """Return a field, as a draft of its own if it is a live value."""
+        """Return a field, as a draft of its own if it is live."""
         value = self.values[name]
         if type(value) in ATOMS or self.scope.owns(value):
             return value
@@ -115,7 +115,7 @@ class ObjectCore(Core[object, str]):
         return child
 
     def assign(self, name: str, value: object) -> None:
-        """Check a value and make it the field's."""
+        """Check a value and assign it to the field."""
         self.scope.writing()
         place = pointer.join(self.path(), self.kind.wire_key(name))
         if name in self.kind.frozen:
@@ -134,7 +134,7 @@ class ObjectCore(Core[object, str]):
         return self.values
 
     def unknown(self, name: str) -> StateInvalid:
-        """The error for a field that the class does not have."""
+        """The error for a field that the class doesn't have."""
         known = ", ".join(self.kind.fields)
         path = pointer.join(self.path(), name)
         title = self.kind.cls.__name__
@@ -206,7 +206,7 @@ class ObjectDraft(Draft):
     __callboard_class__: type[Any]
 
     def __new__(cls, *values: object, **more: object) -> object:
-        """Return an object of the user's class: `type(self)(…)` in their code means that."""
+        """Return an object of the user's class, which is what `type(self)(…)` means there."""
         return cls.__callboard_class__(*values, **more)
 
     @property
@@ -239,7 +239,7 @@ class ObjectDraft(Draft):
 
 
 class _ModelDraft(ObjectDraft):
-    """What a draft of a pydantic model adds beside."""
+    """What a draft of a pydantic model adds in addition."""
 
     __slots__ = ()
 
@@ -256,7 +256,7 @@ def _draft_class(cls: type[object]) -> type[object]:
         "__slots__": ("__callboard__",),
         "__callboard_class__": cls,
         "__dict__": vars(ObjectDraft)["__dict__"],
-        # pydantic remembers by class how each attribute is set.
+        # pydantic remembers for each class how attributes are set.
         **({"__pydantic_setattr_handlers__": {}} if is_model else {}),
         **{name: _Field(cls, name) for name in field_names(cls)},
     }

@@ -1,7 +1,7 @@
 """JSON Patch (RFC 6902): apply patches to a document, and find those between two documents.
 
-Documents are values: `apply` copies the containers along each path and shares all others with
-the document that it was given, so neither may be changed in place afterwards.
+Documents are values: `apply` copies the containers along each path and shares all others with the
+original document, so neither may be changed in place afterwards.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from callboard.events.json_values import is_list, is_mapping, is_object
 from callboard.events.payloads.workflow import PatchOperation
 
 Patch = PatchOperation
-"""One operation: `op`, `path`, and `value` or `from` where the operation has one."""
+"""One operation: `op`, `path`, and `value` or `from` if the operation has one."""
 
 Container = dict[str, Json] | list[Json]
 
@@ -28,13 +28,13 @@ _OVERHEAD: Final = 32
 def apply(
     document: Json, patches: Iterable[Mapping[str, Json]], *, most: int | None = None
 ) -> Json:
-    """Return the document after the patches; EditInvalid when one of them cannot be applied.
+    """Return the document after the patches; EditInvalid if one of them can't be applied.
 
-    All or nothing, and the cheaper the more patches one call has: a container is copied at
-    most once in a call, however many of them change it.
+    All or nothing. Each container is copied at most once per call, however many patches change it,
+    so pass many patches at once.
 
-    most: how much may be copied, for patches that others wrote: members of containers, and
-        bytes of what `copy` repeats. A few copies of copies would fill any memory.
+    most: how much may be copied, for untrusted patches: members of containers, and bytes that
+    `copy` duplicates. A few copies of copies would fill any memory.
     """
     editor = _Editor(document, most)
     for index, patch in enumerate(patches):
@@ -49,7 +49,7 @@ def diff(before: Json, after: Json, *, ordered: bool = False) -> list[Patch]:
     """Find patches that turn one document into another, strict about types.
 
     `true`, `1` and `1.0` are three different values. Keys of an object have no order, unless
-    `ordered` asks that applying the patches gives them that of `after`.
+    `ordered` requires that the patched document has them in the order of `after`.
     """
     patches: list[Patch] = []
     compare(before, after, "", patches, ordered=ordered)
@@ -57,7 +57,7 @@ def diff(before: Json, after: Json, *, ordered: bool = False) -> list[Patch]:
 
 
 def same(one: Json, other: Json) -> bool:
-    """Whether two values are written alike as JSON, the order of keys aside."""
+    """Whether two values are written the same way as JSON, ignoring the order of keys."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -66,14 +66,14 @@ def same(one: Json, other: Json) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if is_list(one) and is_list(other):
         return len(one) == len(other) and all(map(same, one, other))
-    # 0.0 and -0.0 are equal, but not written alike.
+    # 0.0 and -0.0 are equal, but are written differently.
     return one == other and bool(one or repr(one) == repr(other))
 
 
 def compare(
     before: Json, after: Json, path: str, patches: list[Patch], *, ordered: bool = True
 ) -> None:
-    """Append the patches that turn what is at `path` from `before` into `after`."""
+    """Append the patches that turn `before` into `after` at `path`."""
     if before is after:
         return
     mark = len(patches)
@@ -90,15 +90,15 @@ def compare(
 
 
 def worth_lightening(patches: int, length: int) -> bool:
-    """Whether so many patches may weigh more than a container of this length.
+    """Whether this many patches may be larger than a container of this length.
 
-    With fewer, finding that out would cost more than they do.
+    With fewer, finding out would cost more than it saves.
     """
     return patches > max(_MANY, length // _MANY)
 
 
 def lighten(patches: list[Patch], mark: int, path: str, after: Json) -> None:
-    """Replace all of `path` at once, where its patches since `mark` would weigh more.
+    """Replace all of `path` at once if its patches since `mark` would be larger.
 
     Never the whole document: its readers want to know what has changed in it.
     """
@@ -113,11 +113,11 @@ def _weight(patches: list[Patch]) -> int:
 
 
 def staying(before: Iterable[str], after: Iterable[str]) -> set[str]:
-    """The keys that can stay where they are, for `after` to be the order of the result.
+    """The keys that can stay where they are if the result is to have the order of `after`.
 
-    Adding puts a key last, so what stays must come first, and in its old order.
+    Adding a key puts it last, so what stays must come first, in its old order.
     """
-    # `in` takes from the iterator until it finds the key, which is then not behind an earlier one.
+    # `in` consumes the iterator up to the key, so each key has to come after the previous one.
     old = iter(before)
     return set(takewhile(lambda key: key in old, after))
 
@@ -149,12 +149,12 @@ def _compare_lists(
 
 
 def removals(path: str, start: int, stop: int) -> Iterator[Patch]:
-    """Take a stretch out of a list, from its back, so that each index holds when its turn comes."""
+    """Remove a range from a list, starting from the end, so that each index is still right."""
     return ({"op": "remove", "path": f"{path}/{i}"} for i in range(stop - 1, start - 1, -1))
 
 
 def additions(path: str, start: int, values: Iterable[Json]) -> Iterator[Patch]:
-    """Put values into a list, one after the other."""
+    """Insert values into a list, one after another."""
     places = enumerate(values, start)
     return ({"op": "add", "path": f"{path}/{i}", "value": value} for i, value in places)
 
@@ -164,12 +164,12 @@ def _common(pairs: Iterator[tuple[Json, Json]]) -> int:
 
 
 class _Editor:
-    """A document under change, and which of its containers are already copies."""
+    """A document being changed, and which of its containers are already copies."""
 
     def __init__(self, document: Json, most: int | None) -> None:
         self.document = document
         self._left = most
-        # Holds the copies too, so that no id is given to another container meanwhile.
+        # Also holds the copies, so that their ids can't be reused in the meantime.
         self._copies: dict[int, Container] = {}
 
     def perform(self, patch: object) -> None:
@@ -183,15 +183,15 @@ class _Editor:
         perform(self, patch, pointer.split(_member(patch, "path")))
 
     def add(self, patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Put a value where nothing was, or into a list, or in place of a member."""
+        """Add a member or an element, or replace a member."""
         self._put(keys, _member(patch, "value"))
 
     def remove(self, _patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Take a value out."""
+        """Remove a value."""
         self._take(keys)
 
     def replace(self, patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Put a value in place of another."""
+        """Replace a value."""
         value = _member(patch, "value")
         if not keys:
             self.document = value
@@ -201,7 +201,7 @@ class _Editor:
         _replace(holder, keys[-1], value)
 
     def move(self, patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Take a value out and put it elsewhere."""
+        """Move a value."""
         source = pointer.split(_member(patch, "from"))
         if source == keys:
             pointer.find(self.document, source)
@@ -211,16 +211,16 @@ class _Editor:
             self._put(keys, self._take(source))
 
     def copy(self, patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Put a value at a second place too."""
+        """Copy a value to another place."""
         value = pointer.find(self.document, pointer.split(_member(patch, "from")))
         if self._left is not None:
             self._spend(len(orjson.dumps(value)))
-        # From here on two places may share containers, so none is a copy of its own any more.
+        # From here on, two places may share containers, so none of them is an exclusive copy.
         self._copies.clear()
         self._put(keys, value)
 
     def test(self, patch: Mapping[str, Json], keys: list[str]) -> None:
-        """Insist on a value; numbers are compared as numbers, as the RFC wants."""
+        """Check a value; numbers are compared as numbers, as the RFC requires."""
         if not _equal(pointer.find(self.document, keys), _member(patch, "value")):
             raise ValueError("the value is different")
 
@@ -246,7 +246,7 @@ class _Editor:
         return taken
 
     def _holder(self, keys: list[str]) -> Container:
-        """Copy the containers on the way, and return the one that has the last key."""
+        """Copy the containers along the path, and return the one with the last key."""
         holder = self.document = self._own(self.document)
         for key in keys[:-1]:
             member = pointer.member(holder, key)
@@ -292,7 +292,7 @@ def _member(patch: Mapping[str, Json], name: str) -> Json:
 
 
 def _replace(holder: Container, key: str, value: Json) -> None:
-    """Put a value in place of an existing one."""
+    """Replace an existing value."""
     if isinstance(holder, list):
         holder[int(key)] = value
     else:

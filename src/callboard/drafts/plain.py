@@ -1,4 +1,4 @@
-"""Values that no annotation describes: JSON, and nothing else."""
+"""Values without an annotation: JSON, and nothing else."""
 
 import dataclasses
 import datetime
@@ -20,12 +20,12 @@ from callboard.events.envelope import Json
 from callboard.events.json_values import is_list, is_object
 
 ATOMS: Final = frozenset({str, int, float, bool, type(None)})
-"""Types whose values are JSON as they are, and cannot be changed in place."""
+"""Types whose values are JSON as they are and can't be changed in place."""
 
 MAX_DEPTH: Final = 128
-"""How deep a state may be nested: well within what JSON writers and Python's stack allow."""
+"""How deeply a state may be nested: well within the limits of JSON writers and Python's stack."""
 
-# What orjson writes at most, see `_fits`.
+# The deepest nesting that orjson writes, see `_fits`.
 _WRITER_DEPTH: Final = 254
 _LEAST: Final = -(2**63)
 _GREATEST: Final = 2**64 - 1
@@ -54,9 +54,9 @@ _METHODS: Final = frozenset(name for name in dir(dict) if not name.startswith("_
 
 
 class Fields(dict[str, Any]):
-    """An object of JSON whose members are read by attribute too: `output["label"]`, `output.label`.
+    """A JSON object that can also be read by attribute: `output["label"]`, `output.label`.
 
-    What an agent returned without declaring it may have been a model, and reads like one.
+    An undeclared output may have been a model, and reads like one.
     """
 
     __slots__ = ()
@@ -76,9 +76,9 @@ class Fields(dict[str, Any]):
 
 
 class _MethodOrField:
-    """`output.items` of an output with a field `items`: a method of dict, or the field of a model.
+    """`output.items`, if the output has a field `items`: a method of dict, or the field.
 
-    To call it means the method. Anything else means the field, and would silently go wrong.
+    Calling it means the method. Anything else means the field, and would silently go wrong.
     """
 
     __slots__ = ("_method", "_name")
@@ -101,14 +101,14 @@ class _MethodOrField:
 
 
 def with_fields(value: Json) -> Any:
-    """JSON whose objects can be read like models; the insides of an object when they are read."""
+    """JSON whose objects can be read like models; nested objects are wrapped when they are read."""
     if is_object(value):
         return Fields(value)
     return [with_fields(item) for item in value] if is_list(value) else value
 
 
 def written(value: object, path: str, *, models: bool = False) -> bytes:
-    """Write a value as JSON; StateNotSerializable says where and why that cannot be done.
+    """Write a value as JSON; StateNotSerializable says where and why that isn't possible.
 
     `models`: whether pydantic models and dataclasses become objects.
     """
@@ -117,7 +117,7 @@ def written(value: object, path: str, *, models: bool = False) -> bytes:
 
 
 def copied(value: object, path: str) -> Json:
-    """The value as JSON gives it back; StateNotSerializable as `written` raises it."""
+    """The value as it is read back from JSON; raises StateNotSerializable like `written`."""
     if type(value) is str:
         return text(value, path)
     exact = _exactly(value, path)
@@ -125,12 +125,12 @@ def copied(value: object, path: str) -> Json:
 
 
 def _exactly(value: object, path: str) -> tuple[bytes, Json] | None:
-    """A value written, and read again; None when that is not the same."""
+    """A value written and read back; None if the result is different."""
     try:
         data = orjson.dumps(value, _members, _EXACTLY_JSON)
     except TypeError:
         return None
-    # It writes NaN as null, and enums and UUIDs as text, which do not read back as equal.
+    # orjson writes NaN as null, and enums and UUIDs as text, which aren't equal when read back.
     read = orjson.loads(data)
     return (data, read) if read == value and _fits(value, data, path) else None
 
@@ -145,7 +145,7 @@ def _fits(value: object, data: bytes, path: str) -> bool:
     room = MAX_DEPTH - path.count("/")
     if data.count(b"[") + data.count(b"{") <= room:
         return True
-    # Let the writer count: it refuses what, wrapped so often, is deeper than it can go.
+    # Let the writer count: it refuses values that are too deep when wrapped this many times.
     for _ in range(_WRITER_DEPTH - room):
         value = [value]
     try:
@@ -156,7 +156,7 @@ def _fits(value: object, data: bytes, path: str) -> bool:
 
 
 def _plain(value: object, path: str, above: tuple[int, ...], models: bool = False) -> Json:
-    """Make JSON of a value: tuples become lists, and subclasses what they derive from."""
+    """Convert a value to JSON: tuples become lists, and subclasses their base types."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -184,7 +184,7 @@ def _is_dataclass(value: object) -> bool:
 
 
 def _plain_container(value: object, path: str, above: tuple[int, ...], models: bool) -> Json:
-    # Past the methods of a draft: to read it must not make further drafts.
+    # Bypass the methods of a draft: reading it must not create more drafts.
     if is_list(value) or _is_tuple(value):
         items = storage.elements(value) if is_list(value) else value
         return [_plain(item, f"{path}/{i}", above, models) for i, item in enumerate(items)]
@@ -201,7 +201,7 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 
 def text(value: object, path: str) -> str:
-    """Make sure of a text that can be written, such as a key."""
+    """Check that text, such as a key, can be written."""
     if not isinstance(value, str):
         raise _refusal(value, path, "is a key", "use text as keys")
     try:
@@ -232,7 +232,7 @@ def _fix(value: object) -> str:
 
 def _refusal(value: object, path: str, what: str, fix: str) -> StateNotSerializable:
     kind = type(value).__name__
-    # Not the name of our subclass, when it is a draft.
+    # For a draft, not the name of our subclass.
     kind = "list" if is_list(value) else "dict" if is_object(value) else kind
     return StateNotSerializable(
         f"{path or '/'}: a value of type {kind} {what}; {fix}.", path=path, type=kind

@@ -1,4 +1,4 @@
-"""JSON Pointer (RFC 6901): the paths that patches and messages speak of."""
+"""JSON Pointer (RFC 6901): the paths in patches and messages."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ def join(path: str, key: str | int) -> str:
 
 
 def split(pointer: object) -> list[str]:
-    """Take a pointer apart; ValueError says what is wrong with it."""
+    """Split a pointer; ValueError says what is wrong with it."""
     if not isinstance(pointer, str):
         raise ValueError("a path is a string")
     if not pointer:
@@ -30,10 +30,10 @@ def split(pointer: object) -> list[str]:
 
 
 def index(key: str, limit: int) -> int:
-    """Read a key as a place in a list, at most `limit`; ValueError says what is wrong with it."""
+    """Parse a key as an index in a list, at most `limit`; ValueError says what is wrong with it."""
     if not (key.isdigit() and key.isascii()) or (key[0] == "0" and len(key) > 1):
         raise ValueError(f"{key!r} is not an index of a list")
-    # Longer than any list can be; int() of a hostile million digits would take seconds.
+    # Longer than any list can be; int() of a million hostile digits would take seconds.
     place = int(key) if len(key) < 20 else limit + 1
     if place > limit:
         raise ValueError(f"the list has no place {key[:20]}")
@@ -41,7 +41,7 @@ def index(key: str, limit: int) -> int:
 
 
 def member(holder: object, key: str) -> object:
-    """What a list or an object has at a key; ValueError when there is nothing."""
+    """What a list or an object has under a key; ValueError if there is nothing."""
     if is_object(holder):
         if key not in holder:
             raise ValueError(f"there is no {key!r}")
@@ -52,14 +52,14 @@ def member(holder: object, key: str) -> object:
 
 
 def find(document: object, keys: Iterable[str]) -> object:
-    """What the keys lead to, one after the other; ValueError when there is nothing."""
+    """What the keys lead to, one after another; ValueError if there is nothing."""
     for key in keys:
         document = member(document, key)
     return document
 
 
 def leads_nowhere(value: object) -> str:
-    """What is wrong with a path that continues where nothing can be inside."""
+    """What is wrong with a path that continues into something that has no members."""
     return f"the path leads into a value of type {type(value).__name__}"
 
 

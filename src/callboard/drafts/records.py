@@ -1,4 +1,4 @@
-"""The other kinds of values that have named fields: unions of classes, and TypedDicts."""
+"""The other kinds with named fields: unions of classes, and TypedDicts."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -15,11 +15,11 @@ from callboard.events.json_values import as_object, is_object
 
 
 class OneOf(Typed):
-    """An object of one of several classes, none of them derived from another."""
+    """An object of one of several classes, none of which is a subclass of another."""
 
     def __init__(self, codec: Codec, members: Mapping[type[object], FindFields]) -> None:
         super().__init__(codec)
-        # Which class a reload chooses may depend on any field, so that it is reloaded as one.
+        # Which class a reload chooses may depend on any field, so reload the object as a whole.
         self._kinds = {
             cls: ObjectOf(cls, codec, fields, whole=True) for cls, fields in members.items()
         }
@@ -29,7 +29,7 @@ class OneOf(Typed):
         return self._kinds.values()
 
     def vet(self, value: object, path: str) -> None:
-        """Vet the object as what it is."""
+        """Vet the object by its class."""
         if value.__class__ in self._kinds:
             self._kinds[value.__class__].vet(value, path)
 
@@ -38,7 +38,7 @@ class OneOf(Typed):
         return self._kinds[value.__class__].draft(value, home)
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         return self._kinds[value.__class__].freeze(value, inside)
 
 
@@ -53,7 +53,7 @@ class RecordKind(Typed, Keyed):
 
     @cached_property
     def fields(self) -> Mapping[str, Kind]:
-        """What it declares for each key."""
+        """The kind of each key."""
         return self._find_fields()
 
     def at(self, key: str, path: str) -> Kind:
@@ -81,7 +81,7 @@ class RecordKind(Typed, Keyed):
                 kind.vet(record[key], pointer.join(path, key))
 
     def check_gone(self, keys: list[str], path: str) -> None:
-        """Refuse that a required key is gone."""
+        """Raise if a required key was removed."""
         for key in keys:
             if key in self._required:
                 place = pointer.join(path, key)
@@ -89,7 +89,7 @@ class RecordKind(Typed, Keyed):
                 raise StateInvalid(f"{place}: {what}.", path=place)
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         if not is_object(value):
             return value
         for key, part in value.items():

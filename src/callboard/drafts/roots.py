@@ -1,7 +1,7 @@
-"""The state as a whole: the one kind of value whose JSON has a name that Python's has not.
+"""The state as a whole: the one value with a field whose JSON name differs from Python's.
 
-`human_response` is the engine's field. It is `humanResponse` on the wire, and so are the names
-inside it; every other name is the user's, and stays.
+`human_response` is the engine's field. On the wire, it is `humanResponse`, with camelCase names
+inside; all other names are the user's and stay the same.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ ENGINE_FIELDS: Final = (FIELD, "approved")
 
 
 def outward(answer: Json) -> Json:
-    """Write an answer with the names of the wire, without what says nothing."""
+    """Write an answer with its wire names, without empty values."""
     if not is_object(answer):
         return answer
     renamed = {"timedOut" if key == "timed_out" else key: part for key, part in answer.items()}
@@ -44,13 +44,13 @@ def inward(answer: Json) -> Json:
 
 
 class AnswerField(Kind):
-    """The engine's field."""
+    """The engine's field, `human_response`."""
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
 
     def parts(self) -> Iterable[Kind]:
-        """What the state declares for it."""
+        """The kind that the state declares for it."""
         return (self._kind,)
 
     def draft(self, value: object, home: Home) -> object:
@@ -58,20 +58,20 @@ class AnswerField(Kind):
         return home.scope.copied(value)
 
     def accept(self, value: object, path: str) -> object:
-        """Check it, and make of a HumanResponse what the state declares."""
+        """Check it, and convert a HumanResponse to what the state declares."""
         return self._kind.accept(_members(value), path)
 
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
-        """Write it with the names of the wire."""
+        """Write it with its wire names."""
         wire = outward(self._kind.renew(_members(value), path, inside=False)[1])
         return self.load(wire, path), wire
 
     def wire(self, value: object) -> Json:
-        """Write it with the names of the wire."""
+        """Write it with its wire names."""
         return outward(self._kind.wire(value))
 
     def load(self, wire: Json, path: str) -> object:
-        """Read it with the names of the wire."""
+        """Read it with its wire names."""
         return self._kind.load(inward(wire), path)
 
 
@@ -86,14 +86,14 @@ class RootCodec(Codec):
     """Writes and reads a typed state."""
 
     def dump(self, value: object, path: str = "") -> Json:
-        """Write it with the names of the wire."""
+        """Write it with its wire names."""
         return {
             _wire_key(name): outward(part) if name == FIELD else part
             for name, part in _members_of(super().dump(value, path), path).items()
         }
 
     def load(self, data: bytes, path: str = "") -> object:
-        """Read it with the names of the wire."""
+        """Read it with its wire names."""
         wire = orjson.loads(data)
         if is_object(wire) and WIRE_KEY in wire:
             wire[FIELD] = inward(wire.pop(WIRE_KEY))
@@ -105,22 +105,22 @@ class RootObject(ObjectOf):
     """A state that is an object."""
 
     def wire_key(self, name: str) -> str:
-        """One field has another name on the wire."""
+        """One field has a different name on the wire."""
         return _wire_key(name)
 
 
 class RootDict(Keyed):
-    """A state that is a dict; it starts empty, so that no key is required of it."""
+    """A state that is a dict; it starts empty, so no key is required."""
 
     def __init__(self, kind: Keyed) -> None:
         self._kind = kind
 
     def parts(self) -> Iterable[Kind]:
-        """What the annotation says; a TypedDict as a whole is not pydantic's to read."""
+        """What the annotation declares; pydantic can't read a TypedDict as a whole here."""
         return self._kind.parts()
 
     def at(self, key: str, path: str) -> Kind:
-        """The engine's fields, then what the annotation says."""
+        """The engine's fields, then what the annotation declares."""
         if key == WIRE_KEY:
             place = pointer.join(path, key)
             raise StateInvalid(f"{place}: write the key {FIELD!r} instead.", path=place)
@@ -130,11 +130,11 @@ class RootDict(Keyed):
         return AnswerField(kind.at(key, path)) if key == FIELD else kind.at(key, path)
 
     def wire_key(self, key: str) -> str:
-        """One key has another name on the wire."""
+        """One key has a different name on the wire."""
         return _wire_key(key)
 
     def renew(self, value: object, path: str, inside: bool) -> tuple[object, Json]:
-        """Bring each value into its form."""
+        """Convert each value."""
         live: dict[str, object] = {}
         wire: dict[str, Json] = {}
         for key, part in _members_of(value, path).items():
@@ -159,7 +159,7 @@ class RootDict(Keyed):
         }
 
     def freeze(self, value: object, inside: bool) -> object:
-        """Make read-only what is inside a list."""
+        """Make what is inside a list read-only."""
         members = _members_of(value, "").items()
         return {key: self.at(key, "").freeze(part, inside) for key, part in members}
 
@@ -169,7 +169,7 @@ def _wire_key(name: str) -> str:
 
 
 def _members_of(state: object, path: str) -> Object:
-    """What a state holds, by name; StateInvalid for one that is not an object."""
+    """The members of a state by name; StateInvalid if it isn't an object."""
     if not is_mapping(state):
         what = f"the state is an object, not {state!r:.60}"
         raise StateInvalid(f"{path or '/'}: {what}.", path=path)

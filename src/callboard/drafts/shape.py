@@ -1,4 +1,4 @@
-"""The type of a workflow's state: its first value, and its way to JSON and back."""
+"""The type of a workflow's state: its initial value, and its conversion to and from JSON."""
 
 import dataclasses
 from typing import cast, get_origin
@@ -22,12 +22,12 @@ from callboard.events.envelope import Json
 class StateType:
     """A user's state type: a pydantic model, dataclass, TypedDict, or dict for any JSON.
 
-    On the wire fields have the user's own names, never aliases; only the engine's
-    `human_response` is `humanResponse` there.
+    On the wire, fields have the user's own names, never aliases; only the engine's `human_response`
+    is `humanResponse` there.
 
     The live state is always exactly what a reload from the wire would give, so that a restart
-    changes nothing: a tuple in an untyped dict is a list at once. It is never changed, only
-    replaced (`callboard.drafts.draft`), and what is inside its lists refuses to be changed.
+    changes nothing: a tuple in an untyped dict becomes a list right away. It is never changed, only
+    replaced (`callboard.drafts.draft`), and what is inside its lists is read-only.
     """
 
     def __init__(self, tp: object, *, name: str) -> None:
@@ -41,12 +41,12 @@ class StateType:
             wanted = "a pydantic model, a dataclass, a TypedDict, or dict with text as keys"
             raise self._wrong(f"the state is {wanted}, not {tp!r}")
         self.kind = kind
-        self._type = cast("type[object]", tp)  # `_root` knows nothing else.
+        self._type = cast("type[object]", tp)  # `_root` accepts nothing else.
         if WIRE_KEY in self._declared():
             raise self._wrong(f"name the field {FIELD!r}, not {WIRE_KEY!r}")
 
     def initial(self) -> object:
-        """Make the state that a session starts with: the defaults."""
+        """The state that a session starts with: the defaults."""
         first: object = {} if isinstance(self.kind, RootDict) else self._defaults()
         try:
             return self.kind.renew(first, "", inside=False)[0]
@@ -54,11 +54,11 @@ class StateType:
             raise self._wrong(f"the first state does not fit: {error.message}") from error
 
     def load(self, wire: Json) -> object:
-        """Make the live state from JSON; StateInvalid names the path that does not fit."""
+        """Make the live state from JSON; StateInvalid has the path of what doesn't match."""
         return self.kind.freeze(self.kind.load(wire, ""), inside=False)
 
     def read(self, wire: Json) -> object:
-        """Make a state from JSON that is no one else's, to keep and to change."""
+        """Make a state from JSON that the caller may keep and change."""
         return self.kind.load(wire, "")
 
     def dump(self, state: object) -> Json:
@@ -66,7 +66,7 @@ class StateType:
         return orjson.loads(orjson.dumps(self.kind.wire(state)))
 
     def has(self, field: str) -> bool:
-        """Whether the state has a place for a field; a dict has one for any."""
+        """Whether the state has a field; a dict can have any."""
         is_open = isinstance(self.kind, RootDict) and not is_typed_dict(self._type)
         return is_open or field in self._declared()
 
@@ -99,7 +99,7 @@ def _root(tp: object) -> Kind | None:
 
 
 def _prepared(kind: Kind) -> Kind:
-    """Let pydantic find fault with a definition now, and not in the middle of a session."""
+    """Let pydantic find errors in a definition now, not in the middle of a session."""
     for part in kind.within():
         part.prepare()
     return kind

@@ -1,11 +1,12 @@
-"""Lists and dicts as they are stored, past what a subclass makes of reading and writing them.
+"""Access to the contents of lists and dicts that bypasses the methods of a subclass.
 
-A draft is a real list or dict that overrides these; this is how it reaches its own contents.
+A draft is a real list or dict that overrides these methods; this is how it reaches its own
+contents.
 """
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator
 
-# The methods of an unparametrised class are of unknown type; these have one.
+# The methods of unparametrized classes have unknown types; these don't.
 _list: type[list[object]] = list
 _dict: type[dict[str, object]] = dict
 
@@ -29,5 +30,5 @@ fill: Callable[[dict[str, object], dict[str, object]], None] = _dict.update
 
 
 def whole(values: list[object]) -> list[object]:
-    """Copy a list into a plain one, as quickly as a plain one is copied."""
+    """Copy a list into a plain one, as fast as copying a plain one."""
     return stretch(values, slice(None))
