@@ -1,1 +1,1 @@
-"""The board: every coding-agent session on this machine, as a plate folded from its events."""
+"""The board: every coding agent session on this machine, as a plate folded from its events."""

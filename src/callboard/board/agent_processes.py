@@ -1,7 +1,7 @@
-"""Which processes belong to coding agents. Those may not answer what people are asked.
+"""Which processes belong to coding agents. They may not answer questions to people.
 
-An agent runs as the same user as the person it works for, so it could approve what it wants
-itself. The server and the command line refuse that by the rule here.
+An agent runs as the same user as the person it works for, so it could approve its own requests. The
+server and the command line use the rule here to prevent that.
 """
 
 from collections.abc import Collection, Iterable
@@ -18,22 +18,22 @@ _INIT: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class AgentProcess:
-    """The process of an agent on the board; without its start, any that has its number."""
+    """The process of an agent on the board; without a start time, any with its process id."""
 
     pid: int
     start: str | None
 
     def is_in(self, line: Lineage) -> bool:
-        """Whether it is this process, or one of its ancestors."""
+        """Whether it is this process or one of its ancestors."""
         return any(one.pid == self.pid and self.start in (None, one.start) for one in line)
 
 
 def agent_process(pid: int | None, start: str | None, status: str) -> AgentProcess | None:
-    """The process of a plate, if it can be told from others.
+    """The process of a plate, if it can be told apart from others.
 
-    A closed plate counts as long as its process runs: an agent can report its own end. The number
-    of a process without a start may be in use again by then. All processes descend from the first
-    one, so a plate cannot claim to be that.
+    A closed plate counts as long as its process runs, because an agent can report its own end. The
+    id of a process without a start time may have been reused by then. All processes descend from
+    the first one, so a plate cannot claim to be that.
     """
     if pid is None or pid == _INIT or (start is None and status == "closed"):
         return None
@@ -43,8 +43,8 @@ def agent_process(pid: int | None, start: str | None, status: str) -> AgentProce
 def is_agents(lineages: Iterable[Lineage], agents: Collection[AgentProcess]) -> bool:
     """Whether one of these processes is a coding agent, or was started by one.
 
-    agents: the processes of those on the board. Agents that Callboard started are known by their
-    mark, on the board or not.
+    agents: the processes of agents on the board. Agents that Callboard started are recognized by
+    their marker, whether they are on the board or not.
     """
     return any(
         any(agent.is_in(line) for agent in agents) or any(_is_marked(one.pid) for one in line)
@@ -53,7 +53,7 @@ def is_agents(lineages: Iterable[Lineage], agents: Collection[AgentProcess]) -> 
 
 
 def _is_marked(pid: int) -> bool:
-    # A process can take the mark off what it starts (`env -u`), but not off itself.
+    # A process can remove the marker from what it starts (`env -u`), but not from itself.
     return any(entry.startswith(_ENTRY) for entry in system.environment(pid))
 
 
@@ -61,7 +61,7 @@ _ENTRY: Final = f"{MARK}=".encode()
 
 
 def not_by_agents(interaction_id: str) -> Forbidden:
-    """The refusal of an answer that a coding agent gives."""
+    """The error for an answer from a coding agent."""
     return Forbidden(
         "This answer comes from a coding agent. A person has to give it: in the dashboard, in "
         "`callboard board`, or in another terminal.",

@@ -1,5 +1,8 @@
-"""Hooks that come directly. Those that were spooled before them are recorded first, so that a plate
-hears everything in order, but no one waits long for that."""
+"""Hooks that are sent directly to the server.
+
+Hooks that were spooled earlier are recorded first, so that a plate gets everything in order, but a
+direct hook doesn't wait long for that.
+"""
 
 import logging
 from typing import Final
@@ -11,18 +14,18 @@ from callboard.board.spool.drain import SpoolDrain
 _log = logging.getLogger(__name__)
 
 _PATIENCE: Final = 0.1
-"""Seconds that a hook waits for those before it: enough for some hundred of them."""
+"""How many seconds a hook waits for earlier ones: enough for some hundred of them."""
 
 
 class Arrivals:
-    """Records hooks, or spools them behind a backlog. One that asks a person overtakes it."""
+    """Records hooks, or spools them behind a backlog. One that asks a person skips the backlog."""
 
     def __init__(self, listener: Listener, spool: SpoolDrain) -> None:
         self._listener = listener
         self._spool = spool
 
     async def hear(self, agent: str, body: bytes) -> Heard | None:
-        """Record a hook; None if it tells nothing that a plate could show now."""
+        """Record a hook; None if it has nothing that a plate could show now."""
         report = await self._listener.read(agent, body)
         if report is None:
             return None
@@ -35,6 +38,6 @@ class Arrivals:
     async def _are_heard_before(self) -> bool:
         try:
             return await self._spool.catch_up(_PATIENCE)
-        except Exception as error:  # What lies there is no fault of who comes now.
+        except Exception as error:  # A problem in the spool must not affect a new hook.
             _log.error("The spool could not be emptied: %s", error)
             return True

@@ -1,6 +1,6 @@
-"""Which branch a folder has checked out, asked every second for as long as an agent works in it.
+"""The branch that a folder has checked out, read every second while an agent works there.
 
-No hook reports a checkout, and a session that is idle has none to report it with.
+No hook reports a checkout, and an idle session calls no hooks.
 """
 
 import os
@@ -13,14 +13,14 @@ from callboard.courier.processes import read_small
 from callboard.vendors.fields import word
 
 _SEARCH_AGAIN: Final = 10
-"""After so many looks the folders above are searched again: a repository may be new."""
+"""How many looks until parent folders are searched again: a repository may be new."""
 
 _Version = tuple[int, int, int]
 
 
 @dataclass(slots=True)
 class _Head:
-    """What was read of a folder. file: what to look at for changes; None where nothing is."""
+    """What was read in a folder. file: what to check for changes; None if there is nothing."""
 
     file: bytes | None
     version: _Version | None
@@ -29,13 +29,13 @@ class _Head:
 
 
 class Branches:
-    """Remembers what it read, so that a look at a folder costs one `stat`."""
+    """Remembers what it read, so that looking at a folder costs one `stat`."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Head] = {}
 
     def of(self, folder: str) -> str | None:
-        """The branch, or the start of a commit; None where there is no repository."""
+        """The branch, or the start of a commit id; None if there is no repository."""
         known = self._known.get(folder)
         if known is None or known.looks >= _SEARCH_AGAIN or _version(known.file) != known.version:
             known = self._known[folder] = _read(folder)
@@ -43,7 +43,7 @@ class Branches:
         return known.branch
 
     def keep_only(self, folders: Collection[str]) -> None:
-        """Forget the others: no one works there any more."""
+        """Forget all other folders: no one works there anymore."""
         for folder in self._known.keys() - folders:
             del self._known[folder]
 
@@ -53,7 +53,7 @@ def _read(folder: str) -> _Head:
     if found is None:
         return _Head(None, None, None)
     file, content = found
-    # In this order: a checkout in between is read twice, and never missed.
+    # In this order: a checkout in between is read twice, but never missed.
     version = _version(file)
     content = read_small(file) or content
     return _Head(file, version, word(branch_in(content).decode("utf-8", "replace")))

@@ -1,7 +1,7 @@
-"""Which call of a tool a request is about.
+"""Which tool call a request is about.
 
-Pure. A request does not name its call. The start of the call does, and so does the outcome that
-is found for the request. Equal calls made at once can be told apart only by these.
+Pure. A request doesn't name its call. The start of the call does, and so does the outcome that is
+found for the request. Only these can tell apart equal calls that were made at once.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from callboard.events.json_values import Object, is_mapping
 from callboard.events.payloads.plates import PlateDetails
 
 Asked = Pending | Unsettled
-"""A request whose outcome is open: its dialog is there, or gone."""
+"""A request whose outcome is open, whether or not its dialog is still there."""
 
 
 def in_subagent(signal: Entry) -> bool:
@@ -28,7 +28,7 @@ def in_subagent(signal: Entry) -> bool:
 
 
 def name_call(plate: Plate, signal: Entry, at_ms: int) -> Plate:
-    """The start of a call may be reported after the request that it led to: name its call."""
+    """Name the call of a request, if its start is reported after the request it led to."""
     told = plates.details(signal)
     use, call = told.get("toolUseId"), call_of(told)
     asked = [
@@ -45,9 +45,9 @@ def name_call(plate: Plate, signal: Entry, at_ms: int) -> Plate:
 
 
 def tell_apart(plate: Plate, signal: Entry) -> Plate:
-    """A request turned out to be about this call: then no other request is.
+    """A request turned out to be about this call, so no other request is.
 
-    One that we took to be about it is about the call that we took for the first one's.
+    A request that seemed to be about it is about the call that seemed to be the first one's.
     """
     id, use = plates.details(signal).get("request"), plates.details(signal).get("toolUseId")
     meant = next((one for one in requests(plate) if one.id == id), None)
@@ -83,22 +83,22 @@ def _each(plate: Plate, change: Callable[[Asked], Object]) -> Plate:
 
 
 def call_of(details: PlateDetails) -> str:
-    """What tells one call of a tool from another; empty where nothing is reported it."""
+    """Identifies a call of a tool by its input; empty if the input is not reported."""
     if "call" in details:
         return details["call"]
     if "toolInput" not in details:
         return ""
     given = details["toolInput"]
     if details.get("toolName") == ASKS and is_mapping(given):
-        # Once it is answered, its answers stand beside its questions.
+        # Once it is answered, its input has the answers, too.
         given = given.get("questions")
     return fingerprint(given)
 
 
 def fingerprint(input: Json) -> str:
-    """What tells one input of a tool from another; the input itself may be megabytes.
+    """Identifies an input of a tool, which itself may be megabytes.
 
-    A client sends the same input in the same words each time, its keys in the same order.
+    A client sends the same input in the same form each time, with its keys in the same order.
     """
     try:
         told = dump_json(input)

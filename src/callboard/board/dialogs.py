@@ -1,8 +1,8 @@
-"""The dialogs in an agent's terminal: which are open, and what became of those that are gone.
+"""The dialogs in an agent's terminal: which are open, and what became of the others.
 
-Pure. A request opens a dialog. Later events show that it is gone, and some of them also what was
-decided. Until the client itself has confirmed that, the request stays in the plate's `unsettled`,
-so that later evidence still finds its question.
+Pure. A request opens a dialog. Later events show that it is gone, and some of them also show what
+was decided. Until the client itself has confirmed that, the request stays in the plate's
+`unsettled`, so that later evidence still finds its question.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from callboard.events.payloads.plates import PlateDetails
 from callboard.interactions.settlement import Outcome, OutcomeKind
 
 MOST_UNSETTLED: Final = 50
-"""How many requests of a plate wait for their outcome; the oldest are forgotten."""
+"""How many requests of a plate can wait for their outcome; the oldest are dropped."""
 
 _TURN_OVER: Final = frozenset(
     {
@@ -30,7 +30,7 @@ _TURN_OVER: Final = frozenset(
     }
 )
 _OPENS_DIALOG: Final = frozenset({ASKS, PLANS})
-"""Tools that are nothing but a dialog."""
+"""Tools that only open a dialog."""
 _ENDS_CALL: Final = frozenset({plates.TOOL_START, plates.TOOL_CALL, plates.PERMISSION_RESOLVED})
 _SHOWS_OUTCOME: Final = frozenset(
     {plates.TOOL_CALL, plates.PERMISSION_RESOLVED, plates.PERMISSION_SETTLED}
@@ -43,11 +43,11 @@ _KINDS: Final[Mapping[str, OutcomeKind]] = {kind: kind for kind in get_args(Outc
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When and in which of the client's sessions something happened.
+    """When, and in which of the client's sessions, something happened.
 
-    fresh: the plate has not had this session before. So it is the next one, whose start we
-        missed, and not one that the plate has left behind.
-    now_ms: what the clock says when it is heard.
+    fresh: the plate has not had this session before. So it is the next one, whose start was missed,
+    and not one that the plate has left.
+    now_ms: the time when it is received.
     """
 
     at_ms: int
@@ -67,22 +67,24 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """The plate after an event, and the questions about which it says something."""
+    """The plate after an event, and the questions that it says something about."""
 
     plate: Plate
     closed: tuple[Closed, ...] = ()
 
 
 def is_late(moment: Moment, than: int) -> bool:
-    """Whether something newer is known; what is newer than now comes from before a clock was set
-    back, and nothing could ever come after it."""
+    """Whether something newer is known.
+
+    A time later than now is from before a clock was set back, and nothing could ever come after it.
+    """
     return moment.at_ms < than and (moment.now_ms is None or than <= moment.now_ms)
 
 
 def no_subagent_is_left(signal: Entry) -> bool:
     """Whether a client that lists what continues after its turn lists no subagent.
 
-    One that was interrupted ends without a word.
+    A subagent that was interrupted ends without a report.
     """
     told = plates.details(signal).get("background")
     return told is not None and all(one["kind"] != "subagent" for one in told)
@@ -97,7 +99,7 @@ def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> F
     if signal.name == plates.PERMISSION_REQUEST or (
         signal.name == plates.TOOL_START and tool in _OPENS_DIALOG
     ):
-        # A turn that is over has no dialogs, also those that are reported only now.
+        # A turn that has ended has no dialogs, not even ones that are reported only now.
         is_over = plate.status in _BETWEEN_TURNS and is_late(moment, plate.status_at)
         return Folded(plate if is_over else _with_dialog(plate, signal, moment, asked))
     if "unheld" in details:
@@ -116,19 +118,19 @@ def dialogs(plate: Plate, signal: Entry, moment: Moment, asked: str | None) -> F
 
 
 def leave(plate: Plate, moment: Moment) -> Folded:
-    """The client has another session now: the dialogs of the one before are gone."""
+    """The client has another session now: the dialogs of the previous one are gone."""
     return _close(plate, list(plate.pending), _UNKNOWN, moment)
 
 
 def outcomes(plate: Plate, signal: Entry, moment: Moment) -> Folded:
-    """What an event shows about requests whose dialog was gone before, also after their session."""
+    """What an event shows about requests whose dialog was already gone, even past their session."""
     if signal.name not in _SHOWS_OUTCOME or not plate.unsettled:
         return Folded(plate)
     plate = tell_apart(plate, signal)
     asked = [one for one in plate.unsettled if _is_about(one, signal, moment)]
     if not asked:
         return Folded(plate)
-    # The same call may have been refused before, and made again: the last request led to this.
+    # The same call may have been denied earlier and made again: the last request led to this.
     use = plates.details(signal).get("toolUseId")
     meant = max(asked, key=lambda one: (use is not None and one.use == use, one.at))
     outcome = _outcome(signal)
@@ -142,7 +144,7 @@ def outcomes(plate: Plate, signal: Entry, moment: Moment) -> Folded:
 def _close(
     plate: Plate, over: list[Pending], outcome: Outcome, moment: Moment, final: bool = False
 ) -> Folded:
-    """Take dialogs away. Their requests wait for their outcome, unless this is the last word."""
+    """Close dialogs. Their requests wait for their outcome, unless this one is final."""
     if not over:
         return Folded(plate)
     seen = None if outcome.kind == "unknown" else outcome.kind
@@ -182,7 +184,7 @@ def _handed(plate: Plate, id: str | None, decision: str, moment: Moment) -> Plat
 
 
 def _unheld(plate: Plate, id: str, moment: Moment) -> Folded:
-    """The question is over, and the dialog is not: only the terminal can answer it any more."""
+    """The question is closed, but the dialog is not: now only the terminal can answer it."""
     held = [one for one in plate.pending if one.id == id]
     closed = _close(plate, held, _UNKNOWN, moment)
     still = tuple(replace(one, id=None) if one.id == id else one for one in plate.pending)
@@ -210,9 +212,9 @@ def _with_dialog(plate: Plate, signal: Entry, moment: Moment, asked: str | None)
 
 
 def _is_same(known: Pending, opened: Pending) -> bool:
-    """Whether a dialog is reported again: by the start of its tool, or by a client that came back.
+    """Whether a dialog is reported again: by its tool's start, or by a client that came back.
 
-    The same call can be made twice at once; then each has an interaction of its own.
+    The same call can be made twice at once; then each has its own interaction.
     """
     if known.id is not None and opened.id is not None:
         return known.id == opened.id
@@ -223,7 +225,7 @@ def _is_over(pending: Pending, signal: Entry, moment: Moment) -> bool:
     details = plates.details(signal)
     if "request" in details:
         return pending.id == details["request"]
-    # What happened before a dialog opened does not close it, when it is reported afterwards.
+    # What happened before a dialog opened doesn't close it, even if it is reported later.
     if is_late(moment, pending.at):
         return False
     if signal.name in _OVER:
@@ -239,16 +241,17 @@ def _is_over(pending: Pending, signal: Entry, moment: Moment) -> bool:
 
 
 def _nearest(over: list[Pending], signal: Entry) -> list[Pending]:
-    """The one dialog that a call had, where several could be meant."""
+    """The one dialog for a call, if there are several candidates."""
     details = plates.details(signal)
     call, use = call_of(details), details.get("toolUseId")
     return sorted(over, key=lambda one: (one.use != use, one.call != call))[:1]
 
 
 def _is_meant(pending: Pending, signal: Entry) -> bool:
-    """Whether the dialog is the one for this call: not every client tells the call's id.
+    """Whether the dialog is the one for this call: not every client reports the call's id.
 
-    Who names no tool means all of them. A dialog that names no call is for whichever continues.
+    An event without a tool applies to all of them. A dialog without a call is for any that
+    continues.
     """
     details = plates.details(signal)
     if "call" in details:
@@ -262,7 +265,7 @@ def _is_meant(pending: Pending, signal: Entry) -> bool:
         return True
     if pending.tool != tool:
         return False
-    # A plan's input is gone once it is approved, and a question's is not quite the same.
+    # A plan's input is gone once it is approved, and a question's is slightly different.
     return pending.tool in _OPENS_DIALOG or pending.call == call_of(details)
 
 

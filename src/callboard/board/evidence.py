@@ -1,6 +1,7 @@
 """What a client's own files show about a request: its transcript, and its list of sessions.
 
-An agent may write both files. They only say what became of a request; they release nothing.
+An agent can write to both files. They only show what became of a request; they never approve
+anything.
 """
 
 from collections.abc import Mapping
@@ -14,12 +15,14 @@ from callboard.vendors.claude.registry import Registered
 from callboard.vendors.claude.transcript import CallResult, call_result, calls_of
 
 RUNS_AFTER_MS: Final = 1500
-"""A refusal stands in the transcript within a fraction of this. A client that works on for so long
-without one is running the call."""
+"""A denial appears in the transcript within a fraction of this time.
+
+A client that keeps working for longer without one is running the call.
+"""
 SILENT_AFTER_MS: Final = 2000
-"""How long after the end of a turn an outcome that nothing shows is decided by what is known."""
+"""How long after a turn ends an outcome without evidence is inferred from what is known."""
 FORGOTTEN_AFTER_MS: Final = 30_000
-"""How long after the end of a turn something more may still be learnt about its requests."""
+"""How long after a turn ends new evidence about its requests may still appear."""
 
 _KINDS: Final[Mapping[bool | None, OutcomeKind]] = {
     True: "allowed",
@@ -31,7 +34,7 @@ _WORKING: Final = frozenset({"busy", "shell"})
 
 @dataclass(frozen=True, slots=True)
 class ShownOutcome:
-    """An outcome, and whether it is the last word on a request. use: the id of the call."""
+    """An outcome, and whether it is final. use: the id of the call."""
 
     outcome: Outcome
     final: bool = False
@@ -42,7 +45,7 @@ class ShownOutcome:
 class Look:
     """A plate at one moment, as its client describes itself.
 
-    worked_on: the requests after whose dialog the client was seen at work.
+    worked_on: requests after whose dialog the client was seen working.
     """
 
     plate: Plate
@@ -56,17 +59,17 @@ class Look:
         return self.plate.status in ("idle", "error", "closed")
 
     def quiet_ms(self, one: Unsettled) -> int:
-        """For how long nothing has happened since the dialog of a request was gone."""
+        """How long nothing has happened since the dialog of a request closed."""
         return self.now_ms - max(one.closed_at, self.plate.status_at)
 
     def works_since(self, at_ms: int) -> bool:
-        """Whether the client has been at work since a dialog that opened then."""
+        """Whether the client has been working since a dialog that opened then."""
         known = self.registered
         return known is not None and known.status in _WORKING and at_ms < known.changed_at
 
 
 def is_running(look: Look, one: Asked) -> bool:
-    """Whether the client works on a call that has no result yet.
+    """Whether the client is working on a call that has no result yet.
 
     What it does after its turn, or after the result, is something else.
     """
@@ -80,13 +83,13 @@ def is_running(look: Look, one: Asked) -> bool:
 
 
 def of_dialog(look: Look, dialog: Pending) -> ShownOutcome | None:
-    """What is known about a dialog that we take to be open, while its client works on."""
+    """What is known about a dialog that seems to be open while its client keeps working."""
     shown = _in_transcript(look, dialog, look.plate.transcript_path)
     return shown or _running(look, dialog, look.plate.transcript_path, TERMINAL)
 
 
 def of_unsettled(look: Look, one: Unsettled) -> ShownOutcome | None:
-    """What is known about a request whose dialog is gone; None for nothing new."""
+    """What is known about a request whose dialog is gone; None if there is nothing new."""
     shown = _in_transcript(look, one, one.transcript)
     if shown is not None:
         return shown
@@ -125,7 +128,7 @@ def _use(look: Look, one: Asked, path: str) -> str | None:
 
 
 def _likely(look: Look, one: Asked, path: str) -> str | None:
-    """The call that a request is about, if no equal one was made at the same time."""
+    """The call that a request is about, assuming that no equal one was made at the same time."""
     return _named(one, path) or next(iter(reversed(_unnamed(look, one, path))), None)
 
 
@@ -134,17 +137,17 @@ def _named(one: Asked, path: str) -> str | None:
 
 
 def _told_apart(one: Asked, path: str, uses: list[str], twins: list[Asked]) -> str | None:
-    """The id of the call, where the same one was made twice at once; None while it is open.
+    """The id of the call when the same one was made twice at once; None while it is ambiguous.
 
-    Their requests may come in another order than their calls, and only our decisions differ: what
-    a hook decided belongs to the request that was handed that decision.
+    Requests may come in a different order than their calls, and only our decisions differ: a result
+    that a hook decided belongs to the request that was handed that decision.
     """
     swapped = [other.use for other in twins if other.use and not _fits(path, other.use, other)]
     return next((use for use in (*uses, *swapped) if _fits(path, use, one)), None)
 
 
 def _fits(path: str, use: str, one: Asked) -> bool:
-    """Whether the result of a call can be what became of a request. No result fits any."""
+    """Whether a call's result can be the outcome of a request. A missing result fits any."""
     result = call_result(path, use)
     if result is None:
         return True
@@ -153,9 +156,9 @@ def _fits(path: str, use: str, one: Asked) -> bool:
 
 
 def _unnamed(look: Look, one: Asked, path: str) -> list[str]:
-    """The calls that a request can be about, oldest first, where no hook named one.
+    """The calls that a request can be about, oldest first, if no hook named one.
 
-    The same command may be called again and again, and each has an outcome of its own.
+    The same command may be called repeatedly, and each call has its own outcome.
     """
     taken = {other.use for other in requests(look.plate)}
     return [
@@ -169,13 +172,13 @@ def _unnamed(look: Look, one: Asked, path: str) -> list[str]:
 
 
 def _was_over(path: str, use: str, one: Asked) -> bool:
-    """Whether a call had its result before this request was made, which is about another call."""
+    """Whether a call had its result before this request, which must be about another call."""
     at_ms = result_at("claude", path, use)
     return at_ms is not None and at_ms < one.at
 
 
 def result_at(agent: str, path: str, use: str) -> int | None:
-    """When the client wrote the result of a call; None when it has not, or does not say when."""
+    """When the client wrote the result of a call; None if it hasn't, or doesn't say when."""
     result = call_result(path, use) if agent == "claude" else None
     return None if result is None else result.at_ms
 
@@ -199,12 +202,12 @@ def _running(look: Look, one: Asked, path: str | None, via: str | None) -> Shown
 
 
 def _is_written(look: Look, one: Asked, path: str | None) -> bool:
-    """Whether the transcript has the call, so that its refusal would be there too.
+    """Whether the transcript has the call, so that a denial would be there, too.
 
-    Some clients keep no transcript, or keep it where their hooks do not say.
+    Some clients keep no transcript, or keep it where their hooks don't say.
     """
     if look.plate.agent != "claude":
-        return True  # We read no other transcripts. Who is refused does not work on.
+        return True  # We read no other transcripts. After a denial, it would not keep working.
     if path is None:
         return False
     if one.use is None:
@@ -213,14 +216,14 @@ def _is_written(look: Look, one: Asked, path: str | None) -> bool:
 
 
 def _running_since_handed(look: Look, one: Unsettled) -> ShownOutcome | None:
-    # Anything else that happened since could be what the client works on now.
+    # If anything else happened since, the client could be working on that.
     if not one.handed or look.plate.status_at > one.closed_at:
         return None
     return _running(look, one, one.transcript, None)
 
 
 def _from_silence(look: Look, one: Unsettled) -> ShownOutcome | None:
-    """A client without a transcript, or one that is gone: what it was given, it has."""
+    """For a client without a transcript, or one that is gone: assume it has what it was given."""
     plate = look.plate
     if look.is_over and look.quiet_ms(one) >= SILENT_AFTER_MS:
         has_it = one.handed and plate.status != "closed"

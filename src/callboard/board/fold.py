@@ -1,9 +1,9 @@
-"""What an event makes of a plate. Pure: the event says when it happened.
+"""How an event changes a plate. Pure: the event says when it happened.
 
-The table in `transition` decides the status. Around it stand the rules that real clients need:
-what is closed stays closed until a session starts; what comes late, or from a session that the
-plate has left behind, tells something but moves nothing; and while a dialog is open, the plate
-waits, whatever else continues beside it.
+The table in `transition` determines the status. The rules here are for real clients: a closed plate
+stays closed until a session starts; an event that comes late, or from a session that the plate has
+left, adds information but doesn't change the status; and while a dialog is open, the plate waits,
+whatever else is running.
 """
 
 from dataclasses import replace
@@ -31,10 +31,10 @@ _BY_PERSON: Final = frozenset({plates.PROMPT_SUBMIT, plates.TURN_IDLE, plates.SE
 
 
 def apply(plate: Plate, signal: Entry, moment: Moment, asked: str | None = None) -> Folded:
-    """The plate after a signal. `asked`: the interaction that a permission request became."""
+    """The plate after a signal. `asked`: the interaction for a permission request."""
     if _is_dropped(plate, signal, moment):
-        # It moves nothing any more, and may still show what became of a request. The dialogs that
-        # are open now are of another session.
+        # It no longer changes anything, but may still show what became of a request. The dialogs
+        # that are open now belong to another session.
         shown = outcomes(replace(plate, pending=()), signal, moment)
         return replace(shown, plate=replace(shown.plate, pending=plate.pending))
     is_next = moment.session_id != plate.session_id
@@ -51,11 +51,11 @@ def apply(plate: Plate, signal: Entry, moment: Moment, asked: str | None = None)
 
 
 def _is_dropped(plate: Plate, signal: Entry, moment: Moment) -> bool:
-    """Whether an event has nothing to say here any more.
+    """Whether an event no longer matters here.
 
-    A session that started before the plate's own did is one that it has left behind, or has
-    closed. Only while the plate is closed, the start of another session opens it: the end of the
-    one before is told at the same time, and may be told with the later moment.
+    A session that started before the plate's current one has been left or closed. Only while the
+    plate is closed does the start of another session open it: the end of the previous one is
+    reported at the same time, and may have the later timestamp.
     """
     is_other = moment.session_id != plate.session_id
     if _begins(signal):
@@ -70,7 +70,7 @@ def _begins(signal: Entry) -> bool:
 
 
 def _in_next_session(plate: Plate, session_id: str) -> Plate:
-    """The same client with another session, which has asked, done and listed nothing so far."""
+    """The same client with a new session, which has not asked, done or listed anything yet."""
     return replace(
         plate,
         session_id=session_id,
@@ -99,7 +99,7 @@ def _moved(plate: Plate, signal: Entry, moment: Moment) -> Plate:
     if not happening.subagent and signal.name in MOVES:
         told |= {
             "status": status,
-            # Handing over an answer is our doing, and no sign of what the client does.
+            # Handing over an answer is our action, and says nothing about the client.
             "status_at": plate.status_at if details.get("handed") else moment.at_ms,
             "interrupted": bool(details.get("interrupted")),
             "error": clipped(details.get("error")) if status == "error" else None,
@@ -108,7 +108,7 @@ def _moved(plate: Plate, signal: Entry, moment: Moment) -> Plate:
 
 
 def _while_asking(plate: Plate, status: Status) -> Status:
-    """While one of its dialogs is open, a plate that works beside it waits all the same."""
+    """While one of its dialogs is open, a plate waits even if it also works on something."""
     own = [one for one in plate.pending if one.subagent is None]
     if status != "running" or not own:
         return status
@@ -116,7 +116,7 @@ def _while_asking(plate: Plate, status: Status) -> Status:
 
 
 def _unseen(plate: Plate, signal: Entry, status: Status) -> bool:
-    """Whether something waits to be seen: what a person does at the terminal, that one saw."""
+    """Whether there is something unseen; what a person does in the terminal, they have seen."""
     if in_subagent(signal) and signal.name != plates.PERMISSION_REQUEST:
         return plate.unseen
     if signal.name in _FINISHED or signal.name == plates.PERMISSION_REQUEST:
@@ -124,16 +124,14 @@ def _unseen(plate: Plate, signal: Entry, status: Status) -> bool:
     if signal.name in _BY_PERSON and "origin" not in signal.payload:
         return False
     if signal.name == plates.PERMISSION_RESOLVED:
-        return bool(
-            plate.pending
-        )  # Anyone who answered a dialog has seen it, but not the next one.
+        return bool(plate.pending)  # Answering a dialog means it was seen, but not the next one.
     if status != plate.status and status in ("awaiting_input", "awaiting_approval"):
         return True
     return plate.unseen
 
 
 def _told(plate: Plate, signal: Entry) -> Plate:
-    """What an event tells beside the status, whenever it comes."""
+    """What an event says besides the status, no matter when it comes."""
     plate = _with_subagents(plate, signal)
     todos = _todos(plate.todos, plates.details(signal))
     if todos is not plate.todos:
@@ -142,7 +140,7 @@ def _told(plate: Plate, signal: Entry) -> Plate:
 
 
 def _facts(plate: Plate, signal: Entry) -> dict[str, object]:
-    """What an event of the session itself says about it, by the plate's fields."""
+    """What an event of the session itself says about it, by fields of the plate."""
     details = plates.details(signal)
     match signal.name:
         case plates.TOOL_START | plates.TOOL_CALL:
@@ -161,7 +159,7 @@ def _facts(plate: Plate, signal: Entry) -> dict[str, object]:
 
 
 def _with_subagents(plate: Plate, signal: Entry) -> Plate:
-    """What continues beside the session: its subagents, and its work in the background."""
+    """What runs alongside the session: its subagents, and its background work."""
     details = plates.details(signal)
     id = details.get("subagent")
     if "background" in details:

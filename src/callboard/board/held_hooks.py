@@ -1,4 +1,4 @@
-"""Hooks that are held open: which exist, in whatever process, and what each waits for."""
+"""Hooks that are held open, in any process, and the question that each one waits for."""
 
 import asyncio
 import hashlib
@@ -18,13 +18,13 @@ from callboard.log.protocol import EventLog
 from callboard.waiting import wait_any
 
 COMES_BACK_WITHIN: Final = 0.5
-"""Seconds: a client that lost its connection returns sooner, and one that was told Esc never."""
+"""In seconds. A client that lost its connection returns sooner; after Esc, it never returns."""
 
 
 class HeldHooks:
-    """Who waits for which question, here or in another server.
+    """Which questions have a hook waiting for them, here or on another server.
 
-    folder: of the hooks; locks in it show other servers who waits here.
+    folder: the hooks folder; locks in it show other servers what waits here.
     """
 
     def __init__(self, log: EventLog, inbox: Inbox, folder: Path) -> None:
@@ -35,7 +35,7 @@ class HeldHooks:
         self._closing = asyncio.Event()
 
     def holds(self, interaction_id: str) -> bool:
-        """Whether someone waits for this question, here or in another server."""
+        """Whether a hook waits for this question, here or on another server."""
         if self._held[interaction_id] > 0:
             return True
         try:
@@ -52,7 +52,7 @@ class HeldHooks:
         """Show that a hook waits here for this question, for as long as it does."""
         file = self._lock_of(interaction_id)
         with ExitStack() as held:
-            # A full disk keeps no hook from waiting; only other servers do not see it.
+            # On a full disk, hooks can still wait; only other servers don't see it.
             with suppress(OSError):
                 make_private_folder(self._folder)
                 held.enter_context(locked(file, shared=True))
@@ -61,15 +61,15 @@ class HeldHooks:
 
     @property
     def closing(self) -> bool:
-        """Whether those who wait are being sent away, to come back to the next server."""
+        """Whether waiting hooks are being sent away, to come back to the next server."""
         return self._closing.is_set()
 
     def close(self) -> None:
-        """Send everybody away; the questions stay open."""
+        """Send all waiting hooks away; the questions stay open."""
         self._closing.set()
 
     async def wait(self, interaction_id: str) -> Interaction | None:
-        """The question once it is answered or closed; None when this server stops first."""
+        """The question once it is answered or closed; None if this server stops first."""
         asked = await self._inbox.get(interaction_id)
         changed = asyncio.Event()
         unsubscribe = self._log.on_change(asked.stream, lambda head: changed.set())
@@ -91,7 +91,7 @@ class HeldHooks:
 
 
 class Leavings:
-    """Lets go of a question some moments after its hook has left."""
+    """Releases a question shortly after its hook has left."""
 
     def __init__(self, plates: Plates, holding: HeldHooks, clock: Clock) -> None:
         self._plates = plates
@@ -108,7 +108,7 @@ class Leavings:
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """Let go of nothing any more: the process that left may come back to the next server."""
+        """Stop releasing: the hook may come back to the next server."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:

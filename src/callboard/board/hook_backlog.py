@@ -1,4 +1,4 @@
-"""How much lies in a spool and was not read yet, and since when."""
+"""How much in a spool has not been read yet, and since when."""
 
 import os
 from contextlib import suppress
@@ -12,13 +12,13 @@ from callboard.events.shapes import Millis, Shape
 
 @dataclass(frozen=True, slots=True)
 class HookBacklog(Shape):
-    """Hooks that were not read yet. oldest_at: when the first of them was left there."""
+    """Hooks that have not been read yet. oldest_at: when the first of them was left there."""
 
     hooks: int
     oldest_at: Millis | None
 
     def age_ms(self, now_ms: int) -> int:
-        """How long the oldest of them has been there; 0 if there are none."""
+        """How long the oldest one has been waiting; 0 if there are none."""
         return 0 if self.oldest_at is None else max(0, now_ms - self.oldest_at)
 
 
@@ -26,7 +26,7 @@ NO_BACKLOG: Final = HookBacklog(0, None)
 
 
 def backlog_in(hooks: Path) -> HookBacklog:
-    """What lies in the spool of a folder of hooks; what a server has taken from it counts too."""
+    """What is in the spool of a hooks folder, including what a server has already taken."""
     spool, times = spool_folder(hooks), list[int]()
     _collect(spool, times)
     with suppress(OSError):

@@ -1,8 +1,9 @@
-"""Where the hooks of coding agents leave things: a folder beside the database, for us alone.
+"""The folder next to the database where coding agents' hooks leave things; private to us.
 
-What is in it: `connection`, two lines that tell hooks where the server is and with which token they
-may report; `spool/`, payloads that no one has read yet, of which those that end in `.json` are
-whole; `spool/.full`, while it is there hooks write nothing; `received.json`, what came in, counted.
+It has `connection`, two lines that tell hooks where the server is and which token to report with;
+`spool/`, payloads that have not been read yet, of which those ending in `.json` are complete;
+`spool/.full`, which tells hooks to write nothing while it exists; and `received.json`, counters of
+what came in.
 """
 
 import logging
@@ -21,38 +22,38 @@ _log = logging.getLogger(__name__)
 
 SUFFIX: Final = ".hooks"
 COUNTED_EVERY: Final = 5.0
-"""Seconds: the counters are for people who look, and each time is a file."""
+"""In seconds: the counters are for people to look at, and each update writes a file."""
 
 
 def hooks_folder(database: Path) -> Path:
-    """The folder that belongs to a database."""
+    """The hooks folder of a database."""
     return database.absolute().with_name(database.name + SUFFIX)
 
 
 def connection_file(folder: Path) -> Path:
-    """Where the server is, and the token for hooks."""
+    """Where the server's address and the token for hooks are stored."""
     return folder / "connection"
 
 
 def spool_folder(folder: Path) -> Path:
-    """Payloads that no one has read yet."""
+    """Where payloads wait that have not been read yet."""
     return folder / "spool"
 
 
 def full_marker(folder: Path) -> Path:
-    """While this is there, hooks write nothing into the spool."""
+    """While this file exists, hooks write nothing to the spool."""
     return spool_folder(folder) / ".full"
 
 
 def counters_file(folder: Path) -> Path:
-    """What has come in, counted, for `callboard hooks status`."""
+    """Counters of what came in, for `callboard hooks status`."""
     return folder / "received.json"
 
 
 def make_folders(folder: Path) -> None:
-    """Make the folder and its spool, with mode 0700.
+    """Create the folder and its spool, with mode 0700.
 
-    A link in their place is refused, and so is a folder of another user.
+    A link in their place is refused, and so is another user's folder.
     """
     for one in (folder, spool_folder(folder)):
         try:
@@ -64,13 +65,13 @@ def make_folders(folder: Path) -> None:
 
 
 def write_connection(folder: Path, address: str, token: str) -> None:
-    """Tell hooks where the server is, as `host:port`, and with which token they may report."""
+    """Tell hooks where the server is, as `host:port`, and which token to report with."""
     make_folders(folder)
     _replace(connection_file(folder), f"{address}\n{token}\n".encode())
 
 
 def read_counters(folder: Path) -> Object:
-    """The counters; none when no one has counted yet, or when they cannot be read."""
+    """The counters; empty if there are none yet, or if they can't be read."""
     try:
         return as_object(orjson.loads(counters_file(folder).read_bytes()))
     except (OSError, ValueError):
@@ -78,7 +79,7 @@ def read_counters(folder: Path) -> Object:
 
 
 class Counting:
-    """Writes the counters down when they have changed, and not too often."""
+    """Writes the counters when they have changed, but not too often."""
 
     def __init__(self, folder: Path, counted: Callable[[], Object]) -> None:
         self._folder = folder
@@ -87,7 +88,7 @@ class Counting:
         self._next = 0.0
 
     def write(self, now: float) -> None:
-        """Write them, if it is time; `now` is seconds that never go back."""
+        """Write them if it is time; `now` is in seconds of a monotonic clock."""
         counted = self._counted()
         if now < self._next or counted == self._written:
             return
@@ -101,9 +102,9 @@ class Counting:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put a file in the place of the old one, whole, with mode 0600.
+    """Atomically replace a file, with mode 0600.
 
-    It is not forced to the disk: after a crash of the machine the next server writes it again.
+    It isn't synced to disk: after a crash of the machine, the next server writes it again.
     """
     try:
         replace(path, content, lasting=False)

@@ -1,4 +1,4 @@
-"""The host that clients run on. Its id is random and kept; its name is a label that may change."""
+"""The host that clients run on. Its id is random and permanent; its name may change."""
 
 import re
 import socket
@@ -21,10 +21,10 @@ _LENGTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine, or a container that has a user data folder of its own.
+    """A machine, or a container that has its own user data folder.
 
-    id: "" where none could be kept: then it stands for the host that the database is on.
-    boot_id: of this run of its system; "" where a process's start tells that already.
+    id: "" if none could be stored: then it stands for the host that the database is on. boot_id:
+    identifies this boot of its system; "" if process start times already do.
     """
 
     id: str = ""
@@ -32,7 +32,7 @@ class Host:
     boot_id: str = ""
 
     def runs(self, pid: int, start: str | None, boot_id: str) -> bool:
-        """Whether a process of this host lives, and started in this run of its system."""
+        """Whether a process of this host is alive, and was started in this boot of its system."""
         if boot_id and self.boot_id and boot_id != self.boot_id:
             return False
         return is_alive(pid, start)
@@ -40,26 +40,26 @@ class Host:
 
 @lru_cache(maxsize=1)
 def local_host() -> Host:
-    """The one that this process runs on."""
+    """The host that this process runs on."""
     try:
         id = kept_id(host_file())
-    except OSError:  # A home that cannot be written: plates do without.
+    except OSError:  # The home folder isn't writable: plates do without.
         id = ""
     return Host(id, socket.gethostname(), system.boot_id())
 
 
 def host_file() -> Path:
-    """Where the id of this host is kept."""
-    from platformdirs import user_data_path  # Not everybody asks.
+    """Where this host's id is stored."""
+    from platformdirs import user_data_path  # Imported late: most callers don't need it.
 
     return user_data_path("callboard", appauthor=False) / "host"
 
 
 def kept_id(file: Path) -> str:
-    """The id in this file, which is made if it is not there; an OSError if that cannot be."""
+    """The id in this file, which is created if it doesn't exist; OSError if that fails."""
     if not file.exists():
         make_private_folder(file.parent)
-        # Another process may make it at the same time: the first one counts.
+        # Another process may create it at the same time: the first one counts.
         with suppress(FileExistsError):
             add(file, f"{short_id(_LENGTH)}\n".encode())
     found = read(file, _LARGEST).decode("ascii", "replace").strip()

@@ -1,5 +1,8 @@
-"""Whose plate a report belongs to. Identity is the process on its host, not the directory; where
-sessions of many terminals run in one daemon, it is the session."""
+"""Which plate a report belongs to.
+
+A plate is identified by its process on its host, not by the directory; if sessions of many
+terminals run in one daemon, by the session.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +18,7 @@ from callboard.vendors.reports import Report
 
 
 class PlateReader:
-    """Reads plates from the log. Those that were recorded before hosts were belong to this one."""
+    """Reads plates from the log. Those from before hosts were recorded belong to this host."""
 
     def __init__(self, log: EventLog, host: Callable[[], Host]) -> None:
         self._log = log
@@ -26,11 +29,11 @@ class PlateReader:
         return [self._placed(Plate.from_row(row)) for row in await self._log.rows(query)]
 
     async def here(self, query: Query) -> list[Plate]:
-        """Those of them whose clients run on this host."""
+        """The plates among them whose clients run on this host."""
         return [plate for plate in await self.all(query) if plate.host == self._host().id]
 
     async def of_session(self, session_id: str, host: str | None = None) -> Plate | None:
-        """The plate that a client's session was last on; `host` where only one is meant."""
+        """The plate that a client's session was last on; `host` limits it to one host."""
         rows = await self._log.rows(Query("plate_sessions", {"session_id": session_id}))
         ids = [row["plate"] for row in rows]
         found = await self.all(Query("plates", one_of=("id", ids))) if ids else []
@@ -39,16 +42,18 @@ class PlateReader:
         return max(meant, key=lambda one: _currency(one, session_id), default=None)
 
     async def of(self, report: Report) -> Plate | None:
-        """The plate of the client that reports: by its process, else by its session.
+        """The plate of the client that reports: by its process, otherwise by its session.
 
-        A session that continues in another process keeps its plate when the process before is over.
-        In a client that tells no process, the session after `/clear` is found by its directory.
+        A session that continues in another process keeps its plate if the previous process has
+        ended. For a client that doesn't report its process, the session after `/clear` is found by
+        its directory.
         """
         if report.pid is not None:
             plates = await self._at(report, Query("plates", {"pid": report.pid}))
             same = [one for one in plates if _is_process(one, report) and _may_share(one, report)]
             if same:
-                # Only without starts can there be several: the session tells, or who was last.
+                # There can be several only without start times: prefer the same session, then the
+                # latest.
                 return max(same, key=lambda one: _currency(one, report.session_id))
         known = await self.of_session(report.session_id, report.host)
         if known is not None:
@@ -70,12 +75,12 @@ class PlateReader:
         if report.continues and report.pid is None:
             cleared = [one for one in same if one.status == "closed" and one.ended == "clear"]
             return max(cleared, key=lambda one: one.updated_at, default=None)
-        # A plate may wait for a client of which no one knew the process.
+        # A plate may be waiting for a client whose process was not known.
         announced = [one for one in same if one.status == "starting" and one.pid is None]
         return min(announced, key=lambda one: one.created_at, default=None)
 
     async def _at(self, report: Report, query: Query) -> list[Plate]:
-        """Those on the host that the report comes from."""
+        """The plates on the host that the report comes from."""
         return [one for one in await self.all(query) if one.host == report.host]
 
     def _placed(self, plate: Plate) -> Plate:
@@ -90,14 +95,14 @@ def _currency(plate: Plate, session_id: str) -> tuple[bool, bool, int]:
 
 
 def located(report: Report, host: Host) -> Report:
-    """The report with the host that it is heard on, unless it came from another."""
+    """The report with the host that received it, unless it came from another one."""
     if report.host is not None:
         return report
     return replace(report, host=host.id, host_name=host.name, boot_id=host.boot_id)
 
 
 def with_process(report: Report, host: Host) -> Report:
-    """The report with what its process shows, if that runs here."""
+    """The report with details of its process, if that runs here."""
     if report.pid is None or report.host != host.id:
         return report
     if report.proc_start is None:
@@ -107,7 +112,7 @@ def with_process(report: Report, host: Host) -> Report:
 
 
 def goes_on(plate: Plate, report: Report) -> bool:
-    """Whether nothing is new about the client that reports: it is known by process and session."""
+    """Whether nothing about the reporting client is new: same process and same session."""
     if plate.session_id != report.session_id or plate.status == "closed":
         return False
     if report.pid is None:
@@ -117,12 +122,12 @@ def goes_on(plate: Plate, report: Report) -> bool:
 
 
 def session_key(report: Report) -> str:
-    """What tells a session from all others: hosts that share their files share sessions too."""
+    """Identifies a session: hosts that share their files share session ids, too."""
     return f"{report.host}:{report.agent}:{report.session_id}"
 
 
 def plate_key(report: Report) -> str:
-    """What tells a client from all others: its session in a daemon, else its process."""
+    """Identifies a client: by its session in a daemon, otherwise by its process."""
     if report.in_daemon or report.pid is None:
         return session_key(report)
     start = report.proc_start or report.session_id
@@ -130,9 +135,9 @@ def plate_key(report: Report) -> str:
 
 
 def reattached(plate: Plate, report: Report) -> Report:
-    """A prompt in a session whose terminal is gone comes from another one: the plate opens again.
+    """Reopen the plate of a session whose terminal is gone when a prompt comes from another one.
 
-    The daemon does not say so, because for it the session never ended.
+    The daemon doesn't report that, because for it the session never ended.
     """
     is_left = plate.status == "closed" and plate.ended == plates.PROCESS_EXIT
     prompts = any(signal.name == plates.PROMPT_SUBMIT for signal in report.signals)
@@ -142,7 +147,7 @@ def reattached(plate: Plate, report: Report) -> Report:
 
 
 def _is_same_boot(plate: Plate, report: Report) -> bool:
-    """Whether the processes of both ran at the same time; so it is where no one says."""
+    """Whether both processes ran in the same boot; true if that is unknown."""
     return not plate.boot_id or not report.boot_id or plate.boot_id == report.boot_id
 
 
@@ -151,7 +156,7 @@ def _is_process(plate: Plate, report: Report) -> bool:
         return False
     if plate.proc_start is not None and report.proc_start is not None:
         return plate.proc_start == report.proc_start
-    # Numbers of processes are used again: without the start, only one that lives can be meant.
+    # Process ids are reused: without the start time, it can only be one that is alive.
     return plate.status != "closed" or plate.session_id == report.session_id
 
 
@@ -159,16 +164,16 @@ def _may_continue(plate: Plate, report: Report) -> bool:
     if report.pid is None or plate.pid is None:
         return True
     # The system knows which processes run. The board does not: one may have died a moment ago, and
-    # an agent can report the end of its own session, or another start of its process.
+    # an agent can report the end of its own session, or another start time of its process.
     if not _is_same_boot(plate, report) or not is_alive(plate.pid, plate.proc_start):
         return True
     return plate.pid == report.pid and is_alive(report.pid, report.proc_start)
 
 
 def _may_share(plate: Plate, report: Report) -> bool:
-    """Whether the reports of a process on one session belong on the plate of another.
+    """Whether a process's reports on one session belong on the plate of another.
 
-    Most clients have one session at a time. In one that has several, each is a plate.
+    Most clients have one session at a time. In clients with several, each has its own plate.
     """
     if report.in_daemon:
         return plate.session_id == report.session_id
@@ -179,7 +184,7 @@ def _may_share(plate: Plate, report: Report) -> bool:
 
 
 def new_plate(plate_id: str, report: Report, at_ms: int) -> Plate:
-    """The plate of a client that nothing was heard of before."""
+    """The plate of a client that was not heard from before."""
     return Plate(
         plate_id=plate_id,
         agent=report.agent,

@@ -1,4 +1,4 @@
-"""What arrives from hooks: whatever it is, it is heard, kept or counted, and never refused."""
+"""Handles what hooks send: whatever it is, it is recorded, kept or counted, but never refused."""
 
 import asyncio
 import json
@@ -34,10 +34,10 @@ PROBE: Final = "callboardTest"
 
 @dataclass(frozen=True, slots=True)
 class LateHook:
-    """A payload that a hook left where no server took it.
+    """A payload that a hook left in the spool because no server took it.
 
-    at_ms: when that was. pid: the agent's process, where it is known.
-    again: the process that read it before was disturbed, and may have recorded it.
+    at_ms: when that was. pid: the agent's process, if it is known. again: an earlier reader was
+    interrupted, and may have recorded it.
     """
 
     agent: str
@@ -49,7 +49,7 @@ class LateHook:
 
 @dataclass(slots=True)
 class Received:
-    """How much was heard since the server started, for those who look after it."""
+    """What was received since the server started, for diagnostics."""
 
     heard: int = 0
     garbage: int = 0
@@ -59,18 +59,18 @@ class Received:
 
 
 class Listener:
-    """Turns bytes into reports and hands them to the plates."""
+    """Turns bytes into reports and passes them to the plates."""
 
     def __init__(self, plates: Plates, now_ms: Callable[[], int]) -> None:
         self._plates = plates
         self.now_ms = now_ms
         self.received = Received()
         self.probes: dict[str, asyncio.Event] = {}
-        """Tests of hooks that are under way: each is set when its payload arrives."""
+        """Hook tests in progress: each is set when its payload arrives."""
         self._deliveries = Recent[None]()
 
     async def read(self, agent: str, body: bytes) -> Report | None:
-        """What a payload tells; None if nothing in it belongs to a plate."""
+        """The report in a payload; None if nothing in it belongs to a plate."""
         vendor, payload = VENDORS.get(agent), await _object(body)
         if payload is not None and PROBE in payload:
             self._probed(payload[PROBE])
@@ -86,20 +86,20 @@ class Listener:
         return report
 
     def _probed(self, id: Json) -> None:
-        """Note that a test has arrived; nothing else is done about it."""
+        """Note that a test has arrived; nothing else happens."""
         waiting = self.probes.get(id) if isinstance(id, str) else None
         if waiting is not None:
             waiting.set()
 
     async def hear(self, report: Report) -> Heard | None:
-        """Record what a hook sent itself, and waits for; None if that is known already."""
+        """Record a hook that was sent directly and is waiting; None if it is already known."""
         if report.delivery in self._deliveries:
             return None
         self._count(report)
         return await self._tell(replace(report, hold=_hold(report)))
 
     async def overhear(self, hooks: Sequence[LateHook]) -> None:
-        """Record what hooks left in the spool: it happened then, and no one waits."""
+        """Record what hooks left in the spool: it happened earlier, and no one is waiting."""
         batch: list[Report] = []
         for report in await self._late(hooks):
             self._count(report)
@@ -112,7 +112,7 @@ class Listener:
         await self._record(batch)
 
     async def _late(self, hooks: Sequence[LateHook]) -> list[Report]:
-        """What is new in these payloads, with the times and processes that their files tell."""
+        """What is new in these payloads, with the times and processes from their files."""
         pids = {hook.pid for hook in hooks if hook.pid is not None}
         starts = await asyncio.to_thread(lambda: {pid: started_at(pid) for pid in pids})
         reports: list[Report] = []
@@ -126,7 +126,7 @@ class Listener:
             hold = report.hold if report.gone else None
             report = replace(report, hold=hold, at_ms=report.at_ms or hook.at_ms)
             reports.append(report)
-            # The process that tried to bring it before it was left here may have brought it.
+            # The process that tried to deliver it before spooling it may have succeeded.
             if hook.again or report.delivery is not None:
                 doubtful.setdefault(report.session_id, []).append(report)
         known: list[Report] = []
@@ -152,7 +152,7 @@ class Listener:
             raise
         for report in reports:
             if report.delivery is not None:
-                # A client whom we kept waiting leaves the same in the spool, and we have it twice.
+                # A client that we kept waiting spools the same payload, so it comes twice.
                 self._deliveries.keep(report.delivery, None)
         return outcome
 
@@ -162,9 +162,9 @@ class Listener:
 
 
 def _hold(report: Report) -> str | None:
-    """The id of a hook that waits: its own, or one for a client that knows none of ours.
+    """The id of a hook that waits: its own, or a new one for a client that doesn't send our ids.
 
-    Our own client that gives none does not wait, and no one could answer it.
+    If our own hook client sends none, it doesn't wait, and could not be answered.
     """
     if report.request is None or "callboard" in as_object(report.raw):
         return report.hold
@@ -172,7 +172,7 @@ def _hold(report: Report) -> str | None:
 
 
 def _beginning(agent: str, body: bytes) -> Report | None:
-    """What is left of a payload that was too large, or cut off: whose it is, and what it was."""
+    """What is left of a payload that was too large or cut off: its session and its hook."""
     text = body[:_SEARCHED].decode("utf-8", "replace")
     session, hook = _SESSION.search(text), _HOOK.search(text)
     if session is None or agent not in VENDORS:
@@ -182,7 +182,7 @@ def _beginning(agent: str, body: bytes) -> Report | None:
 
 
 def _whole(digits: str) -> int | str:
-    """A number; one that no one means is kept as its digits, because to read it takes long."""
+    """A number; one that is absurdly long is kept as digits, because parsing it takes long."""
     return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
@@ -192,7 +192,7 @@ async def _object(body: bytes) -> Object | None:
         return None
     payload = _parsed(body)
     if is_large:
-        await asyncio.sleep(0)  # It took its time: others get their turn.
+        await asyncio.sleep(0)  # That took a while; let other tasks run.
     return payload if is_object(payload) else None
 
 
@@ -206,7 +206,7 @@ async def _has_many_values(body: bytes) -> bool:
 
 def _parsed(body: bytes) -> Json:
     try:
-        # Not orjson: clients write what strict readers refuse, such as lone surrogates.
+        # Not orjson: clients write what strict parsers refuse, such as lone surrogates.
         return json.loads(body, parse_int=_whole)
     except (ValueError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""Finds out what became of requests whose dialog is gone, and has it recorded."""
+"""Finds out what became of requests whose dialog is gone, and records it."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -19,14 +19,16 @@ _log = logging.getLogger(__name__)
 
 WATCH_EVERY: Final = 0.01
 WATCH_SECS: Final = 1.0
-"""After an answer was handed over, the client's registry is read so often and for so long: Esc may
-end a call moments after it was allowed, and nothing else shows that it was."""
+"""How many seconds the client's registry is read at this rate after it was handed an answer.
+
+Esc may end a call moments after it was allowed, and nothing else shows that it was.
+"""
 FRESH_MS: Final = 3000
-"""For so long after a dialog closed its outcome is looked for often: a person waits for it."""
+"""How long after a dialog closed its outcome is checked often, because a person waits for it."""
 
 
 class Settling:
-    """Looks at plates with unsettled requests, those of closed plates included."""
+    """Watches plates with unsettled requests, including closed plates."""
 
     def __init__(self, plates: Plates, registries: Registries, clock: Clock) -> None:
         self._plates = plates
@@ -35,7 +37,7 @@ class Settling:
         self._worked_on: set[str] = set()
 
     async def look(self, living: Sequence[Plate]) -> bool:
-        """Settle what can be settled; whether it is worth looking again at once."""
+        """Settle what can be settled; returns whether to look again right away."""
         waiting = await self._plates.awaiting_outcome()
         self._note_work([*living, *waiting])
         for plate in waiting:
@@ -44,7 +46,7 @@ class Settling:
         return any(self._is_fresh(one) for plate in waiting for one in plate.unsettled)
 
     async def watch(self, plate: Plate, interaction_id: str) -> None:
-        """Look closely at a client that has just been handed an answer."""
+        """Look closely at a client that was just handed an answer."""
         until = self._clock.monotonic() + WATCH_SECS
         while self._clock.monotonic() < until and interaction_id not in self._worked_on:
             self._note_work_of(plate)
@@ -56,7 +58,7 @@ class Settling:
         return Look(plate, known, self._clock.now_ms(), frozenset(self._worked_on))
 
     def _note_work(self, candidates: Sequence[Plate]) -> None:
-        """Remember who works on after a dialog: Esc then interrupts the call, not the dialog."""
+        """Note which clients work after a dialog: Esc then interrupts the call, not the dialog."""
         open_ids: set[str] = set()
         for plate in candidates:
             open_ids |= {one.id for one in requests(plate) if one.id is not None}
@@ -85,7 +87,7 @@ class Settling:
 
 
 async def tell_if(plates: Plates, plate: Plate, build: Callable[[Plate], Entry | None]) -> None:
-    """Record what there is to report a plate, if there is anything by what is known of it."""
+    """Record what `build` finds out about a plate, if anything."""
     if build(plate) is None:
         return
     try:
@@ -95,7 +97,7 @@ async def tell_if(plates: Plates, plate: Plate, build: Callable[[Plate], Entry |
 
 
 def details_of(shown: ShownOutcome) -> RequestOutcome:
-    """An outcome as an event says it."""
+    """An outcome as it appears in an event."""
     outcome = shown.outcome
     told: RequestOutcome = {"outcome": outcome.kind, "source": outcome.source}
     if outcome.via is not None:

@@ -1,4 +1,4 @@
-"""A plate: one coding-agent session as the board sees it, and a row of the view `plates`."""
+"""A plate: one coding agent session as the board sees it, and a row of the view `plates`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,17 +11,17 @@ from callboard.events.payloads.plates import BackgroundWork
 from callboard.events.shapes import Key, Millis, Shape, Unsent, camel, read, sent
 
 LONGEST_TEXT: Final = 500
-"""How much of a text the board shows."""
+"""How many characters of a text the board shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A dialog that is open in the agent's terminal.
 
-    id: of the interaction, when the hook is held open so that the board can answer; else None.
-    call: the fingerprint of the tool's input, by which a call is known again.
+    id: the interaction's id if the hook is held open so that the board can answer; else None.
+    call: a fingerprint of the tool's input, to recognize the call.
     at: when it opened, in milliseconds.
-    use: the client's own id of the call, where something said so.
+    use: the client's own id of the call, if it is known.
     others: the ids of equal calls that other requests were about.
     """
 
@@ -39,9 +39,9 @@ class Pending:
 class Unsettled:
     """A request whose dialog is gone, until the client's own files confirm what became of it.
 
-    closed_at: when the dialog was gone, in milliseconds. transcript: where its outcome will stand.
+    closed_at: when the dialog was gone, in milliseconds. transcript: where its outcome will appear.
     handed: our decision, `allowed` or `denied`, once the hook has it.
-    seen: the last outcome that something showed, if any.
+    seen: the last outcome for which there was evidence, if any.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Unsettled:
 
 @dataclass(frozen=True, slots=True)
 class Todo(Shape):
-    """One thing on the agent's list."""
+    """One entry of the agent's to-do list."""
 
     id: Unsent[str]
     text: str
@@ -66,20 +66,20 @@ class Todo(Shape):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """What `to_wire` wrote, which does not tell the id."""
+        """Read what `to_wire` wrote, which doesn't include the id."""
         return read(cls, wire, id="")
 
 
 @dataclass(frozen=True, slots=True)
 class Plate(Shape):
-    """Everything the board knows of one client process. Times are milliseconds.
+    """Everything the board knows about one client process. Times are milliseconds.
 
-    session_id: the client's session now; after `/clear` it is another one, on the same plate.
+    session_id: the client's current session; after `/clear`, it is another one on the same plate.
     status_at: when the event happened that the status comes from.
-    host: the id of the machine that it runs on; host_name: what people call that.
-    pid, proc_start, boot_id: the process that runs the session, and in which run of the system.
-    client_pid, client_start: the terminal's process, where sessions run in a daemon.
-    background: what continues by itself: [{id, kind, description}].
+    host: the id of the machine that it runs on; host_name: what people call it.
+    pid, proc_start, boot_id: the process that runs the session, and in which boot of the system.
+    client_pid, client_start: the terminal's process, if sessions run in a daemon.
+    background: what keeps running by itself: [{id, kind, description}].
     ended: how its last session ended, while it is closed.
     """
 
@@ -128,7 +128,7 @@ class Plate(Shape):
 
     @sent
     def waiting_for(self) -> str | None:
-        """What a person is asked, in words."""
+        """What the person is asked, as text."""
         return self.pending[0].asks if self.pending else None
 
     @sent
@@ -138,7 +138,7 @@ class Plate(Shape):
 
     @property
     def urgency(self) -> tuple[bool, bool, bool, int]:
-        """By what plates are sorted: who needs a person, what is open, pinned, changed last."""
+        """The sort key: plates that need a person, open ones, pinned ones, last changed."""
         return (not self.attention, self.status == "closed", not self.pinned, -self.updated_at)
 
     def dialog(self, interaction_id: str) -> Pending | None:
@@ -151,20 +151,20 @@ class Plate(Shape):
 
     @sent
     def todo_progress(self) -> str | None:
-        """How much of its list is done, such as 2/5."""
+        """How much of its to-do list is done, such as 2/5."""
         if not self.todos:
             return None
         done = sum(todo.status == "completed" for todo in self.todos)
         return f"{done}/{len(self.todos)}"
 
     def having(self, **told: Any) -> Self:
-        """The plate with these fields; itself when it has them already, as it mostly does."""
+        """The plate with these fields; itself if nothing changes, which is the usual case."""
         new = {name: value for name, value in told.items() if getattr(self, name) != value}
         return replace(self, **new) if new else self
 
     @sent
     def in_background(self) -> Annotated[list[BackgroundWork], Key("background")]:
-        """What the client counts as background work, and its other subagents."""
+        """What the client reports as background work, and its other subagents."""
         told = {one.get("id") for one in self.background}
         others = (id for id in self.subagents if id not in told)
         subagents = (BackgroundWork(id=id, kind="subagent", description="") for id in others)
@@ -172,19 +172,19 @@ class Plate(Shape):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """The plate that `to_wire` wrote, which has only the question of the first open dialog."""
+        """Read what `to_wire` wrote, which has only the question of the first open dialog."""
         asks, question = wire["waitingFor"], wire["interactionId"]
         plate = read(cls, wire, background=tuple(wire["background"]))
         pending = () if asks is None else (Pending(question, "", "", asks, 0),)
         return plate.having(status_at=plate.updated_at, pending=pending)
 
     def to_json(self) -> dict[str, Any]:
-        """What events report it, field by field."""
+        """The plate as events have it, field by field."""
         return {key: _told(name, getattr(self, name)) for name, key in _KEYS.items()}
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Self:
-        """The plate that `to_json` wrote."""
+        """Read what `to_json` wrote."""
         plain = {name: told[key] for name, key in _KEYS.items()}
         for name, reader in _READERS.items():
             plain[name] = tuple(reader(one) for one in plain[name])
@@ -192,7 +192,7 @@ class Plate(Shape):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """The plate that a row of the view holds."""
+        """The plate in a row of the view."""
         told = {key: row[column] for key, column in _COLUMNS.items()}
         for name in _FLAGS:
             told[name] = bool(told[name])
@@ -202,14 +202,14 @@ class Plate(Shape):
 
 
 def clipped(text: Any) -> str | None:
-    """What a board shows of a text. All of it is in the raw payload; None for no text."""
+    """Text as the board shows it, shortened; None if empty. The raw payload has all of it."""
     if not isinstance(text, str) or not text.strip():
         return None
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
 
 
 def changed(before: Plate | None, after: Plate) -> dict[str, Any]:
-    """What an event says about the plate: all of a new one, else only what is different."""
+    """What an event says about the plate: all of a new one, otherwise only what changed."""
     if before is None:
         return after.to_json()
     return {

@@ -1,4 +1,4 @@
-"""Plates in the log: reading them, appending to their streams, and the questions that they ask."""
+"""Plates in the log: reads them, appends to their streams, and finds their questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,41 +21,41 @@ from callboard.vendors.reports import Report
 T = TypeVar("T")
 
 MOST: Final = 1000
-"""How many plates, sessions or deliveries are known again without asking the database."""
+"""How many plates, sessions or deliveries are recognized without querying the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Where a report went: to which plate, and which question it opened."""
+    """Where a report went: the plate, and the question that it opened."""
 
     plate: Plate
     interaction_id: str | None = None
     continues: bool = False
-    """Its client has cleared the context, and continues with another session."""
+    """Its client cleared the context and continues with another session."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPlate:
-    """A plate, and how long its stream is that tells so."""
+    """A plate, and the length of the stream that it was folded from."""
 
     head: int
     plate: Plate
 
     @property
     def before(self) -> Plate | None:
-        """What the log knows of it; None if it is new."""
+        """The plate as it is in the log; None if it is new."""
         return self.plate if self.head else None
 
 
 class Recent(dict[str, T]):
-    """What was kept last, by its key."""
+    """The most recent values, by key."""
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__()
         self._most = most
 
     def keep(self, key: str, value: T) -> None:
-        """Keep something in place of what it was; the oldest gives way."""
+        """Store a value, replacing an older one; when full, the oldest is dropped."""
         self.pop(key, None)
         self[key] = value
         if len(self) > self._most:
@@ -63,7 +63,7 @@ class Recent(dict[str, T]):
 
 
 class PlateStore:
-    """An append to a plate must be based on its current row, else PositionConflict."""
+    """Reads and appends to plates. An append to an outdated plate raises PositionConflict."""
 
     def __init__(self, log: EventLog, clock: Clock, reader: PlateReader) -> None:
         self._log = log
@@ -78,8 +78,8 @@ class PlateStore:
         return min(report.at_ms or now, now)
 
     async def load(self, plate_id: str) -> CachedPlate:
-        """A plate as it is, and how long its stream is."""
-        # In this order: what changes the plate after the row was read, moves the head.
+        """The current plate, and the length of its stream."""
+        # In this order: anything that changes the plate after the row was read moves the head.
         head = await self._log.head(plate_id)
         kept = self._kept.get(plate_id)
         if kept is not None and kept.head == head:
@@ -93,7 +93,7 @@ class PlateStore:
         return CachedPlate(head, found[0])
 
     async def write(self, known: CachedPlate, report: Report, *, fresh: bool = False) -> Recording:
-        """Fold a report into a plate and append what came of it."""
+        """Fold a report into a plate and append the resulting events."""
         report = await with_call(self._log, known.plate, report)
         questions = await questions_of(self._log, known.plate, self._clock.now_ms())
         moment = self._moment(report, fresh)
@@ -102,14 +102,14 @@ class PlateStore:
         return told
 
     def fold(self, plate: Plate, report: Report) -> tuple[Plate, list[NewEvent]]:
-        """Fold a report into a plate without a dialog: about those, the log would be asked."""
+        """Fold a report into a plate without dialogs; for those, the log has to be queried."""
         moment = self._moment(report)
         told = record(plate, plate, report, moment, {})
         return told.plate, told.events(moment.at_ms)
 
     async def append(self, known: CachedPlate, events: Sequence[NewEvent], plate: Plate) -> None:
-        """Append what made this of a plate."""
-        # Settled at once: a plate is nothing that a driver could carry forward.
+        """Append the events that led to this plate."""
+        # Settled right away: there is nothing in a plate for a driver to do.
         writing = Writing(expect=known.head, settle=True)
         appended = await self._log.append(plate.plate_id, events, writing)
         self._kept.keep(plate.plate_id, CachedPlate(appended.head, plate))
@@ -120,19 +120,19 @@ class PlateStore:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsker:
-    """Who asked a question: a coding agent by its hook, or something else."""
+    """Who asked a question: a coding agent through its hook, or something else."""
 
     stream: str
     session_id: str | None
     by_hook: bool
 
     def is_session(self, session_id: str | None) -> bool:
-        """Whether this session of a coding agent asked it."""
+        """Whether this coding agent session asked it."""
         return self.by_hook and self.session_id == session_id
 
 
 async def who_asked(log: EventLog, interaction_id: str) -> QuestionAsker | None:
-    """Who asked this; None when there is no such question."""
+    """Who asked this; None if there is no such question."""
     rows = await log.rows(Query("human_interactions", {"id": interaction_id}))
     if not rows:
         return None
@@ -141,7 +141,7 @@ async def who_asked(log: EventLog, interaction_id: str) -> QuestionAsker | None:
 
 
 async def questions_of(log: EventLog, plate: Plate, now_ms: int) -> dict[str, Interaction]:
-    """The questions of a plate whose outcome is not confirmed, by their ids."""
+    """The questions of a plate whose outcome is not confirmed, by id."""
     ids = [one.id for one in (*plate.pending, *plate.unsettled) if one.id is not None]
     if not ids:
         return {}

@@ -1,7 +1,7 @@
-"""Every plate there is: what is heard of them, and what people do with them.
+"""All plates: what is reported about them, and what people do with them.
 
-By the log alone, so that any process can do it. Who writes a plate's event has read the plate as
-it is, or the log refuses it, and it is read again.
+Uses only the log, so that any process can do it. An event must be based on the current plate;
+otherwise the log refuses it, and the plate is read again.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 _LIVING: Final = tuple(status for status in STATUSES if status != "closed")
 _AFTERWARDS: Final = (plates.HOOK_HEARD({"hook": "PermissionRequest"}),)
-"""What is left of a request that was decided before it was heard."""
+"""What remains of a request that was decided before it was reported."""
 
 
 class Plates:
-    """List, hear, register, change, dismiss.
+    """List, record, register, change and dismiss plates.
 
-    host: where this runs; it is asked when needed.
+    host: the host that this runs on; called when needed.
     """
 
     def __init__(self, log: EventLog, clock: Clock, host: Callable[[], Host] = Host) -> None:
@@ -71,21 +71,21 @@ class Plates:
         return sorted(found, key=attrgetter("urgency"))
 
     async def backlog(self) -> HookBacklog:
-        """What hooks left in the spool and no server has read yet."""
+        """Hook reports in the spool that no server has read yet."""
         path = self._log.path
         if path is None:
             return NO_BACKLOG
         return await asyncio.to_thread(backlog_in, hooks_folder(path))
 
     async def living(self) -> list[Plate]:
-        """Every plate of this host that is not closed, dismissed ones too."""
+        """Every plate of this host that is not closed, including dismissed ones."""
         query = Query("plates", one_of=("status", _LIVING), order="created_at")
         return await self._reader.here(query)
 
     async def of_processes(self, pids: Collection[int]) -> list[Plate]:
-        """Every plate whose client has one of these numbers, closed and dismissed ones too.
+        """Every plate whose client has one of these process ids, closed and dismissed ones too.
 
-        On any host: no one is taken for a person because a file with the host's id was changed.
+        On any host: changing the file with the host's id must not make an agent pass for a person.
         """
         return await self._reader.all(Query("plates", one_of=("pid", sorted(pids))))
 
@@ -111,7 +111,7 @@ class Plates:
         return await self._reader.of_session(session_id)
 
     async def hear(self, report: Report) -> Heard:
-        """Record what a client told. A question that is known already is not asked again."""
+        """Record a client's report. A known question is not asked again."""
         report = located(report, self.host())
         async with self._turn(report.session_id):
             if report.hold is not None:
@@ -129,7 +129,7 @@ class Plates:
                     continue
 
     async def heard_before(self, session_id: str, reports: Sequence[Report]) -> list[Report]:
-        """Those reports of a session that are, of the very same moment, among its plate's last."""
+        """The reports of a session that are already among its plate's last, with the same time."""
         plate = await self.of_session(session_id)
         return [] if plate is None else await heard_before(self._log, plate, reports)
 
@@ -138,9 +138,9 @@ class Plates:
         return plate is not None and await was_decided(self._log, plate, report)
 
     async def let_go(self, interaction_id: str, *, session_id: str | None = None) -> None:
-        """A held hook is gone: its dialog was left in the terminal, or its client died.
+        """A held hook is gone: its dialog was dismissed in the terminal, or its client died.
 
-        session_id: whose hook says so, where it is one that says it.
+        session_id: the session whose hook reports this, if one does.
         """
 
         def leave(plate: Plate) -> Entry | None:
@@ -149,7 +149,7 @@ class Plates:
                 return None
             others = [one for one in plate.pending if one.id not in (None, interaction_id)]
             if pending.subagent is not None or others:
-                # The turn continues: the other dialogs have hooks of their own.
+                # The turn continues: the other dialogs have their own hooks.
                 return plates.PERMISSION_RESOLVED({"request": interaction_id, "outcome": "unknown"})
             return plates.TURN_IDLE({"interrupted": True})
 
@@ -179,7 +179,7 @@ class Plates:
         return await self._tell_of(interaction_id, resolve)
 
     async def tell(self, plate_id: str, build: Callable[[Plate], Entry | None]) -> Plate:
-        """Record what was found out without a hook; `build` looks at the plate as it is."""
+        """Record something that no hook reported; `build` gets the current plate."""
         while True:
             known = await self.store.load(plate_id)
             signal = build(known.plate)
@@ -200,7 +200,7 @@ class Plates:
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> Plate:
-        """A client is about to start: a plate waits for it, if it does not have one already."""
+        """Register a client that is about to start; returns its plate, which may already exist."""
         known = await self._registered(session_id, pid, proc_start)
         if known is not None:
             return known
@@ -227,7 +227,7 @@ class Plates:
     async def _registered(
         self, session_id: str | None, pid: int | None, proc_start: str | None
     ) -> Plate | None:
-        """The plate that the client has already, by its process or by its session."""
+        """The plate that the client already has, by its process or by its session."""
         for plate in await self.living():
             if pid is not None and (plate.pid, plate.proc_start) == (pid, proc_start):
                 return plate
@@ -243,10 +243,10 @@ class Plates:
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> int:
-        """A client's process has ended; how many plates that closed.
+        """Record that a client's process has ended; returns how many plates that closed.
 
-        Who knows neither process nor session can only mean the clients of that directory whose
-        process no one knows: there may be others, and they live.
+        Without a process or a session, it can only be the clients in that directory with an unknown
+        process: there may be others, which are still running.
         """
 
         def is_meant(plate: Plate) -> bool:
@@ -270,7 +270,7 @@ class Plates:
         seen: bool | None = None,
         by: str | None = None,
     ) -> Plate:
-        """Name it, pin it, mark it as seen or not. An empty name takes the name away."""
+        """Name it, pin it, or mark it as seen or unseen. An empty name removes the name."""
         told: PlateChangedPayload = {} if by is None else {"by": by}
         if name is not None:
             told["name"] = name
@@ -290,19 +290,19 @@ class Plates:
         return await self._change(plate_id, plates.CHANGED(told), changed)
 
     async def check_out(self, plate_id: str, branch: str) -> Plate:
-        """Its folder has another branch now."""
+        """Record that its folder has another branch checked out."""
         told = plates.CHANGED({"gitBranch": branch})
         return await self._change(plate_id, told, lambda plate: replace(plate, git_branch=branch))
 
     async def dismiss(self, plate_id: str, *, by: str | None = None) -> Plate:
-        """Take it off the board; a session that starts on it brings it back."""
+        """Take it off the board until a session starts on it again."""
         told = plates.DISMISSED({} if by is None else {"by": by})
         return await self._change(plate_id, told, lambda plate: replace(plate, dismissed=True))
 
     # ------------------------------------------------------------------ reading and writing
 
     def _turn(self, session_id: str) -> asyncio.Lock:
-        """Hooks of one session come side by side; one after the other spares conflicts."""
+        """Hooks of one session arrive in parallel; handling them one by one avoids conflicts."""
         lock = self._turns.get(session_id)
         if lock is None:
             lock = self._turns[session_id] = asyncio.Lock()
@@ -326,11 +326,11 @@ class Plates:
         return Heard(recording.plate, report.hold if asks else None, report.continues)
 
     def usual_id(self, report: Report) -> str | None:
-        """The plate that this session was on just now."""
+        """The plate that this session was on most recently."""
         return self._recent.get(session_key(report))
 
     async def usual(self, report: Report) -> CachedPlate | None:
-        """The plate that this session was on just now, if nothing is new about it."""
+        """The plate that this session was on most recently, if nothing about it has changed."""
         plate_id = self.usual_id(report)
         if plate_id is None:
             return None
@@ -341,10 +341,10 @@ class Plates:
         return known if goes_on(known.plate, report) else None
 
     async def _id_for(self, report: Report) -> str:
-        """The same for every process that hears of a client, so that they share one plate."""
+        """The same id for every process that hears from a client, so that they share one plate."""
         who = plate_key(report).encode("utf-8", "replace")
         id = "p" + hashlib.sha256(who).hexdigest()[:15]
-        # One that was pruned is hidden, and its id cannot be given again.
+        # If it was pruned, it is hidden, and its id can't be used again.
         return short_id() if await self._log.lease(id) is not None else id
 
     async def _tell_of(

@@ -1,4 +1,4 @@
-"""Events that programs report in the board's own words, beside the hooks of coding agents."""
+"""Events that programs report in the board's own format, in addition to coding agents' hooks."""
 
 import math
 from typing import Final
@@ -13,14 +13,14 @@ from callboard.vendors.hooks import todo_list
 from callboard.vendors.reports import Report
 
 _SECONDS_UNTIL: Final = 1e11
-"""A number below is seconds since 1970, a larger one milliseconds: it is the year 5138."""
+"""Below this, a number is in seconds since 1970 (until the year 5138); otherwise, milliseconds."""
 
 
 _TEXTS: Final = ("error", "prompt", "message", "reason")
 
 
 def report_of(told: Object) -> Report:
-    """The report that an event of `POST /events` makes; names that are not known pass through."""
+    """The report for an event of `POST /events`; unknown names pass through."""
     name = as_text(told["event_type"])
     details = _details(told)
     if name not in plates.FROM_AGENTS:

@@ -1,7 +1,7 @@
 """`Board`: everything that people and programs can do with sessions, questions and plates.
 
-`Callboard` does it in this process, `Client` over HTTP. Whatever needs a board takes this protocol,
-or the part of it that it needs. `tests/contract/test_board.py` holds both to it.
+`Callboard` does it in this process, `Client` over HTTP. Code that needs a board takes this
+protocol, or just the part that it needs. `tests/contract/test_board.py` tests both.
 """
 
 from typing import Protocol
@@ -24,18 +24,18 @@ from callboard.events.envelope import Event
 
 
 class BoardPlates(Protocol):
-    """Every session of a coding agent: find and change them, report processes."""
+    """Every coding agent session: find and change them, and report processes."""
 
     async def all(self, *, dismissed: bool = False) -> list[Plate]:
         """Every plate, those that need a person first; with `dismissed`, hidden ones too."""
         ...
 
     async def backlog(self) -> HookBacklog:
-        """What hooks reported and no server has read yet: so far, plates do not show it."""
+        """Hook reports that no server has read yet, and that plates don't show so far."""
         ...
 
     async def get(self, plate_id: str) -> Plate:
-        """One plate; PlateNotFound when there is none."""
+        """One plate; PlateNotFound if there is none."""
         ...
 
     async def events(self, plate_id: str, after: int = 0) -> list[Event]:
@@ -50,7 +50,7 @@ class BoardPlates(Protocol):
         pinned: bool | None = None,
         seen: bool | None = None,
     ) -> Plate:
-        """Name it, pin it, mark it as seen. An empty name removes the name."""
+        """Name it, pin it, or mark it as seen. An empty name removes the name."""
         ...
 
     async def dismiss(self, plate_id: str) -> Plate:
@@ -66,7 +66,7 @@ class BoardPlates(Protocol):
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> Plate:
-        """Report that a client is about to start; gives the plate that waits for it."""
+        """Report that a client is about to start; returns the plate that waits for it."""
         ...
 
     async def stopped(
@@ -77,7 +77,7 @@ class BoardPlates(Protocol):
         pid: int | None = None,
         proc_start: str | None = None,
     ) -> int:
-        """Report that a client's process has ended; gives how many plates that closed."""
+        """Report that a client's process has ended; returns how many plates that closed."""
         ...
 
 
@@ -85,9 +85,9 @@ class BoardPlates(Protocol):
 
 
 class BoardStatistics(Protocol):
-    """How runs went, over the last days, today included.
+    """How runs went over the last days, including today.
 
-    `utc_offset` is in minutes, east of UTC: when a day starts.
+    `utc_offset` is in minutes east of UTC, and determines when a day starts.
     """
 
     async def overview(self, *, days: int = 30, utc_offset: int = 0) -> Overview:
@@ -109,7 +109,7 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
 
     @property
     def clock(self) -> Clock:
-        """The time, as this board counts it."""
+        """The clock of this board."""
         ...
 
     @property
@@ -119,7 +119,7 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
 
     @property
     def plates(self) -> BoardPlates:
-        """Every session of a coding agent."""
+        """Every coding agent session."""
         ...
 
     @property
@@ -129,7 +129,7 @@ class Board(SessionReading, SessionHistory, SessionRunning, SessionControl, Answ
 
     @property
     def tokens(self) -> BoardTokens:
-        """Who may come in, and as whom."""
+        """The access tokens."""
         ...
 
     async def close(self) -> None:

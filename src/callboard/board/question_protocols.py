@@ -1,4 +1,4 @@
-"""The part of `Board` that is about questions: find, ask, assign, claim and answer them."""
+"""The part of `Board` for questions: find, ask, assign, claim and answer them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from callboard.interactions.records import Interaction
 
 
 class Questions(Protocol):
-    """Every question to a person, from whatever asked it: find, ask, claim and close them."""
+    """Every question to a person, from any source: find, ask, claim and close them."""
 
     async def find(  # noqa: PLR0913 - the public face, all by keyword
         self,
@@ -21,15 +21,15 @@ class Questions(Protocol):
         q: str | None = None,
         limit: int | None = None,
     ) -> list[Interaction]:
-        """Questions, oldest first; by default in any status and of all sessions.
+        """Questions, oldest first; by default with any status and from all sessions.
 
-        `assigned_to`: to one of these people or groups; `none` means unassigned. `q` is text in
-        the prompt.
+        `assigned_to`: assigned to one of these people or groups; `none` means unassigned. `q` is
+        text to find in the prompt.
         """
         ...
 
     async def get(self, interaction_id: str) -> Interaction:
-        """One question, open or closed; InteractionNotFound when there is none."""
+        """One question, open or closed; InteractionNotFound if there is none."""
         ...
 
     async def ended(self, interaction_id: str) -> Interaction:
@@ -47,7 +47,7 @@ class Questions(Protocol):
         key: str | None = None,
         assignees: Sequence[str] | None = None,
     ) -> Interaction:
-        """Ask a question, in a session or on its own. Under the same `key` it is asked once.
+        """Ask a question, in a session or on its own; only once for each `key`.
 
         With `assignees`, only these people and groups (`group:NAME`) may answer.
         """
@@ -56,18 +56,18 @@ class Questions(Protocol):
     async def assign(
         self, interaction_id: str, to: str | None, *, by: str | None = None
     ) -> Interaction:
-        """Say who is expected to answer: a person, `group:NAME`, `me`, or None for no one.
+        """Set who is expected to answer: a person, `group:NAME`, `me`, or None for no one.
 
-        It locks nothing, does not expire, and does not change who may answer.
+        This locks nothing, doesn't expire, and doesn't change who may answer.
         """
         ...
 
     async def claim(self, interaction_id: str, *, by: str, ttl_ms: int = 60_000) -> Interaction:
-        """Reserve a question for a while: others cannot claim it. The same `by` renews."""
+        """Claim a question, so that no one else can for a while. The same `by` renews the claim."""
         ...
 
     async def release(self, interaction_id: str, *, by: str) -> Interaction:
-        """Give a claim back early; without one, do nothing."""
+        """Release a claim before it expires; does nothing if there is no claim."""
         ...
 
     async def complete(  # noqa: PLR0913 - the public face, all by keyword
@@ -82,7 +82,7 @@ class Questions(Protocol):
         by: str | None = None,
         via: str | None = None,
     ) -> Interaction:
-        """End an interactive session with its outcome; a simpler question is answered by it."""
+        """End an interactive session with its outcome; for a simpler question, it is the answer."""
         ...
 
     async def cancel(self, interaction_id: str, *, via: str | None = None) -> Interaction:
@@ -91,14 +91,14 @@ class Questions(Protocol):
 
 
 class Answering(Protocol):
-    """What waits for a person, and how to answer it."""
+    """The open questions, and how to answer them."""
 
     async def inbox(self, session_id: str = "*") -> list[Interaction]:
-        """The open questions, oldest first; of all sessions, or of one."""
+        """The open questions of all sessions or of one, oldest first."""
         ...
 
     async def interaction(self, interaction_id: str) -> Interaction:
-        """One question, open or closed; InteractionNotFound when there is none."""
+        """One question, open or closed; InteractionNotFound if there is none."""
         ...
 
     async def answer(
@@ -110,5 +110,5 @@ class Answering(Protocol):
         by: str | None = None,
         via: str | None = None,
     ) -> Interaction:
-        """Answer a question. The first answer counts; a later one is AlreadyAnswered."""
+        """Answer a question. The first answer counts; any later one raises AlreadyAnswered."""
         ...

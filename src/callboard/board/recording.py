@@ -1,4 +1,4 @@
-"""A report becomes the events of a plate's stream: what happened, what was asked, what is over."""
+"""Turns a report into events of a plate's stream: what happened, was asked, or is over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from callboard.events.payloads.people import InputRequestedPayload
 
 _TYPES: Final[Mapping[str, str]] = {ASKS: "question", PLANS: "plan"}
-"""The types of questions by the tool that asks; every other tool asks for permission."""
+"""The type of question by the tool that asks; all other tools ask for permission."""
 
 
 @dataclass(slots=True)
 class Recording:
-    """The plate as it becomes, and the events that report how."""
+    """The plate as it changes, and the events that report the changes."""
 
     before: Plate | None
     plate: Plate
@@ -35,25 +35,25 @@ class Recording:
     def add(
         self, signal: Entry, moment: Moment, asked: str | None = None, raw: Json = None
     ) -> tuple[Closed, ...]:
-        """Fold a signal and report it; gives the questions it says something about."""
+        """Fold a signal and report it; returns the questions that it says something about."""
         folded = apply(self.plate, signal, moment, asked)
         payload = signal.payload
         if raw is not None:
             payload = {**payload, "raw": raw}
-            payload.pop("toolInput", None)  # It stands in the raw payload.
+            payload.pop("toolInput", None)  # The raw payload has it.
         self.change(Entry(signal.name, payload), folded.plate)
         return folded.closed
 
     def change(self, told: Entry, plate: Plate) -> None:
-        """Tell of a change, and with it what is different about the plate."""
-        # A plate that did not exist before its first event is told whole. The first event tells
-        # what its sender knows of itself, too.
+        """Report an event, with what it changed about the plate."""
+        # The first event of a new plate has the whole plate. It also has what the sender knows
+        # about itself.
         news = changed(self.plate if self.told else self.before, plate)
         self.told.append(told._replace(payload={**told.payload, "plate": news}) if news else told)
         self.plate = plate
 
     def ask(self, request: HookRequest, id: str) -> None:
-        """Put what the client asks into the inbox."""
+        """Add the client's question to the inbox."""
         plate = self.plate
         payload: InputRequestedPayload = {
             "id": id,
@@ -75,7 +75,7 @@ class Recording:
             self.told.append(told)
 
     def events(self, at_ms: int) -> list[NewEvent]:
-        """What is to be appended."""
+        """The events to append."""
         return [NewEvent(event_id(), name, payload, at_ms) for name, payload in self.told]
 
 
@@ -86,7 +86,7 @@ def record(
     moment: Moment,
     questions: Mapping[str, Interaction],
 ) -> Recording:
-    """The events that a report makes; `questions` are those of the plate, as they stand."""
+    """The events for a report; `questions` are those of the plate, in their current status."""
     recording = Recording(before, _with_facts(plate, report, moment.fresh))
     for index, signal in enumerate(report.signals):
         asks = signal.name == plates.PERMISSION_REQUEST and report.request is not None
@@ -94,7 +94,7 @@ def record(
         raw = kept(report.raw) if index == 0 else None
         told = signal._replace(payload={**signal.payload, "sessionId": report.session_id})
         closed = recording.add(told, moment, asked, raw)
-        # A request of a session that is over opens no dialog.
+        # A request from a session that has ended opens no dialog.
         if asked and report.request and recording.plate.dialog(asked) is not None:
             recording.ask(report.request, asked)
         for one in closed:
@@ -104,7 +104,7 @@ def record(
 
 
 def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:
-    """What the sender knows of itself. Who does not know something leaves what was known."""
+    """What the sender knows about itself. What it doesn't know stays as it was."""
     begins = any(signal.name == plates.SESSION_START for signal in report.signals)
     if report.session_id != plate.session_id and not (begins or fresh):
         return plate
@@ -127,6 +127,6 @@ def _with_facts(plate: Plate, report: Report, fresh: bool) -> Plate:
 
 
 def _pane(plate: Plate, report: Report) -> str | None:
-    """Where the terminal is. A daemon's hooks only know where that was which started the daemon."""
+    """The terminal's location. A daemon's hooks only know the terminal that started the daemon."""
     of_daemon = plate.client_pid is not None and report.client_pid is None
     return None if of_daemon else report.tmux_target

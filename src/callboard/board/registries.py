@@ -1,4 +1,4 @@
-"""What clients say of themselves: Claude Code in its files, Codex by its app server."""
+"""What clients say about themselves: Claude Code in its files, Codex through its app server."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from callboard.vendors.codex.app_server import AppServer
 
 
 class Registries:
-    """Looks up the client of a plate of this host."""
+    """Looks up the client of a plate on this host."""
 
     def __init__(self) -> None:
         self._codex = AppServer()
 
     def of(self, plate: Plate) -> Registered | None:
-        """What the plate's client says; None when it says nothing, or not of this session."""
+        """What the plate's client says; None if it says nothing, or nothing about this session."""
         if plate.agent == "codex":
             return self._codex.thread(plate.session_id)
         if plate.agent != "claude" or plate.pid is None:
@@ -23,9 +23,9 @@ class Registries:
         return known if known is None or known.session_id == plate.session_id else None
 
     def follow(self, living: Iterable[Plate]) -> None:
-        """Listen to those who have to be listened to, as long as there is a client of theirs."""
+        """Connect to the registries that need it, as long as they have a living client."""
         self._codex.follow(any(plate.agent == "codex" for plate in living))
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Disconnect from all of them."""
         await self._codex.stop()

@@ -1,4 +1,4 @@
-"""What a plate's last events show: payloads that come twice or too late, and a lost plan."""
+"""What a plate's last events show: payloads that are repeated or late, and a lost plan."""
 
 from collections.abc import Sequence
 from itertools import dropwhile
@@ -19,15 +19,15 @@ from callboard.vendors.reports import Report
 LARGEST: Final = 32 * 1024
 KEPT: Final = 8 * 1024
 _REMEMBERED: Final = 500
-"""How many of a plate's last events are searched."""
+"""How many of a plate's last events to search."""
 _BOUNDARIES: Final = frozenset({plates.SESSION_START, plates.PROMPT_SUBMIT, plates.STOP})
 """No call continues beyond these."""
 _GOES_ON: Final = frozenset({plates.TOOL_START, plates.PROMPT_SUBMIT, plates.SESSION_START})
-"""After one of these the agent has continued with the plan, or with something else."""
+"""After one of these, the agent has continued with the plan, or with something else."""
 
 
 def kept(raw: Json) -> Json:
-    """The payload, or `{truncated, text}` for one that is huge or that JSON cannot hold."""
+    """The payload, or `{truncated, text}` if it is huge or can't be JSON."""
     if raw is None:
         return None
     try:
@@ -41,32 +41,32 @@ def kept(raw: Json) -> Json:
 
 
 def call_of(raw: Json) -> tuple[Json, Json] | None:
-    """The tool and its input that a payload is about; None when it does not say."""
+    """The tool and the input that a payload is about; None if it doesn't say."""
     told = as_object(raw)
     return (told.get("tool_name"), told["tool_input"]) if "tool_input" in told else None
 
 
 def _beginning(text: str) -> dict[str, Json]:
-    # What is cut may be half of a surrogate pair; ASCII has none.
+    # The cut may split a surrogate pair; ASCII has none.
     return {"truncated": True, "text": ascii(text[:KEPT])[1:-1]}
 
 
 def asks(report: Report) -> bool:
-    """Whether a report tells that a dialog was opened."""
+    """Whether a report says that a dialog was opened."""
     return any(signal.name == plates.PERMISSION_REQUEST for signal in report.signals)
 
 
 async def heard_before(log: EventLog, plate: Plate, reports: Sequence[Report]) -> list[Report]:
-    """Those of the reports that are, of the very same moment, among the plate's last events."""
+    """The reports that are already among the plate's last events, with the very same time."""
     last = [(event.at_ms, event.payload.get("raw")) for event in await _last(log, plate)]
     return [report for report in reports if (report.at_ms, kept(report.raw)) in last]
 
 
 async def was_decided(log: EventLog, plate: Plate, report: Report) -> bool:
-    """Whether the call that a hook asks for was made meanwhile.
+    """Whether the call that a hook asks about has already been made.
 
-    So it is when no server ran: the dialog was answered in the terminal, what came of it lay in
-    the spool, and the hook that still waits comes only now.
+    That happens when no server was running: the dialog was answered in the terminal, the result was
+    spooled, and the hook that still waits arrives only now.
     """
     at_ms = report.at_ms
     if at_ms is None or at_ms >= plate.status_at:
@@ -92,8 +92,10 @@ async def with_call(log: EventLog, plate: Plate, report: Report) -> Report:
 
 
 async def _use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
-    """The id of the call that a request is about: of the first such call in this turn about which
-    nothing else was reported."""
+    """The id of the call that a request is about.
+
+    That is the first such call in this turn about which nothing else was reported.
+    """
     wanted = call_of(report.raw)
     if wanted is None:
         return None
@@ -111,7 +113,7 @@ async def _use_of(log: EventLog, plate: Plate, report: Report) -> str | None:
 
 
 def _result_time(report: Report) -> int | None:
-    """When the call that a report says to start had its result, if the report comes that late."""
+    """When the call that a report starts had its result, if the report comes that late."""
     for signal in report.signals:
         told = plates.TOOL_START.of(signal)
         if told is not None and "toolUseId" in told and report.transcript_path:
@@ -120,7 +122,7 @@ def _result_time(report: Report) -> int | None:
 
 
 def _is_over(report: Report, use: str) -> bool:
-    """Whether the client wrote the result of a call before it asked."""
+    """Whether the client wrote the result of a call before this request."""
     if report.transcript_path is None or report.at_ms is None:
         return False
     at_ms = result_at(report.agent, report.transcript_path, use)
@@ -128,7 +130,7 @@ def _is_over(report: Report, use: str) -> bool:
 
 
 async def _same(log: EventLog, plate: Plate, report: Report) -> list[Event]:
-    """What the session did, or that subagent of it which reports: all may make the same calls."""
+    """The events of the session, or of the reporting subagent: all may make the same calls."""
     who = next((signal.payload.get("subagent") for signal in report.signals), None)
     return [event for event in await _last(log, plate) if event.payload.get("subagent") == who]
 
@@ -144,10 +146,10 @@ async def lost_plan(log: EventLog, plate: Plate) -> str | None:
 
 
 def _plan_lost_in(events: Sequence[Event]) -> str | None:
-    """The plan approved right before the last session of these events started, if there is one.
+    """The plan approved right before the last session in these events started, if there is one.
 
-    Another session after that finds none, because the one before it did nothing with the plan.
-    So it is given back once.
+    The next session finds none, because the one before it did nothing with the plan. So a plan is
+    given back only once.
     """
     latest_first = dropwhile(lambda one: one.name != plates.SESSION_START, reversed(events))
     next(latest_first, None)
@@ -162,7 +164,7 @@ def _plan_lost_in(events: Sequence[Event]) -> str | None:
 
 
 def _plan(event: Event) -> str | None:
-    """What was approved: only then the client says that its tool ran."""
+    """The approved plan: the client reports that its tool ran only if it was approved."""
     if event.payload["toolName"] != PLANS or "failure" in event.payload:
         return None
     raw = as_object(event.payload.get("raw"))

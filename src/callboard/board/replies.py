@@ -1,4 +1,4 @@
-"""What a server replies with, beside sessions, questions and plates themselves."""
+"""A server's responses, besides sessions, questions and plates themselves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Ok(Shape):
 
 @dataclass(frozen=True, slots=True)
 class PauseResult(Shape):
-    """Whether it was this request that paused it."""
+    """Whether this request paused the session."""
 
     was_paused: bool
     ok: Literal[True] = True
@@ -26,7 +26,7 @@ class PauseResult(Shape):
 
 @dataclass(frozen=True, slots=True)
 class ResumeResult(Shape):
-    """Whether it was this request that let it continue."""
+    """Whether this request resumed the session."""
 
     was_resumed: bool
     ok: Literal[True] = True
@@ -34,7 +34,7 @@ class ResumeResult(Shape):
 
 @dataclass(frozen=True, slots=True)
 class CancelResult(Shape):
-    """Whether it was this request that ended it."""
+    """Whether this request cancelled the session."""
 
     was_cancelled: bool
     ok: Literal[True] = True
@@ -49,7 +49,7 @@ class Started(Shape):
 
 @dataclass(frozen=True, slots=True)
 class StateAt(Shape):
-    """A state, and what it was made of."""
+    """A state, its position, and how many events were folded for it."""
 
     state: Json
     position: int
@@ -58,7 +58,7 @@ class StateAt(Shape):
 
 @dataclass(frozen=True, slots=True)
 class EventsPage(Shape):
-    """Events in their order; `nextAfter` when there are more."""
+    """Events in order; `nextAfter` is set if there are more."""
 
     events: Sequence[Event]
     next_after: Omitted[int] = None
@@ -66,7 +66,7 @@ class EventsPage(Shape):
 
 @dataclass(frozen=True, slots=True)
 class PlateList(Shape):
-    """The board: those that need a person first, then the newest change first."""
+    """The board: plates that need a person first, then the most recently changed."""
 
     plates: list[Plate]
 
@@ -80,7 +80,7 @@ class Recorded(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Stopped(Shape):
-    """How many plates were closed by it."""
+    """How many plates this closed."""
 
     count: int
     status: Literal["ok"] = "ok"
@@ -88,7 +88,7 @@ class Stopped(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Link(Shape):
-    """A code that opens the dashboard once."""
+    """A code that opens the dashboard, once."""
 
     code: str
     expires_at: Millis
@@ -96,6 +96,6 @@ class Link(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Health(Shape):
-    """The server is up. It says nothing else, because anyone may ask."""
+    """The server is up. It says nothing else, because anyone can ask."""
 
     status: Literal["ok"] = "ok"

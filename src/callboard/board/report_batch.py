@@ -1,8 +1,8 @@
-"""Reports that are recorded together: those on one plate in one append, all of them in one commit.
+"""Records reports together: those on one plate in one append, and all of them in one commit.
 
-Most reports only change their plate. Such a report is folded into the plate as those before it left
-it, in memory. A report that is about a dialog, or about a plate that is not known yet, is recorded
-by itself, once all before it are.
+Most reports only change their plate. Such a report is folded in memory into the plate as the
+previous ones left it. A report about a dialog, or about a plate that is not known yet, is recorded
+on its own, after all the previous ones.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ from callboard.events.envelope import NewEvent
 from callboard.vendors.reports import Report
 
 _TURN = 20
-"""After so many reports others get their turn in the event loop."""
+"""After this many reports, let other tasks run."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A plate as it will be, and what made it so."""
+    """A plate as it will be, and the events that lead there."""
 
     known: CachedPlate
     plate: Plate
@@ -51,7 +51,7 @@ class ReportBatch:
         await self._write()
 
     async def _fold(self, report: Report) -> bool:
-        """Fold a report into its plate; whether that could be done in memory."""
+        """Fold a report into its plate; returns whether that could be done in memory."""
         if report.hold is not None or asks(report):
             return False
         plate_id = self._plates.usual_id(report)
@@ -72,10 +72,10 @@ class ReportBatch:
         return True
 
     async def _write(self) -> None:
-        """Append what came of all reports so far."""
+        """Append the events for all reports so far."""
         drafts, self._drafts = self._drafts, {}
         writing = [self._append(draft) for draft in drafts.values()]
-        # All are waited for: what is given back must not be written at the same time.
+        # Wait for all of them: what is given back must not be written at the same time.
         ended = await asyncio.gather(*writing, return_exceptions=True)
         for error in ended:
             if error is not None:
@@ -84,6 +84,6 @@ class ReportBatch:
     async def _append(self, draft: _Draft) -> None:
         try:
             await self._store.append(draft.known, draft.events, draft.plate)
-        except PositionConflict:  # Something else happened to the plate meanwhile.
+        except PositionConflict:  # Something else happened to the plate in the meantime.
             for report in draft.reports:
                 await self._plates.hear(report)

@@ -33,14 +33,14 @@ class SessionReading(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> SessionPage:
-        """One page of the sessions, newest first; `cursor` is `next_cursor` of the page before.
+        """One page of sessions, newest first; `cursor` is `next_cursor` of the previous page.
 
-        `q` is text in the id, the workflow, the phase or the title.
+        `q` is text to find in the id, the workflow, the phase or the title.
         """
         ...
 
     async def session(self, session_id: str) -> SessionInfo:
-        """One session, with its open questions; SessionNotFound when there is none."""
+        """One session, with its open questions; SessionNotFound if there is none."""
         ...
 
     async def events(
@@ -56,10 +56,10 @@ class SessionReading(Protocol):
     def tail_all(
         self, after: int | None = None, *, on_connect: Callable[[], None] | None = None
     ) -> AsyncIterator[tuple[int, Event]]:
-        """The events of everything, each with its place in the log; from now on by default.
+        """The events of all streams, each with its position in the log; by default, only new ones.
 
-        `on_connect` is called whenever a connection is made: what is read after that call and what
-        comes from here leave no gap.
+        `on_connect` is called whenever a connection is made: nothing is missed between what you
+        read after that call and the events from this stream.
         """
         ...
 
@@ -68,11 +68,11 @@ class SessionHistory(Protocol):
     """Look at a session at any position."""
 
     async def view(self, session_id: str, at: int | None = None) -> SessionView:
-        """Everything that is known of a session at a position."""
+        """Everything known about a session at a position."""
         ...
 
     async def state(self, session_id: str, at: int | None = None) -> Any:
-        """The state at a position: plain JSON, or the workflow's own type where it is loaded."""
+        """The state at a position: plain JSON, or the workflow's own type if it is loaded here."""
         ...
 
     async def diff(self, session_id: str, before: int, after: int) -> list[dict[str, Json]]:
@@ -80,7 +80,7 @@ class SessionHistory(Protocol):
         ...
 
     def export(self, session_id: str, *, format: str = "json") -> AsyncIterator[bytes]:
-        """A session, its events and its state as one document, `json` or `markdown`, in pieces."""
+        """A session with its events and state as one `json` or `markdown` document, in chunks."""
         ...
 
     async def lease(self, session_id: str) -> Lease:
@@ -108,7 +108,7 @@ class RunResult(Protocol):
 
 
 class StartedRun(Protocol):
-    """A session that was started; await it to learn how it stopped."""
+    """A session that was started; await it to find out how it stopped."""
 
     @property
     def session_id(self) -> str:
@@ -116,12 +116,12 @@ class StartedRun(Protocol):
         ...
 
     def __await__(self) -> Generator[object, None, RunResult]:
-        """Wait until it ends, pauses, or waits for someone who cannot be asked here."""
+        """Wait until it ends, pauses, or waits for someone who can't be asked here."""
         ...
 
 
 class SessionRunning(Protocol):
-    """Start sessions, and keep them going."""
+    """Start sessions, and drive them."""
 
     async def start(
         self,
@@ -155,12 +155,12 @@ class SessionRunning(Protocol):
         human_input: object | None = None,
         on_event: Callable[[Event], object] | None = None,
     ) -> SessionInfo:
-        """Keep a session going, or watch a server do so, until it waits, pauses or ends."""
+        """Drive a session, or follow a server that does, until it waits, pauses or ends."""
         ...
 
 
 class SessionControl(Protocol):
-    """Change the course of a session."""
+    """Control a session."""
 
     async def pause(
         self,
@@ -186,7 +186,7 @@ class SessionControl(Protocol):
     async def rename(
         self, session_id: str, title: str | None, *, by: str | None = None
     ) -> SessionInfo:
-        """Give a session another title, also after it ended; None takes its title away."""
+        """Change a session's title, even after it ended; None removes it."""
         ...
 
     async def fork(  # noqa: PLR0913 - the public face, all by keyword
@@ -202,7 +202,7 @@ class SessionControl(Protocol):
         session: str | None = None,
         by: str | None = None,
     ) -> Forked:
-        """Start a new session from a point of this one; `session` chooses its id."""
+        """Fork a session: start a new one from a point in this one; `session` is its id."""
         ...
 
     async def retry(
@@ -214,12 +214,12 @@ class SessionControl(Protocol):
         run: bool = True,
         by: str | None = None,
     ) -> Forked:
-        """Retry a failed session: a fork at the phase that failed, else ConflictError.
+        """Retry a failed session: fork it at the phase that failed; ConflictError if none did.
 
-        `at` is another point: a position, or a phase, whose last visit is meant.
+        `at` is another point: a position, or a phase, which means its last visit.
         """
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session, cancelled first if it has not ended. Its forks stay whole."""
+        """Permanently delete a session, cancelling it first if it is still open. Forks are kept."""
         ...

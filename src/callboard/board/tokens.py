@@ -1,6 +1,6 @@
-"""Access tokens: made, listed and revoked in the log, in which they are rows.
+"""Access tokens: created, listed and revoked as rows in the log.
 
-A secret is 256 random bits. Only its SHA-256 is kept: a slow hash would add nothing.
+A secret has 256 random bits. Only its SHA-256 is stored: a slow hash would add nothing.
 """
 
 import secrets
@@ -21,18 +21,18 @@ _LONGEST_NAME: Final = 64
 _MOST_GROUPS: Final = 32
 _LONGEST_LIFE: Final = timedelta(days=36_500)
 _GROUP: Final = "group:"
-"""How a group is written where people are named too."""
+"""How a group is written in lists that also have people."""
 
 
 class BoardTokens(Protocol):
-    """Who may come in, and as whom."""
+    """Create, list and revoke access tokens."""
 
     async def mine(self) -> TokenHolder:
         """Who the caller is: the recorded name, the person, the scope and the groups."""
         ...
 
     async def list(self) -> list[Token]:
-        """The tokens that are not revoked, oldest first, expired ones too."""
+        """The tokens that are not revoked, oldest first, including expired ones."""
         ...
 
     async def create(
@@ -45,11 +45,11 @@ class BoardTokens(Protocol):
         host: str | None = None,
         expires: timedelta | None = None,
     ) -> NewToken:
-        """Create a token; its secret is in the result and nowhere else."""
+        """Create a token. Its secret is only in the result."""
         ...
 
     async def revoke(self, id: str) -> Token:
-        """Revoke a token: from now on it opens nothing. NotFound when there is none."""
+        """Revoke a token: from now on it is refused. NotFound if there is none."""
         ...
 
 
@@ -66,7 +66,7 @@ class AccessTokens:
         return TokenHolder(name, name, "admin")
 
     async def find(self, secret: str) -> Token | None:
-        """The token with this secret, revoked and expired ones too."""
+        """The token with this secret, even if it is revoked or expired."""
         return await self._store.find(hashed(secret))
 
     def is_valid(self, token: Token) -> bool:
@@ -83,7 +83,7 @@ class AccessTokens:
         host: str | None = None,
         expires: timedelta | None = None,
     ) -> NewToken:
-        """Make a token; its secret is in the result and nowhere else."""
+        """Create a token. Its secret is only in the result."""
         named = {"name": name, "person": person, "host": host}
         for field, given in named.items():
             if given is not None:
@@ -108,11 +108,11 @@ class AccessTokens:
         return NewToken(token, secret)
 
     async def list(self) -> list[Token]:
-        """The tokens that are not revoked, oldest first, expired ones too."""
+        """The tokens that are not revoked, oldest first, including expired ones."""
         return list(await self._store.list())
 
     async def revoke(self, id: str) -> Token:
-        """Revoke a token: from now on it opens nothing, on a running server too."""
+        """Revoke a token: from now on it is refused, on running servers too."""
         return await self._store.revoke(id, self._clock.now_ms())
 
 
@@ -131,7 +131,7 @@ def new_secret() -> str:
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret."""
+    """The hash of a secret, which is what is stored."""
     return sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""The state machine of a plate: deterministic, total, and nothing but a table.
+"""The state machine of a plate: deterministic, complete, and just a table.
 
-The first six events and what they do are law, and so are the constants in `watchdog`. What real
-clients do beyond them are further events, below the line.
+The first six events and their effects are fixed, and so are the constants in `watchdog`. The events
+after them cover what real clients do beyond that.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Status = Literal[
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 NEEDY: Final[frozenset[Status]] = frozenset({"awaiting_input", "awaiting_approval", "error"})
-"""The statuses that a missed event would leave a plate stuck in."""
+"""The statuses in which a missed event would leave a plate stuck."""
 
 ASKS: Final = "AskUserQuestion"
 PLANS: Final = "ExitPlanMode"
@@ -24,7 +24,7 @@ _LEADS_TO: Final[dict[str, Status]] = {
     plates.SESSION_START: "running",
     plates.PROMPT_SUBMIT: "running",
     plates.TOOL_CALL: "running",
-    # ---- beyond the table of the seed
+    # ---- additions to the original table
     plates.PERMISSION_RESOLVED: "running",
     plates.TURN_IDLE: "idle",
     plates.STOP_FAILURE: "error",
@@ -36,15 +36,15 @@ _BY_DETAILS: Final = frozenset(
     {plates.TOOL_START, plates.STOP, plates.HEALTH_CHECK_RECOVERY, plates.PERMISSION_REQUEST}
 )
 MOVES: Final = _BY_DETAILS | _LEADS_TO.keys()
-"""The events that the table has a word on. All others leave the status as it is."""
+"""The events that the table covers. All others leave the status as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """What the table has to know of an event.
+    """What the table has to know about an event.
 
-    has_error: for `stop`. tool: for `tool_start` and `permission_request`.
-    subagent: it happened inside a subagent, which never moves the main status.
+    has_error: for `stop`. tool: for `tool_start` and `permission_request`. subagent: it happened
+    inside a subagent, which never changes the main status.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Turns that ended without a hook: someone pressed Esc, or the hook that reports it was lost.
 
-The client's registry and its transcript show it. Of a client that has neither, only a long silence
-tells.
+The client's registry and its transcript show that. For a client without either, only a long silence
+does.
 """
 
 import os
@@ -17,11 +17,11 @@ from callboard.vendors.gemini import transcript as gemini
 from callboard.vendors.turns import TurnEnd
 
 IN_TRANSIT_MS: Final = 2000
-"""So long after a turn ended its hook may still be on its way."""
+"""How long after a turn ended its hook may still be in transit."""
 SILENT_MS: Final = 600_000
-"""A client of which neither a hook nor its transcript has shown anything for so long is idle."""
+"""A client is idle if neither a hook nor its transcript has shown anything for this long."""
 TOOL_SILENT_MS: Final = 3_600_000
-"""The same while one of its tools runs: a build or a test suite takes long, and says nothing."""
+"""The same while one of its tools runs: a build or a test suite can be silent for long."""
 
 _TURN_ENDS: Final[Mapping[str, Callable[[str], TurnEnd | None]]] = {
     "claude": claude.turn_end,
@@ -32,17 +32,17 @@ _AFTER_ESC: Final = frozenset({str(events.TOOL_START), str(events.TOOL_CALL)})
 
 
 class Interruptions:
-    """Sees Esc in the transcript of a client without a registry.
+    """Detects Esc in the transcript of a client without a registry.
 
-    A transcript is read only if it was written, or the plate was told something, since the last
-    look.
+    A transcript is read only if it was written, or something was reported on the plate, since the
+    last look.
     """
 
     def __init__(self) -> None:
         self._looked: dict[str, tuple[int, int]] = {}
 
     def found(self, plate: Plate) -> Entry | None:
-        """That the client was interrupted, if its transcript says so by now."""
+        """The event for an interruption, if the transcript shows one by now."""
         if plate.status != "running" or plate.agent not in _TURN_ENDS:
             return None
         version = (_written_ns(plate), plate.status_at)
@@ -58,15 +58,16 @@ class Interruptions:
         return events.TURN_IDLE({"interrupted": True, "seenIn": "transcript"})
 
     def keep_only(self, plate_ids: Collection[str]) -> None:
-        """Forget the others."""
+        """Forget all other plates."""
         for plate_id in self._looked.keys() - plate_ids:
             del self._looked[plate_id]
 
 
 def in_registry(plate: Plate, known: Registered, now_ms: int) -> Entry | None:
-    """The client says itself that it is idle, and no hook did.
+    """The client says that it is idle, but no hook has reported it.
 
-    Esc stands in the transcript at once, and no hook follows it. Anything else may be reported yet.
+    Esc is in the transcript right away, and no hook follows it. Anything else may still be
+    reported.
     """
     if plate.status != "running" or known.status != "idle" or plate.status_at >= known.changed_at:
         return None
@@ -98,18 +99,18 @@ def _last_turn(plate: Plate) -> TurnEnd | None:
 
 
 def _is_news(plate: Plate, turn: TurnEnd, now_ms: int) -> bool:
-    """Whether it is the end of the turn that we take to be running, and no hook is to come."""
+    """Whether this ends the turn that seems to be running, and no hook is still in transit."""
     quiet_since = max(turn.at_ms, plate.updated_at)
     return _is_this_turn(plate, turn) and now_ms >= quiet_since + IN_TRANSIT_MS
 
 
 def _is_this_turn(plate: Plate, turn: TurnEnd) -> bool:
-    """The hook before it may be written a moment after it: Esc does not wait for hooks."""
+    """The previous hook may be recorded a moment later: Esc doesn't wait for hooks."""
     return turn.at_ms + IN_TRANSIT_MS > plate.status_at
 
 
 def _written_ns(plate: Plate) -> int:
-    """When the transcript was written; 0 where there is none."""
+    """When the transcript was last written; 0 if there is none."""
     try:
         return os.stat(plate.transcript_path or "").st_mtime_ns  # noqa: PTH116 - four times a second
     except (OSError, ValueError):

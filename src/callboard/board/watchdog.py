@@ -1,6 +1,6 @@
-"""Finds out what no hook reports: who died, who was interrupted, which plate is stuck.
+"""Finds out what no hook reports: what died, what was interrupted, which plate is stuck.
 
-It looks at processes, at what clients say of themselves, at transcripts that continued without a
+It looks at processes, at what clients say about themselves, at transcripts that continued without a
 hook, and at the branch of each project.
 """
 
@@ -32,31 +32,31 @@ STALENESS_THRESHOLD_SECS: Final = 2
 MAX_RECOVERY_TIME_SECS: Final = 12
 
 ASLEEP_SECS: Final = 3 * HEALTH_CHECK_INTERVAL_SECS
-"""A check that comes so late tells that the machine slept: times from before mean little."""
+"""A check that comes this late means that the machine was asleep: earlier times mean little."""
 GRACE_SECS: Final = 10
-"""After sleep, hooks that were on their way have so long to arrive."""
+"""How many seconds hooks that were in transit have to arrive after sleep."""
 _log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = 0.25
 LOOK_SOON: Final = 0.05
-"""While someone waits to learn what became of an answer."""
+"""While someone waits to find out what became of an answer."""
 PROCESSES_EVERY: Final = 1.0
 STARTS_WITHIN_MS: Final = 10 * 60_000
-"""A client that was announced and is not heard of for so long was not started."""
+"""A client that was announced and not heard from for this long was not started."""
 UNHELD_SECS: Final = 10.0
-"""A held hook comes back within seconds of a restart; one that does not is gone."""
+"""A held hook comes back within seconds of a restart; one that doesn't is gone."""
 
 
 def is_stale(transcript_mtime_secs: float, last_event_secs: float) -> bool:
-    """Whether the transcript was written after the last event that we know of."""
+    """Whether the transcript was written after the last known event."""
     return transcript_mtime_secs > last_event_secs + STALENESS_THRESHOLD_SECS
 
 
 class Checks:
-    """When to check: every ten seconds, and not in the grace period after sleep.
+    """When to check: every ten seconds, but not in the grace period after sleep.
 
-    looks_every: how often someone asks. The last time that is early enough counts, so that a
-    check is never late by the time in between.
+    looks_every: how often `due` is called. It returns true on the last call before the interval is
+    over, so that a check is never late.
     """
 
     def __init__(self, looks_every: float = 0.0) -> None:
@@ -65,13 +65,13 @@ class Checks:
         self._quiet_until = 0.0
 
     def due(self, now: float) -> bool:
-        """Whether to check now, in seconds of a wall clock: it continues while we sleep."""
+        """Whether to check now, in seconds of a wall clock, which continues during sleep."""
         passed = None if self._last is None else round(now - self._last, 3)
         if passed is not None:
             is_last_look = passed + self._looks_every > HEALTH_CHECK_INTERVAL_SECS
             if 0 <= passed < HEALTH_CHECK_INTERVAL_SECS and not is_last_look:
                 return False
-            if passed < 0:  # A clock that was set back would else keep us from checking.
+            if passed < 0:  # Otherwise, a clock that was set back would keep us from checking.
                 self._quiet_until = 0.0
             elif passed > ASLEEP_SECS:
                 self._quiet_until = now + GRACE_SECS
@@ -80,10 +80,10 @@ class Checks:
 
 
 class Rounds:
-    """Looks after the plates that are not closed.
+    """Watches the plates that are not closed.
 
-    keep_up: hears for a moment what hooks left in the spool, and gives whether that was all. A
-    process that died is noticed although hooks that it left wait to be heard.
+    keep_up: briefly reads what hooks left in the spool, and returns whether that was everything. A
+    dead process is noticed even if its last hooks have not been read yet.
     """
 
     def __init__(
@@ -109,14 +109,14 @@ class Rounds:
         self._task: asyncio.Task[None] | None = None
         self._watching: set[asyncio.Task[None]] = set()
         self.also: Callable[[float], Awaitable[None]] | None = None
-        """What else wants to be seen to, given the seconds of a clock that never goes back."""
+        """Something else to do in each round; called with the seconds of a monotonic clock."""
 
     async def start(self) -> None:
-        """Look, from now on."""
+        """Start watching."""
         self._task = asyncio.create_task(self._go())
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         tasks = self._watching if self._task is None else {self._task, *self._watching}
         for task in tasks:
             task.cancel()
@@ -126,7 +126,7 @@ class Rounds:
         await self._registries.stop()
 
     def watch(self, plate: Plate, interaction_id: str) -> None:
-        """Look closely at a client that has just been handed an answer."""
+        """Look closely at a client that was just handed an answer."""
         task = asyncio.create_task(self._settling.watch(plate, interaction_id))
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
@@ -141,7 +141,7 @@ class Rounds:
             await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
 
     async def once(self) -> bool:
-        """One round; whether the next should follow at once."""
+        """One round; returns whether the next one should follow right away."""
         is_behind = not await self._keep_up()
         living = await self._plates.living()
         self._registries.follow(living)
@@ -165,7 +165,7 @@ class Rounds:
 
     async def _has_died(self, plate: Plate) -> bool:
         if plate.pid is None:
-            # Someone wanted to start a client, and nothing was heard of it.
+            # A client was about to start, and nothing has been heard from it.
             waited_for = self._clock.now_ms() - plate.created_at
             has_died = plate.status == "starting" and waited_for > STARTS_WITHIN_MS
         else:
@@ -178,7 +178,7 @@ class Rounds:
     def _is_gone(self, plate: Plate, pid: int) -> bool:
         """Whether its process has ended, or the terminal of a session that runs in a daemon.
 
-        What such a session is doing continues without a terminal, and its person can come back.
+        Such a session continues its work without a terminal, and its person can come back.
         """
         host = self._plates.host()
         if not host.runs(pid, plate.proc_start, plate.boot_id):
@@ -195,7 +195,7 @@ class Rounds:
         for plate in living:
             branch = self._branches.of(plate.project_path)
             if branch is not None and branch != plate.git_branch:
-                with suppress(PlateNotFound):  # It was pruned meanwhile.
+                with suppress(PlateNotFound):  # It was pruned in the meantime.
                     await self._plates.check_out(plate.plate_id, branch)
 
     # ------------------------------------------------------------------ the client's registry
@@ -211,7 +211,7 @@ class Rounds:
                 )
 
     def _from_registry(self, plate: Plate, known: Registered) -> Entry | None:
-        """What the client's own account tells that no hook did."""
+        """What the client says about itself that no hook has reported."""
         if known.status == "waiting":
             return None
         over = [one for one in plate.pending if one.at < known.changed_at]
@@ -222,7 +222,7 @@ class Rounds:
         return self._resolved(plate, over[0])
 
     def _resolved(self, plate: Plate, pending: Pending) -> Entry | None:
-        """A dialog that is gone while the client works on: a yes, or a no with a message."""
+        """A dialog that is gone while the client keeps working: it was allowed or denied."""
         shown = of_dialog(self._settling.at(plate), pending)
         if shown is None:
             return None
@@ -234,7 +234,7 @@ class Rounds:
     # ------------------------------------------------------------------ hooks that are gone
 
     async def _miss(self, living: Sequence[Plate], now: float) -> None:
-        """Let go of hooks that were held before the server started and that have not come back."""
+        """Release hooks that were held before the server started and haven't come back."""
         asked = {one.id for plate in living for one in plate.pending if one.id is not None}
         missing = {id for id in asked if not self._holding.holds(id)}
         self._unheld = {id: self._unheld.get(id, now) for id in missing}
@@ -243,7 +243,7 @@ class Rounds:
                 await self._give_up(id, living)
 
     async def _give_up(self, interaction_id: str, living: Sequence[Plate]) -> None:
-        """The dialog of a hook that is gone is over too, unless the client says that it waits."""
+        """The dialog of a gone hook is closed, too, unless the client says that it waits."""
         asks = (one for one in living if any(p.id == interaction_id for p in one.pending))
         known = next((self._registries.of(plate) for plate in asks), None)
         if known is not None and known.status == "waiting":
@@ -261,7 +261,7 @@ class Rounds:
         if self._may_be_stuck(plate):
             return events.HEALTH_CHECK_RECOVERY({})
         if self._registries.of(plate) is not None:
-            return None  # It is looked at in every round.
+            return None  # It is checked in every round.
         return without_registry(plate, self._clock.now_ms())
 
     def _may_be_stuck(self, plate: Plate) -> bool:
@@ -285,5 +285,5 @@ class Rounds:
 
 
 def _unless(now: Plate, then: Plate, found: Entry) -> Entry | None:
-    """What was found out about a plate, unless it was told something since."""
+    """What was found out about a plate, unless something was reported since."""
     return found if now.status_at == then.status_at else None

@@ -88,7 +88,7 @@ export interface CancelRequest {
   readonly by?: string | null
 }
 
-/** Whether it was this request that ended it. */
+/** Whether this request cancelled the session. */
 export interface CancelResult {
   readonly wasCancelled: boolean
   readonly ok: true
@@ -186,7 +186,7 @@ export interface EventEnvelope {
   readonly _tag: string
 }
 
-/** Events in their order; `nextAfter` when there are more. */
+/** Events in order; `nextAfter` is set if there are more. */
 export interface EventsPage {
   readonly events: ReadonlyArray<EventEnvelope>
   readonly nextAfter?: number | null
@@ -222,7 +222,7 @@ export interface ForkResult {
   readonly position: number
 }
 
-/** The server is up. It says nothing else, because anyone may ask. */
+/** The server is up. It says nothing else, because anyone can ask. */
 export interface Health {
   readonly status: 'ok'
 }
@@ -232,7 +232,7 @@ export interface Heard {
   readonly status: 'ok'
 }
 
-/** Hooks that were not read yet. oldest_at: when the first of them was left there. */
+/** Hooks that have not been read yet. oldest_at: when the first of them was left there. */
 export interface HookBacklog {
   readonly hooks: number
   readonly oldestAt: string | null
@@ -305,7 +305,7 @@ export interface InteractiveSessionInteraction {
   readonly sessionTitle: string | null
 }
 
-/** A code that opens the dashboard once. */
+/** A code that opens the dashboard, once. */
 export interface Link {
   readonly code: string
   readonly expiresAt: string
@@ -362,7 +362,7 @@ export interface PauseRequest {
   readonly by?: string | null
 }
 
-/** Whether it was this request that paused it. */
+/** Whether this request paused the session. */
 export interface PauseResult {
   readonly wasPaused: boolean
   readonly ok: true
@@ -408,7 +408,7 @@ export interface Phase {
   readonly leadsTo: ReadonlyArray<string> | null
 }
 
-/** Everything the board knows of one client process. Times are milliseconds. session_id: the client's session now; after `/clear` it is another one, on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call that. pid, proc_start, boot_id: the process that runs the session, and in which run of the system. client_pid, client_start: the terminal's process, where sessions run in a daemon. background: what continues by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
+/** Everything the board knows about one client process. Times are milliseconds. session_id: the client's current session; after `/clear`, it is another one on the same plate. status_at: when the event happened that the status comes from. host: the id of the machine that it runs on; host_name: what people call it. pid, proc_start, boot_id: the process that runs the session, and in which boot of the system. client_pid, client_start: the terminal's process, if sessions run in a daemon. background: what keeps running by itself: [{id, kind, description}]. ended: how its last session ended, while it is closed. */
 export interface Plate {
   readonly plateId: string
   readonly agent: string
@@ -451,7 +451,7 @@ export interface PlateChange {
   readonly seen?: boolean | null
 }
 
-/** The board: those that need a person first, then the newest change first. */
+/** The board: plates that need a person first, then the most recently changed. */
 export interface Plates {
   readonly plates: ReadonlyArray<Plate>
 }
@@ -550,7 +550,7 @@ export interface ResumeRequest {
   readonly by?: string | null
 }
 
-/** Whether it was this request that let it continue. */
+/** Whether this request resumed the session. */
 export interface ResumeResult {
   readonly wasResumed: boolean
   readonly ok: true
@@ -644,20 +644,20 @@ export interface Started {
   readonly sessionId: string
 }
 
-/** A state, and what it was made of. */
+/** A state, its position, and how many events were folded for it. */
 export interface StateAt {
   readonly state: unknown
   readonly position: number
   readonly eventsReplayed: number
 }
 
-/** How many plates were closed by it. */
+/** How many plates this closed. */
 export interface Stopped {
   readonly count: number
   readonly status: 'ok'
 }
 
-/** One thing on the agent's list. */
+/** One entry of the agent's to-do list. */
 export interface Todo {
   readonly text: string
   readonly status: string

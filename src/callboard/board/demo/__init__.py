@@ -1,1 +1,1 @@
-"""A board that moves without any agent: what real clients sent their hooks, played again."""
+"""A board that moves without any agent: plays back what real clients sent to their hooks."""

@@ -1,8 +1,9 @@
-"""Plays the sessions of the demo: all at once, each at its own pace, as agents do.
+"""Plays the demo's sessions: all at once, each at its own pace, as agents do.
 
-They are files beside this one, one line an event. The first line says whose session it is. The
-others are `{after, payload}`, seconds after the line before; `say` says what to look at; `asks`
-holds the hook open until someone decides; `only_if` plays a line only when it was decided so.
+They are files next to this one, with one event per line. The first line says which agent's session
+it is. The others are `{after, payload}`, in seconds after the previous line; `say` says what to
+look at; `asks` holds the hook open until someone decides; `only_if` plays a line only after that
+decision.
 """
 
 import asyncio
@@ -20,12 +21,12 @@ from callboard.ids import short_id
 from callboard.waiting import wait_any
 
 PATIENCE: Final = 60.0
-"""Seconds after which a question that no one answers is answered in its terminal."""
+"""How many seconds a question stays unanswered before it is answered in its terminal."""
 
 ALLOW: Final = "allow"
 
 Post = Callable[[str, dict[str, Json]], Coroutine[object, None, Object]]
-"""Sends an agent's payload to a server; gives what that answers, whenever it does."""
+"""Sends an agent's payload to a server; returns the response, whenever it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def _read(content: bytes) -> Script:
 
 
 class Player:
-    """Plays scripts against a server, `speed` times as quickly as they happened."""
+    """Plays scripts against a server, `speed` times as fast as they happened."""
 
     def __init__(self, post: Post, clock: Clock, speed: float, say: Callable[[str], None]) -> None:
         self._post = post
@@ -70,7 +71,7 @@ class Player:
         self._held: set[asyncio.Task[Object]] = set()
 
     async def play(self, scripts: Iterable[Script]) -> None:
-        """Play all of them, to the end."""
+        """Play all of them to the end."""
         try:
             async with asyncio.TaskGroup() as group:
                 for script in scripts:
@@ -93,13 +94,13 @@ class Player:
                 await self._post(script.agent, _as_decided(line.payload, decided))
 
     async def _ask(self, agent: str, line: DemoHook) -> Object:
-        """Hold a hook open. What no one decides at the board, the agent's own dialog allows."""
+        """Hold a hook open. If no one decides on the board, the agent's own dialog allows it."""
         sender = {**as_object(line.payload["callboard"]), "hold": short_id(20)}
         asking = asyncio.create_task(self._post(agent, {**line.payload, "callboard": sender}))
         self._held.add(asking)
         asking.add_done_callback(self._let_go)
         await wait_any(asking, self._clock.sleep(PATIENCE / self._speed))
-        # One that is still held then is let go by the server, once the tool has run.
+        # If it is still held by then, the server releases it once the tool has run.
         answer: Object = asking.result() if asking.done() else {}
         told = as_object(answer.get("hookSpecificOutput")).get("decision")
         return {"behavior": ALLOW, **as_object(told)}
@@ -107,11 +108,11 @@ class Player:
     def _let_go(self, asking: "asyncio.Task[Object]") -> None:
         self._held.discard(asking)
         if not asking.cancelled():
-            asking.exception()  # No one else may look for it: the demo may have continued.
+            asking.exception()  # No one else may retrieve it: the demo may have moved on.
 
 
 def _as_decided(payload: dict[str, Json], decided: Object) -> dict[str, Json]:
-    """The end of a question tells the answers that were given."""
+    """The end of a question has the answers that were given."""
     given = as_object(decided.get("updatedInput")).get("answers")
     if given is None or "answers" not in as_object(payload.get("tool_input")):
         return payload

@@ -1,8 +1,8 @@
 """Files that one process has claimed, so that no other reads them.
 
-Each claimer has a folder, and beside it a lock that the kernel frees when the claimer dies. What is
-in the folder of a dead one belongs to the first that finds it. They take turns, so that what is
-older is done with before anybody takes what is newer.
+Each process has a folder, with a lock next to it that the kernel frees when the process dies. What
+a dead process leaves in its folder belongs to the first one that finds it. They take turns, so that
+older files are done before anyone takes newer ones.
 """
 
 import os
@@ -18,7 +18,7 @@ from callboard.ids import short_id
 
 @dataclass(slots=True)
 class Room:
-    """How much may still be taken at once: so many files, so many bytes, a little more at most."""
+    """How many more files and bytes may be taken at once; the last file may exceed that."""
 
     files: int
     size: int
@@ -42,10 +42,10 @@ class SpoolTurn:
         self._lock: int | None = None
 
     def take(self) -> bool:
-        """Have it, if no one else does."""
+        """Take the turn if no one else has it."""
         if self._lock is not None:
             return True
-        # The folder itself: a file could be left behind, or be removed while it is locked.
+        # Lock the folder itself: a file could be left behind, or be removed while it is locked.
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
         lock: int | None = os.open(self._folder, flags)
         try:
@@ -57,14 +57,14 @@ class SpoolTurn:
         return self._lock is not None
 
     def give(self) -> None:
-        """Let others have it."""
+        """Let others take their turn."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
 
 class Claims:
-    """Our folder, among those of the others."""
+    """Our folder, among those of other processes."""
 
     def __init__(self, folder: Path) -> None:
         own_folder(folder)
@@ -76,15 +76,15 @@ class Claims:
 
     @property
     def is_there(self) -> bool:
-        """Whether no one has removed the folder under us."""
+        """Whether our folder still exists."""
         return self._own.is_dir()
 
     def claim(self, path: Path, name: str) -> Path | None:
-        """Take a file; gives where it is now, or None when another was quicker.
+        """Take a file; returns where it is now, or None if another process was faster.
 
-        name: what it shall be known by, to the process that takes it over from us.
+        name: its name for the process that may take it over from us.
         """
-        # A number of its own: a rename would else put it in the place of another.
+        # With its own number: otherwise, a rename could overwrite another file.
         here = self._own / f"{next(self._numbers)}.{name}"
         try:
             path.rename(here)
@@ -93,7 +93,7 @@ class Claims:
         return here
 
     def take_over(self, room: Room) -> list[tuple[Path, str]]:
-        """Take what the dead had claimed: where it is now, and its name."""
+        """Take what dead processes had claimed: where it is now, and its name."""
         taken: list[tuple[Path, str]] = []
         for lock in self._folder.glob("*.lock"):
             other = lock.with_suffix("")
@@ -121,7 +121,7 @@ class Claims:
         return taken
 
     def close(self) -> None:
-        """Leave; what is still claimed is there for others."""
+        """Leave; what is still claimed is left to others."""
         os.close(self._lock)
         with suppress(OSError):
             self._own.rmdir()
@@ -129,7 +129,7 @@ class Claims:
 
 
 def own_folder(path: Path) -> None:
-    """Make a folder with mode 0700; anything else that has its name is moved out of the way."""
+    """Create a folder with mode 0700; anything else with that name is moved out of the way."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         path.rename(path.with_name(f"{path.name}-{short_id(8)}"))
     with suppress(FileExistsError):
@@ -147,7 +147,7 @@ def _number(path: Path) -> tuple[int, str]:
 
 @contextmanager
 def _locked(path: Path) -> Generator[bool]:
-    """Hold another's lock; gives whether that could be done, because no one else does."""
+    """Try to take another process's lock; yields whether that worked because it is free."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -160,7 +160,7 @@ def _locked(path: Path) -> Generator[bool]:
 
 
 def _forget(other: Path) -> None:
-    # The lock goes last: without it no one would look for what is left.
+    # Remove the lock last: without it, no one would look for what is left.
     with suppress(OSError):
         if other.is_dir():
             other.rmdir()

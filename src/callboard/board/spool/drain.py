@@ -1,4 +1,4 @@
-"""Moves what lies in the spool to the plates: in order, each payload once, none lost."""
+"""Moves payloads from the spool to the plates: in order, each only once, none lost."""
 
 import asyncio
 import logging
@@ -22,12 +22,12 @@ _log = logging.getLogger(__name__)
 MOST: Final = 10_000
 MOST_BYTES: Final = 64 * 1024 * 1024
 _AT_ONCE = 100
-"""So many are recorded in one commit: it keeps the event loop busy for some 20 ms."""
+"""How many to record in one commit, which blocks the event loop for about 20 ms."""
 _MOMENT = 0.5
 
 
 class UnwrittenHooks:
-    """Payloads in the order in which they came, within bounds. What does not fit is counted."""
+    """Payloads in the order of their arrival, up to a limit. What doesn't fit is counted."""
 
     def __init__(self) -> None:
         self.kept: deque[LateHook] = deque()
@@ -51,12 +51,12 @@ class UnwrittenHooks:
         self._size += len(one.body)
 
     def forget_first(self) -> None:
-        """The oldest is recorded."""
+        """The oldest one has been recorded."""
         self._size -= len(self.kept.popleft().body)
 
 
 class SpoolDrain:
-    """Reads the spool: one task at a time in this process; between processes, they take turns."""
+    """Reads the spool: one task at a time in this process; processes take turns."""
 
     def __init__(self, spool: Spool, listener: Listener, clock: Clock) -> None:
         self._spool = spool
@@ -67,17 +67,16 @@ class SpoolDrain:
         self._draining: asyncio.Task[None] | None = None
         self._since = 0.0
         self.backlog = NO_BACKLOG
-        """What was left to read when someone last looked."""
+        """What was left to read at the last check."""
 
     async def catch_up(self, within: float) -> bool:
-        """Hear what lies there; whether that is done. Otherwise it continues by itself.
+        """Record what is in the spool; returns whether that is done. If not, it continues.
 
-        Raises nothing but StoreError.
-        within: the seconds after which no one waits any more. They count from when it started, so
-        that of many who wait for the same backlog only the first ones do.
+        Raises only StoreError. within: how many seconds to wait. They count from when the reading
+        started, so that of many callers that wait for the same backlog, only the first ones wait.
         """
         if self._draining is None:
-            # Nearly always nothing lies there, and to see that needs neither a task nor a thread.
+            # The spool is nearly always empty, and checking that needs neither a task nor a thread.
             if not self._memory.kept and not self._spool.has_some:
                 return True
             self._since = self._clock.monotonic()
@@ -94,14 +93,14 @@ class SpoolDrain:
     def _ended(self, draining: asyncio.Task[None]) -> None:
         self._draining = None
         if not draining.cancelled():
-            draining.exception()  # If no one waited for it, the next attempt fails the same way.
+            draining.exception()  # If no one awaited it, the next attempt fails the same way.
 
     async def keep_up(self) -> bool:
-        """Hear what lies there for a moment, and see what is left; whether all was heard."""
+        """Read the spool for a moment, and note what is left; returns whether that is nothing."""
         try:
             return await self.catch_up(_MOMENT)
         finally:
-            # Another server may read it, or the store may fail.
+            # Another server may be reading it, or the store may have failed.
             is_empty = self._draining is None and not self._spool.has_some
             hooks = self._spool.hooks
             self.backlog = NO_BACKLOG if is_empty else await asyncio.to_thread(backlog_in, hooks)
@@ -112,7 +111,7 @@ class SpoolDrain:
             await self._hear(deque(taken))
 
     async def _hear_kept(self) -> None:
-        """Hear what could be written nowhere; the oldest first, until one fails again."""
+        """Record what could not be written anywhere, oldest first, until one fails again."""
         while self._memory.kept:
             one = self._memory.kept[0]
             try:
@@ -125,19 +124,19 @@ class SpoolDrain:
             self._memory.forget_first()
 
     async def _take(self) -> list[Spooled]:
-        """Take in a thread: there may be much to read, and others are served meanwhile."""
+        """Take files in a thread: there may be a lot to read, and other tasks must not wait."""
         taking = asyncio.ensure_future(asyncio.to_thread(self._spool.take, _AT_ONCE))
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # A thread continues all the same, and what it took would be no one's.
+            # The thread continues anyway, and what it took would be lost.
             await asyncio.wait({taking})
             for one in [] if taking.exception() else taking.result():
                 one.give_back()
             raise
 
     async def _hear(self, left: deque[Spooled]) -> None:
-        """Hear all of them together; if that fails, one by one, to find the one at fault."""
+        """Record all of them together; if that fails, one by one, to find the culprit."""
         try:
             await self._listener.overhear([one.hook for one in left])
             while left:
@@ -150,17 +149,17 @@ class SpoolDrain:
                 left.popleft()
         finally:
             for one in left:
-                # They were being recorded, and no one knows how far that came.
+                # They were being recorded, and it isn't known how many of them were.
                 one.give_back(heard=True)
 
     async def _hear_one(self, one: Spooled) -> None:
         try:
-            # Those before it may have been recorded together with it.
+            # It may have been recorded together with those before it.
             await self._listener.overhear([replace(one.hook, again=True)])
         except StoreError:
             raise
         except Exception:
-            # It would fail again each time, and all that came later would wait for it.
+            # It would fail every time, and everything after it would wait.
             _log.exception("%s in the spool could not be processed and was set aside", one.name)
             one.reject()
         else:
@@ -178,7 +177,7 @@ class SpoolDrain:
         }
 
     async def close(self) -> None:
-        """Leave what was taken and not heard to others."""
+        """Leave what was taken but not recorded to others."""
         if self._draining is not None:
             self._draining.cancel()
             await asyncio.wait({self._draining})
@@ -189,16 +188,17 @@ class SpoolDrain:
         self._spool.close()
 
     def keep(self, agent: str, body: bytes) -> None:
-        """Keep something that could not be recorded just now: in the spool, else in memory."""
+        """Keep a hook that can't be recorded right now: in the spool, otherwise in memory."""
         has_room = not self._memory.kept and not self._spool.is_full
         if not has_room or not self._spooled(agent, body):
             self._memory.keep(LateHook(agent, body, self._listener.now_ms()))
 
     def _spooled(self, agent: str, body: bytes) -> bool:
-        # Numbered: those that came within a tick of the file system's clock keep their order.
+        # Numbered, so that those within one tick of the file system's clock keep their order.
         name = f"{agent}.0.{os.getpid()}.{next(self._numbers):09}.{short_id()}.json"
         try:
-            # As lasting as what hooks write there themselves: it survives us, not a power failure.
+            # As durable as what hooks write themselves: it survives our exit, but not a power
+            # failure.
             files.replace(self._spool.folder / name, body, lasting=False)
         except OSError:
             return False

@@ -1,9 +1,9 @@
-"""Payloads that hooks dropped when no server took them: read in order, each by one server only.
+"""Payloads that hooks left when no server took them: read in order, each by only one server.
 
-A file is claimed by renaming it into a folder of ours; only one rename wins. A dead process leaves
-its claims behind, and another takes them over. Of several servers one reads at a time, until all
-that it took is done or given back. Nothing that lies in the spool may stop it: what is not a
-payload is put aside.
+A file is claimed by renaming it into our own folder; only one rename succeeds. A dead process
+leaves its claims behind, and another takes them over. If there are several servers, one reads at a
+time, until everything that it took is done or returned. Nothing in the spool may block it: what is
+not a payload is set aside.
 """
 
 import logging
@@ -31,11 +31,11 @@ from callboard.ids import short_id
 _log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 16 * 1024 * 1024
-"""So many bytes are in memory at once, and one file more."""
+"""How many bytes to have in memory at once, plus one file."""
 TOO_LARGE: Final = 2 * LARGEST
-"""A file of more bytes than this is not a usable payload."""
+"""A larger file, in bytes, is not a usable payload."""
 OLD_MS: Final = 10 * 60_000
-"""A file that is being written for so long is not being written any more."""
+"""A file that has been incomplete for this long will never be completed."""
 
 _CLAIMED: Final = "claimed"
 _REJECTED: Final = "rejected"
@@ -45,34 +45,34 @@ _GIVEN_BACK: Final = re.compile(r"\.[0-9a-z]{8}[-=]$")
 _MAYBE_HEARD: Final = "=.json"
 _PID: Final = re.compile("[0-9]{1,10}")
 _PARTS: Final = 4
-"""An agent, a process, whatever makes it different, and `json`."""
+"""An agent, a process, something to make the name unique, and `json`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """One payload out of the spool."""
+    """One payload from the spool."""
 
     hook: LateHook
     name: str
     _claim: Path = field(repr=False)
     _spool: "Spool" = field(repr=False)
 
-    # What cannot be moved or removed stays claimed, until we are gone and another takes it over.
+    # What can't be moved or removed stays claimed until we exit and another process takes it over.
 
     def done(self) -> None:
-        """It was recorded: forget it."""
+        """It was recorded: remove it."""
         self._spool.leave(self._claim, lambda claim: claim.unlink(missing_ok=True))
 
     def reject(self) -> None:
-        """It can never be recorded: put it aside."""
+        """It can never be recorded: set it aside."""
         self._spool.leave(self._claim, self._spool.reject)
 
     def give_back(self, *, heard: bool = False) -> None:
-        """It was not recorded: let it be read once more, by anybody.
+        """It was not recorded: let it be read again, by any process.
 
-        heard: it may have been recorded all the same.
+        heard: it may have been recorded after all.
         """
-        # Under a name that no hook makes. It keeps its time, and so its place in the order.
+        # With a name that no hook creates. It keeps its time, and so its place in the order.
         stem = _GIVEN_BACK.sub("", self.name.removesuffix(".json"))
         mark = "=" if heard or self.hook.again else "-"
         there = self._spool.folder / f"{stem}.{short_id(8)}{mark}.json"
@@ -93,11 +93,11 @@ class Counted:
     taken: int = 0
     rejected: int = 0
     lost: int = 0
-    """Hooks that could leave no more than their name, because the disk was full."""
+    """Hooks that could leave only their name, because the disk was full."""
 
 
 class Spool:
-    """The spool in a folder of hooks."""
+    """The spool in a hooks folder."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self.folder = spool_folder(folder)
@@ -114,7 +114,7 @@ class Spool:
 
     @property
     def has_some(self) -> bool:
-        """Whether it is worth while to take: something lies there, or it is time to look."""
+        """Whether to try to take files: there are some, or dead processes are to be checked."""
         if self._waiting or self._clock.monotonic() >= self._look_for_dead_at:
             return True
         try:
@@ -125,13 +125,13 @@ class Spool:
 
     @property
     def is_full(self) -> bool:
-        """Whether hooks write nothing any more until it was read."""
+        """Whether hooks write nothing until the spool has been read."""
         return self._full.exists()
 
     def take(self, limit: int) -> list[Spooled]:
-        """Claim up to so many payloads, oldest first. Those of the dead come before all others.
+        """Claim up to `limit` payloads, oldest first. Those of dead processes come first.
 
-        None while another server is at it.
+        Empty while another server is reading.
         """
         taken: list[Spooled] = []
         try:
@@ -150,22 +150,22 @@ class Spool:
         return taken
 
     def leave(self, claim: Path, move: Callable[[Path], object], *, is_back: bool = False) -> None:
-        """Something that was taken is taken no more, and is moved where it belongs."""
+        """Release something that was taken, and move it where it belongs."""
         with suppress(OSError):
             move(claim)
         self._taken.discard(claim)
         if is_back:
-            # It is older than all that waits.
+            # It is older than everything that waits.
             self._waiting.clear()
         self._pass_on()
 
     def reject(self, path: Path) -> None:
-        """Put something aside that is not a payload."""
+        """Set something aside that is not a payload."""
         if self._rejects.take(path):
             self.counted.rejected += 1
 
     def close(self) -> None:
-        """Leave; what was taken and is not done is there for others."""
+        """Leave; what was taken and is not done is left to others."""
         if self._claims is not None:
             self._claims.close()
             self._claims = None
@@ -174,7 +174,7 @@ class Spool:
         self._turn.give()
 
     def _pass_on(self) -> None:
-        """Let others take, once all is done that we have taken or have seen."""
+        """Let others take their turn once everything that we have taken or seen is done."""
         if not self._taken and not self._waiting:
             self._turn.give()
 
@@ -196,7 +196,7 @@ class Spool:
 
     def _take_over(self, claims: Claims, room: Room, taken: list[Spooled]) -> None:
         now = self._clock.monotonic()
-        # What the dead had is older than all that waits, so nothing of that goes before it.
+        # What dead processes had is older than everything that waits, so it goes first.
         if now < self._look_for_dead_at and not self._waiting:
             return
         left = claims.take_over(room)
@@ -207,7 +207,7 @@ class Spool:
         taken.sort(key=lambda one: one.hook.at_ms)
 
     def _next(self, claims: Claims) -> Spooled | None:
-        """The oldest file that is there; when all that we saw are gone, we look again."""
+        """The oldest remaining file; if all that we saw are gone, look again."""
         if not self._waiting:
             self._waiting.extend(self._look())
         while self._waiting:
@@ -229,7 +229,7 @@ class Spool:
         return found
 
     def _judge(self, entry: os.DirEntry[str]) -> _Found | None:
-        """A file that can be a payload; what cannot be one is put aside, if it is whole or old."""
+        """A file that can be a payload; anything else is set aside if it is complete or old."""
         try:
             told = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
@@ -276,7 +276,7 @@ class Spool:
         return Spooled(LateHook(agent, payload, at_ms, pid, again), name, claim, self)
 
     def _mark(self, files: int, size: int) -> None:
-        """Tell hooks to write no more, or that they may again."""
+        """Tell hooks to stop writing, or that they may write again."""
         with suppress(OSError):
             if files >= MOST_SPOOLED or size >= MOST_BYTES:
                 os.close(open_private(self._full))
@@ -285,7 +285,7 @@ class Spool:
 
 
 def _parsed(name: str) -> tuple[str, int | None] | None:
-    """The agent and its process, out of a file's name."""
+    """The agent and its process, from a file name."""
     parts = name.split(".")
     if len(parts) < _PARTS or not is_agent(parts[0]) or not _PID.fullmatch(parts[1]):
         return None

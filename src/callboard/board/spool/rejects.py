@@ -1,4 +1,4 @@
-"""What lay in the spool and is not a payload: put aside, for someone to look at, within bounds."""
+"""Files in the spool that aren't payloads: set aside for someone to look at, up to a limit."""
 
 import os
 import stat
@@ -14,16 +14,16 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 class Rejects:
-    """The folder beside the spool's files."""
+    """The folder for them, inside the spool."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._stuck: set[str] = set()
 
     def take(self, path: Path) -> bool:
-        """Put something aside; gives whether it is out of the way.
+        """Set something aside; returns whether it is out of the way.
 
-        What cannot be moved is left where it is, and is not tried again.
+        What can't be moved stays where it is, and is not tried again.
         """
         if path.name in self._stuck:
             return False
@@ -42,7 +42,7 @@ class Rejects:
         return True
 
     def _make_room(self) -> None:
-        """Remove the oldest until the rest is within bounds. Folders stay: they are someone's."""
+        """Remove the oldest files until the rest is within bounds. Folders stay: not ours."""
         with os.scandir(self._folder) as entries:
             told = [(entry, entry.stat(follow_symlinks=False)) for entry in entries]
         files = [one for one in told if not stat.S_ISDIR(one[1].st_mode)]
@@ -57,6 +57,6 @@ class Rejects:
 
 
 def _is_empty_file(path: Path) -> bool:
-    """Whether it is the start of a file that was never written: it says nothing."""
+    """Whether this is a file that was created but never written: it contains nothing."""
     told = path.lstat()
     return stat.S_ISREG(told.st_mode) and told.st_size == 0
