@@ -147,6 +147,13 @@ def tour(walk: Walk) -> None:
     walk.take("resume", ended, codes=(2,))
     walk.take("retry", ended, codes=(2,))
     walk.take("board", codes=(2,))
+    walk.take("stats")
+    for words in (
+        ["assign", "nothing", "ada"],
+        ["rename", "nothing", "Ada"],
+        ["export", "nothing"],
+    ):
+        walk.take(*words, codes=(2,))
     if "--server" not in walk.place:
         maintain(walk)
     walk.follow()
