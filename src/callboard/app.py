@@ -174,7 +174,10 @@ class Callboard(SessionReader):
         return await self.operations.pause(session_id, interrupt=interrupt, by=by, reason=reason)
 
     async def resume(self, session_id: str, *, by: By = None) -> bool:
-        """Resume a paused session. If no driver is watching, `drive` it afterwards."""
+        """Resume a paused session; False if it was not paused, NotResumable if it has ended.
+
+        If no driver is watching, `drive` it afterwards.
+        """
         return await self.operations.resume(session_id, by=by)
 
     async def cancel(self, session_id: str, *, by: By = None, reason: str | None = None) -> bool:
@@ -207,8 +210,8 @@ class Callboard(SessionReader):
     ) -> Forked:
         """Fork a session: start a new one from a point in this one.
 
-        `session` is the id of the new session. With `run`, it is driven until it waits, pauses or
-        ends.
+        `session` is the id of the new session. With `run`, it is driven here if its workflow is
+        loaded here, otherwise left to a driver.
         """
         if event_index is not None and position is not None:
             raise ValidationError("Give event_index or position, not both.", field="position")
@@ -266,7 +269,10 @@ class Callboard(SessionReader):
         return await self._file().backup(path, progress, overwrite=overwrite)
 
     async def compact(self) -> int | None:
-        """Shrink the file by its free space; the bytes saved, or None while others use it."""
+        """Return the file's free space to the disk; returns how many bytes.
+
+        None if it isn't possible: other processes use the database, or the disk has no room.
+        """
         return await self._file().compact()
 
     def _file(self) -> SqliteLog:

@@ -46,10 +46,10 @@ class PydanticAgent:
     """Runs a pydantic-ai agent in a phase.
 
     The phase's output has the agent's own `output_type`. If the model fails, the phase's `retry`
-    applies. A tool can ask a person: pass it the context through `deps` and have it call `await
-    ctx.deps.ask(...)`. If the answer doesn't come in time, the agent is run again from its prompt
-    once it does, and the tool gets the recorded answer. If the model words the question, pass a
-    `key` so that the answer is found.
+    applies. A tool can ask a person: pass it the context through `deps` and have it call
+    `await ctx.deps.ask(...)`. If the answer doesn't come in time, the agent is run again from its
+    prompt once it does, and the tool gets the recorded answer. If the model itself words the
+    question, pass a `key`, so that the recorded answer is found.
 
     Args:
         agent: The agent that does the work.

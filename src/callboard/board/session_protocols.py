@@ -174,7 +174,7 @@ class SessionControl(Protocol):
         ...
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
-        """Resume a paused session; False if it was not paused."""
+        """Resume a paused session; False if it was not paused, NotResumable if it has ended."""
         ...
 
     async def cancel(

@@ -313,7 +313,7 @@ class Client:
         return PauseResult.from_wire(answer).was_paused
 
     async def resume(self, session_id: str, *, by: str | None = None) -> bool:
-        """Resume a paused session; False if it was not paused."""
+        """Resume a paused session; False if it was not paused, NotResumable if it has ended."""
         body = given({"by": by})
         answer = await self._transport.post(f"{_path(session_id)}/resume", body)
         return ResumeResult.from_wire(answer).was_resumed

@@ -1,4 +1,4 @@
-"""Drives sessions in this process, up to a number at once."""
+"""Drives sessions in this process, with a limit on how many at once."""
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping

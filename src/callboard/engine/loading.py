@@ -1,4 +1,4 @@
-"""A session's view at any position, folded from the nearest checkpoint before it."""
+"""Loads a session's view at any position, folded from the nearest checkpoint before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from callboard.state.fold import apply, before_events
 from callboard.state.session import SessionView
 
 _PAGE = 4096
-"""How many positions are read at once: a long session need not be in memory twice."""
+"""How many positions to read at once, so that a long session is not in memory twice."""
 
 
 @dataclass(slots=True)
 class Loaded:
-    """A view, the last event's id, and, if weighed, the bytes that decide when to checkpoint."""
+    """A view, the id of the last event, and, if weighed, the sizes that decide on checkpoints."""
 
     view: SessionView
     last_id: str | None
@@ -26,7 +26,7 @@ class Loaded:
     size_since: int
 
     async def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
-        """Continue with these events."""
+        """Fold these events, too."""
         for event in events:
             apply(self.view, event)
             self.last_id = event.id
@@ -42,7 +42,7 @@ async def load(
 ) -> Loaded:
     """Fold a session up to a position, or to its end.
 
-    `weighed` is for who writes checkpoints; others need not pay for the weighing.
+    `weighed` is for callers that write checkpoints; it costs time.
     """
     head = await log.head(session_id)
     if head == 0:
@@ -69,7 +69,7 @@ async def load(
 
 
 async def view_at(log: EventLog, session_id: str, at: int | None = None) -> SessionView:
-    """What is known of a session at a position; at 0 that is its initial state."""
+    """A session's view at a position; at 0, with its initial state."""
     if at == 0:
         first = await log.read(session_id, upto=1)
         if not first or not is_session(first):
@@ -90,7 +90,7 @@ def is_session(beginning: Sequence[Event]) -> bool:
 
 
 async def session_row(log: EventLog, session_id: str) -> Row:
-    """The row of a session; SessionNotFound when there is none."""
+    """The row of a session; SessionNotFound if there is none."""
     rows = await log.rows(Query("sessions", {"id": session_id}))
     if not rows:
         raise not_found(session_id)
@@ -98,7 +98,7 @@ async def session_row(log: EventLog, session_id: str) -> Row:
 
 
 def not_found(session_id: str) -> SessionNotFound:
-    """The error for an id that no session has."""
+    """The error for an unknown session id."""
     return SessionNotFound(
         f"There is no session {session_id!r}. List them with: callboard sessions",
         session_id=session_id,

@@ -99,8 +99,8 @@ class Query:
 
     at_most, at_least: a column, and a bound for it.
     columns: only these columns of each row, which is faster if an index has all of them.
-    binned: a column, a width and an offset: the column has the number of its value's bin, `(value +
-        offset) // width`. For numbers from 0.
+    binned: a column, a width and an offset: the column has the number of its value's bin,
+        `(value + offset) // width`. For numbers from 0.
     count: the result is one row, whose only column `count` is the number of rows. With `columns`,
         there is a row for each combination of their values, ordered by them; `limit` is then how
         many rows are counted at most, the first ones in the order.

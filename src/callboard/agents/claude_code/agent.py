@@ -109,7 +109,7 @@ class ClaudeCodeOptions(TypedDict, total=False):
     going_on: Given
     """The prompt when its session is resumed; by default, that it was interrupted."""
     permission_mode: str
-    """The client's permission mode. With `default`, it asks before it changes anything."""
+    """The client's permission mode. By default, it asks before it changes anything."""
     env: Mapping[str, str]
     """Additional environment variables."""
     program: str
@@ -133,8 +133,8 @@ class ClaudeCode:
         prompt: The task: text, or a function of the state, or of state and context.
         model: The model, as in the client's `--model`.
         cwd: The folder to work in; the current folder by default.
-        allowed_tools: What it may use without asking, as rules of the client: `Read`, `Bash(git
-            diff:*)`, ….
+        allowed_tools: What it may use without asking, as rules of the client: `Read`,
+            `Bash(git diff:*)`, ….
         output: The type of its output: a pydantic model or another type that is an object in JSON,
             or a JSON Schema. By default, its last message as text.
         name: The agent's name in events.
