@@ -90,7 +90,7 @@ class Callboard(SessionReader):
         """Close the database. Sessions that ran here can then be driven by other processes."""
         await self.log.close()
 
-    def run(  # noqa: PLR0913 - the public face, all by keyword
+    def run(  # noqa: PLR0913 - public API, all by keyword
         self,
         workflow: Workflow | str,
         input: object = None,
@@ -193,7 +193,7 @@ class Callboard(SessionReader):
         await self.operations.rename(session_id, title, by=by)
         return await self.session(session_id)
 
-    async def fork(  # noqa: PLR0913 - the public face, all by keyword
+    async def fork(  # noqa: PLR0913 - public API, all by keyword
         self,
         session_id: str,
         *,
@@ -281,7 +281,7 @@ class Callboard(SessionReader):
         return self.log
 
 
-def run(  # noqa: PLR0913 - the public face, all by keyword
+def run(  # noqa: PLR0913 - public API, all by keyword
     workflow: Workflow,
     input: object = None,
     *,

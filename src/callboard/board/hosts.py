@@ -23,8 +23,8 @@ _LENGTH: Final = 16
 class Host:
     """A machine, or a container that has its own user data folder.
 
-    id: "" if none could be stored: then it stands for the host that the database is on. boot_id:
-    identifies this boot of its system; "" if process start times already do.
+    id: "" if none could be stored: then it stands for the host that the database is on.
+    boot_id: identifies this boot of its system; "" if process start times already do.
     """
 
     id: str = ""

@@ -62,7 +62,7 @@ class Human:
         )
         return asked.id
 
-    async def complete_interactive(  # noqa: PLR0913 - the public face, nearly all by keyword
+    async def complete_interactive(  # noqa: PLR0913 - public API, nearly all by keyword
         self,
         interaction_id: str,
         outcome: str,
@@ -115,7 +115,7 @@ class Human:
         """Wait until a question is closed, by any process."""
         return await self._questions.ended(interaction_id)
 
-    async def ask(  # noqa: PLR0913 - the public face, nearly all by keyword
+    async def ask(  # noqa: PLR0913 - public API, nearly all by keyword
         self,
         prompt: str,
         options: Sequence[str] | None = None,

@@ -36,8 +36,8 @@ PROBE: Final = "callboardTest"
 class LateHook:
     """A payload that a hook left in the spool because no server took it.
 
-    at_ms: when that was. pid: the agent's process, if it is known. again: an earlier reader was
-    interrupted, and may have recorded it.
+    at_ms: when that was. pid: the agent's process, if it is known.
+    again: an earlier reader was interrupted, and may have recorded it.
     """
 
     agent: str

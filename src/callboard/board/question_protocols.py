@@ -10,7 +10,7 @@ from callboard.interactions.records import Interaction
 class Questions(Protocol):
     """Every question to a person, from any source: find, ask, claim and close them."""
 
-    async def find(  # noqa: PLR0913 - the public face, all by keyword
+    async def find(  # noqa: PLR0913 - public API, all by keyword
         self,
         *,
         status: str | None = None,
@@ -36,7 +36,7 @@ class Questions(Protocol):
         """Wait until a question is closed, by any process."""
         ...
 
-    async def ask(  # noqa: PLR0913 - the public face, all by keyword
+    async def ask(  # noqa: PLR0913 - public API, all by keyword
         self,
         *,
         type: str,
@@ -70,7 +70,7 @@ class Questions(Protocol):
         """Release a claim before it expires; does nothing if there is no claim."""
         ...
 
-    async def complete(  # noqa: PLR0913 - the public face, all by keyword
+    async def complete(  # noqa: PLR0913 - public API, all by keyword
         self,
         interaction_id: str,
         outcome: str,

@@ -134,7 +134,7 @@ class SessionRunning(Protocol):
         """Start a session and return its id. The name is optional when there is one workflow."""
         ...
 
-    def run(  # noqa: PLR0913 - the public face, all by keyword
+    def run(  # noqa: PLR0913 - public API, all by keyword
         self,
         workflow: Workflow | str,
         input: object = None,
@@ -189,7 +189,7 @@ class SessionControl(Protocol):
         """Change a session's title, even after it ended; None removes it."""
         ...
 
-    async def fork(  # noqa: PLR0913 - the public face, all by keyword
+    async def fork(  # noqa: PLR0913 - public API, all by keyword
         self,
         session_id: str,
         *,

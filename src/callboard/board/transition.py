@@ -43,8 +43,8 @@ MOVES: Final = _BY_DETAILS | _LEADS_TO.keys()
 class Happening:
     """What the table has to know about an event.
 
-    has_error: for `stop`. tool: for `tool_start` and `permission_request`. subagent: it happened
-    inside a subagent, which never changes the main status.
+    has_error: for `stop`. tool: for `tool_start` and `permission_request`.
+    subagent: it happened inside a subagent, which never changes the main status.
     """
 
     name: str

@@ -107,7 +107,7 @@ class Client:
         body |= given({"title": title})
         return Started.from_wire(await self._transport.post("/sessions", body)).session_id
 
-    def run(  # noqa: PLR0913 - the public face, all by keyword
+    def run(  # noqa: PLR0913 - public API, all by keyword
         self,
         workflow: Workflow | str,
         input: Any = None,
@@ -333,7 +333,7 @@ class Client:
         body = {"title": title, **given({"by": by})}
         return SessionInfo.from_wire(await self._transport.patch(_path(session_id), body))
 
-    async def fork(  # noqa: PLR0913 - the public face, all by keyword
+    async def fork(  # noqa: PLR0913 - public API, all by keyword
         self,
         session_id: str,
         *,

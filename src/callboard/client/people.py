@@ -23,7 +23,7 @@ class RemoteInbox:
         self._clock = clock
         self._reconnect = reconnect
 
-    async def find(  # noqa: PLR0913 - the public face, all by keyword
+    async def find(  # noqa: PLR0913 - public API, all by keyword
         self,
         *,
         status: str | None = None,
@@ -93,7 +93,7 @@ class RemoteInbox:
         finally:
             listening.cancel()
 
-    async def ask(  # noqa: PLR0913 - the public face, all by keyword
+    async def ask(  # noqa: PLR0913 - public API, all by keyword
         self,
         *,
         type: str,
@@ -136,7 +136,7 @@ class RemoteInbox:
         body = {"value": value, **given({"approved": approved, "by": by})}
         return await self._do(interaction_id, "answer", body, via)
 
-    async def complete(  # noqa: PLR0913 - the public face, all by keyword
+    async def complete(  # noqa: PLR0913 - public API, all by keyword
         self,
         interaction_id: str,
         outcome: str,

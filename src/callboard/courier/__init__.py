@@ -1,5 +1,5 @@
 """Takes one hook of a coding agent to the server, or to the spool.
 
 An agent waits for its hooks, and most of a hook's cost is starting Python. So nothing here imports
-more than built-in modules. Whatever goes wrong, the agent must not notice.
+a module that loads slowly. Whatever goes wrong, the agent must not notice.
 """

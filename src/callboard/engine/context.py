@@ -160,7 +160,7 @@ class Context:
         question = Approval(prompt, timeout, on_timeout or "wait", assignees)
         return bool((await self._ask(render(question, None), key)).approved)
 
-    async def choose(  # noqa: PLR0913 - the public face, nearly all by keyword
+    async def choose(  # noqa: PLR0913 - public API, nearly all by keyword
         self,
         prompt: str,
         options: Sequence[str],

@@ -30,7 +30,7 @@ class Workflow:
             returns them, each with title, agent and status.
     """
 
-    def __init__(  # noqa: PLR0913 - the public face, nearly all by keyword
+    def __init__(  # noqa: PLR0913 - public API, nearly all by keyword
         self,
         name: str,
         *,

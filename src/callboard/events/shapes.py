@@ -85,8 +85,8 @@ def read(shape: type[S], wire: Mapping[str, object], **more: object) -> S:
 class ShapeMember:
     """One member of a shape on the wire: its attribute, its key, and the type of its value.
 
-    is_field: whether it is a field rather than a property. can_miss: whether it is left out if it
-    is None.
+    is_field: whether it is a field rather than a property.
+    can_miss: whether it is left out if it is None.
     """
 
     name: str

@@ -72,8 +72,9 @@ class SpoolDrain:
     async def catch_up(self, within: float) -> bool:
         """Record what is in the spool; returns whether that is done. If not, it continues.
 
-        Raises only StoreError. within: how many seconds to wait. They count from when the reading
-        started, so that of many callers that wait for the same backlog, only the first ones wait.
+        Raises only StoreError.
+        within: how many seconds to wait. They count from when the reading started, so that of many
+        callers that wait for the same backlog, only the first ones wait.
         """
         if self._draining is None:
             # The spool is nearly always empty, and checking that needs neither a task nor a thread.
