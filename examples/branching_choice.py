@@ -1,6 +1,6 @@
-"""A choice that decides which way the work goes: Fast, Thorough or Custom.
+"""A choice that decides how the work continues: Fast, Thorough or Custom.
 
-The custom way asks once more, from inside its agent.
+The custom approach asks another question from inside its agent.
 
     callboard run examples/branching_choice.py --input "clean the attic"
 """
@@ -45,7 +45,7 @@ async def thorough(state: Job, ctx: Context) -> str:
 
 @agent
 async def custom(state: Job, ctx: Context) -> str:
-    """Asks for what the choice alone does not say."""
+    """Asks for the details that the choice leaves open."""
     limit = await ctx.choose("How long may it take?", ["A morning", "A day"], other=True)
     await asyncio.sleep(PAUSE)
     return f"{state.goal}: done within {limit.lower()}"

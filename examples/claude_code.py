@@ -1,7 +1,7 @@
-"""Claude Code as an agent: one reads, a person decides, another one changes.
+"""Claude Code as an agent: one agent reads, a person decides, another agent makes the changes.
 
-The first may only read. The second asks before it changes a file or runs a command: a question of
-the session like any other, here answered in the terminal.
+The first agent can only read. The second asks before it changes a file or runs a command. These
+are ordinary questions of the session, which you answer here in the terminal.
 
     npm install -g @anthropic-ai/claude-code
     python examples/claude_code.py "the error messages"

@@ -1,7 +1,7 @@
-"""A person is asked only in doubt: when the classifier's confidence is below 0.8.
+"""Ask a person only if in doubt: if the classifier's confidence is below 0.8.
 
-`human` is a function of the state and of what the agent returned; None means that no one has
-to be asked.
+`human` is a function of the state and the agent's output. It returns None if there is nothing
+to ask.
 
     callboard run examples/conditional_approval.py --input "I want my money back"
     callboard run examples/conditional_approval.py --input "It blinks"
@@ -71,7 +71,7 @@ conditional_approval = Workflow(
             agent=classifier,
             update=keep_label,
             human=verify,
-            # No one was asked: approved is None, and the guess stands.
+            # If no question was asked, approved is None, and the guess stands.
             next=lambda s: "by-hand" if s.approved is False else "sort",
         ),
         Phase("sort", agent=sorter, terminal=True),

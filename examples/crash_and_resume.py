@@ -1,7 +1,7 @@
-"""A process dies while a person is being asked, and another one continues.
+"""A process dies while a question is open, and another process continues the session.
 
-The first process packs an order, writes its question down, and is killed. The second opens the
-same database, answers the question, and carries the order to its end. Nothing is packed twice.
+The first process packs an order, records its question, and is killed. The second opens the
+same database, answers the question, and completes the order. Nothing is packed twice.
 
     python examples/crash_and_resume.py
 """

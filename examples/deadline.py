@@ -1,8 +1,8 @@
-"""A question that does not wait for ever: first the team, then the manager, then a default.
+"""A question that doesn't wait forever: first the team, then the manager, then a default.
 
-When time runs out the question is put to the manager as well; when that runs out too, it is
-closed with "reject", and the state says that the clock did it, not a person. Do not answer, and
-watch.
+When the first deadline passes, the question goes to the manager as well. When the second one
+passes, the question is closed with "reject", and the state says that it timed out. To see this,
+don't answer.
 
     callboard run examples/deadline.py --input "the new price list"
 """

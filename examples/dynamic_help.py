@@ -1,7 +1,7 @@
-"""Help that no one planned: the reviewer finds out by itself that it needs a person.
+"""Help at run time: the reviewer decides on its own that it needs a person.
 
-What the reviewer returns decides whether a question is asked, which one, and where the work
-continues. A small task goes through without anybody; one that touches the login does not.
+The reviewer's output decides whether a question is asked, which question, and where the work
+continues. A small task needs no person; a task that touches the login does.
 
     callboard run examples/dynamic_help.py --input "rename a button"
     callboard run examples/dynamic_help.py --input "change the login"

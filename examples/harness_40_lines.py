@@ -1,5 +1,5 @@
-"""Fulfils interactive sessions your way: let an agent, a chat or a form do what `decide` does.
-On a database as here, or on a server (http://127.0.0.1:2255):
+"""A harness for interactive sessions: replace `decide` with an agent, a chat or a form.
+Takes a database, as here, or a server (http://127.0.0.1:2255):
     python examples/harness_40_lines.py callboard.db
 """
 
@@ -14,20 +14,20 @@ from callboard.errors import ConflictError, ValidationError
 ME = f"harness-{os.getpid()}"
 
 
-def decide(asked):  # Shown as JSON, which no terminal obeys.
+def decide(asked):  # Shown as JSON, so that the terminal doesn't interpret control characters.
     return json.loads(input(f"{json.dumps([asked.prompt, asked.config])}\nDecision: ") or "null")
 
 
 async def attend(people, asked):
     try:
-        await people.claim(asked.id, by=ME, ttl_ms=3_600_000)  # No one else gets it for an hour.
+        await people.claim(asked.id, by=ME, ttl_ms=3_600_000)  # For an hour.
         decision = await asyncio.to_thread(decide, asked)
         outcome = "cancelled" if decision is None else "completed"
         print((await people.complete(asked.id, outcome, response=decision, by=ME)).status)
-    except ConflictError as error:  # Another was quicker.
+    except ConflictError as error:  # Already claimed or answered.
         print(error.message)
     except (ValidationError, ValueError, EOFError) as error:
-        print("No decision:", error)  # It is not JSON, or does not fit its schema.
+        print("No decision:", error)  # Not JSON, or doesn't match the schema.
         await people.release(asked.id, by=ME)
 
 

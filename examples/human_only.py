@@ -1,6 +1,6 @@
-"""A phase with no agent: a person alone says what is to be built.
+"""A phase without an agent: a person says what to build.
 
-What they say is kept in the state by `on_answer`, and the planner works from it.
+`on_answer` puts the answer into the state, and the planner works from it.
 
     callboard run examples/human_only.py
 """

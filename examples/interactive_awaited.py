@@ -1,9 +1,9 @@
 """Wait for a decision that a person makes together with an agent.
 
-The program asks for a review, gets it as a pydantic model, and continues. The record outlives the
-program: run it twice with the same file, and the second run finds what was decided.
+The program requests a review, gets it as a pydantic model, and continues. The record outlives the
+program: if you run it twice with the same file, the second run finds the decision of the first.
 
-    python examples/interactive_awaited.py              someone answers here, in the program
+    python examples/interactive_awaited.py              the program itself answers
     python examples/interactive_awaited.py review.db    you answer: callboard attend --db review.db
 """
 
@@ -23,7 +23,7 @@ class Decision(BaseModel):
 
 
 def somebody_decides(review: HumanInteractive[Decision], board: Callboard) -> None:
-    """A person in place of `callboard attend`: to the caller, it is the same who fulfils it."""
+    """Answers instead of `callboard attend`; the caller doesn't notice the difference."""
     answering: list[asyncio.Task[object]] = []
 
     def answer(changed: HumanInteractive[Decision]) -> None:

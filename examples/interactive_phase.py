@@ -1,7 +1,7 @@
-"""A phase that is decided in a session with an agent, and an agent that calls for another one.
+"""A phase decided in an interactive session, and an agent that requests another one.
 
-Only a decision decides: leaving the session, a timeout or a crash lead to "refuse". Here someone
-answers in the program. In earnest, serve the workflow, and decide with: callboard attend
+Without a decision, the workflow ends in "refuse": after leaving the session, a timeout or a crash.
+Here the program answers. In production, serve the workflow and decide with: callboard attend
 
     python examples/interactive_phase.py
 """
@@ -34,7 +34,7 @@ def keep_diff(state: Migration, diff: str) -> None:
 
 @agent
 async def migrator(state: Migration, ctx: Context) -> int:
-    """Moves the rows, and asks for help with those that it does not understand."""
+    """Migrates the rows, and asks for help with those it can't interpret."""
     schema = {"type": "structured", "json_schema": KEEP}
     helped = await ctx.interactive("3 rows have no name. Which to keep?", outcome_schema=schema)
     return 97 + (helped.response["keep"] if helped.response else 0)

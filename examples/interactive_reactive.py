@@ -1,7 +1,7 @@
-"""Ask for a decision and continue; look at what became of it whenever that suits you.
+"""Request a decision without waiting for it, and check its status at any time.
 
-An agent asks for a review and does not wait. The workflow's work is done before the review is,
-but it does not complete before it: the review is a task of the session.
+An agent requests a review and doesn't wait. The agent's work is done before the review, but the
+workflow doesn't complete until the review ends, because the review is a task of the session.
 
     python examples/interactive_reactive.py
 """
@@ -12,7 +12,7 @@ from callboard import Callboard, Context, HumanInteractive, Phase, State, Workfl
 
 
 class Screen:
-    """Shows what became of the review, as it changes."""
+    """Shows the status of the review as it changes."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -50,7 +50,7 @@ async def main() -> list[str]:
         info = await board.session(session)
         screen.lines.append(f"The work is done, and the session is {info.status}.")
 
-        # Someone decides, in place of `callboard attend`.
+        # Decide here instead of with `callboard attend`.
         await board.human.complete_interactive(asked, "completed", "approved", by="Ada")
         await screen.until(review, "success")
         info = await board.drive(session)

@@ -1,6 +1,6 @@
-"""Two approvals on the way: research, approve, write, approve, publish.
+"""Two approvals in one workflow: research, approve, write, approve, publish.
 
-Each phase carries its own question. A rejection sends the work back to its author.
+Each phase has its own question. A rejection sends the work back to its author.
 
     callboard run examples/multiple_approvals.py --input "the harbour at night"
 """

@@ -1,6 +1,6 @@
-"""One agent on several items at once, two at a time, and a question from inside it.
+"""One agent works on several items, two at a time, and asks a question from inside.
 
-Every file is reviewed by a run of its own. A reviewer that is in doubt asks, gives its slot to
+Each file is reviewed in a separate run. A reviewer that is in doubt asks, gives up its slot to
 the next one, and continues when the answer comes.
 
     callboard run examples/parallel_reviews.py --input "api.py login.py README.md"
@@ -35,7 +35,7 @@ async def reviewer(state: Reviews, ctx: Context) -> tuple[str, str]:
 
 
 def keep_finding(state: Reviews, finding: tuple[str, str]) -> None:
-    """Called once for each file, in the order of the files, when all are done."""
+    """Called once per file, in the order of the files, when all are done."""
     file, verdict = finding
     state.findings[file] = verdict
 

@@ -1,6 +1,6 @@
-"""A checkpoint that is known beforehand: nothing is migrated before a person has read the plan.
+"""A planned approval: nothing is migrated until a person has approved the plan.
 
-The question is part of the phase. Say no, and the workflow ends with the plan shelved.
+The question is part of the phase. If you answer no, the workflow ends with the plan shelved.
 
     callboard run examples/planned_checkpoint.py --input customers
 """

@@ -1,8 +1,8 @@
 """A pydantic-ai agent in a phase, with a tool that asks a person.
 
-What the model says, and what its tools get and give, becomes events. The tool reaches the
-person through the context, which `deps` hands to it. The model here is pydantic-ai's stand-in,
-so that this runs without a network; put a real one in its place.
+The model's output and its tool calls become events. The tool asks the person through the
+context, which it gets from `deps`. The model here is pydantic-ai's test model, so that this
+runs without a network; replace it with a real one.
 
     pip install "callboard[pydantic-ai]"
     callboard run examples/pydantic_ai_agent.py --input "My lamp arrived broken"
@@ -33,7 +33,7 @@ clerk = Agent(MODEL, name="clerk", deps_type=Context, output_type=Letter)
 @clerk.tool
 async def may_refund(run: RunContext[Context], reason: str) -> str:
     """Ask whether the customer may have the money back."""
-    # The model words the reason; the key keeps it one question, however it is worded.
+    # The model phrases the reason; with a key, it stays one question however it is phrased.
     allowed = await run.deps.ask("May I give the money back?", key="refund")
     return "granted" if allowed else "refused"
 

@@ -1,4 +1,4 @@
-"""A customer asks for money back. Small refunds are paid at once; large ones need approval.
+"""A customer asks for a refund. Small refunds are paid immediately; large ones need approval.
 
 The input is the customer, the amount and the message.
 
@@ -49,7 +49,7 @@ def approval(state: Refund) -> Approval | None:
 
 @agent
 async def payments(state: Refund, ctx: Context) -> str:
-    """Pays once, even if the process dies here and the agent is started again."""
+    """Records the payment, so that it isn't repeated if the process dies and the agent restarts."""
     await asyncio.sleep(PAUSE)
     if not state.customer:
         raise ValueError("Payment rejected: the customer is missing")

@@ -1,4 +1,4 @@
-"""A release that a person signs off and rolls out in steps. Rejected notes come back shorter.
+"""A release that a person approves and rolls out in steps. Rejected notes come back shorter.
 
 Run it:
     callboard run examples/release.py --input 2.4.0

@@ -1,4 +1,4 @@
-"""Research with sources: read them side by side, write a brief, and have a person review it.
+"""Research with sources: read them in parallel, write a brief, and have a person review it.
 
 Run it:
     callboard run examples/research.py --input "Should we move our queue to PostgreSQL?"

@@ -1,7 +1,7 @@
-"""A session that anybody can read at any time: `cat .claude/workflow_state_system.md`.
+"""A session whose progress anyone can read: `cat .claude/workflow_state_system.md`.
 
-Two writers draft chapters, a person says whether they are good, and meanwhile two files in the
-folder show what is being done and how far it is. Look at them from another terminal while it waits:
+Two writers draft chapters and a person approves them. Meanwhile, two files in the folder show what
+is being done and how far along it is. Look at them from another terminal while it waits:
 
     python examples/status_files.py "Sailing for beginners"
     watch cat .claude/workflow_state_system.md
@@ -28,7 +28,7 @@ def set_up(state: Book, title: str) -> None:
 
 
 async def outline(state: Book) -> dict[str, list[str] | str]:
-    """What an output calls `deliverables` and `context_for_next` stands in the files."""
+    """Returns an outline; its `deliverables` and `context_for_next` appear in the files."""
     await asyncio.sleep(PAUSE)
     return {
         "chapters": ["Wind", "Knots", "Weather"],

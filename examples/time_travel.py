@@ -1,7 +1,7 @@
-"""Looking back, and trying again from there: every position of a session is a place to stand.
+"""Look back and try again: you can inspect and fork a session at any position.
 
-A bid is made, raised and refused. Then we look at the state at each step, ask what changed
-between two of them, and fork the session before the refusal, with a better bid in hand.
+A bid is made, raised and rejected. Then we look at the state at each step, compare two positions,
+and fork the session before the rejection, with a higher limit.
 
     python examples/time_travel.py
 """
@@ -51,7 +51,7 @@ auction = Workflow(
 
 
 async def main() -> tuple[str, str]:
-    """Play it, look around, fork; returns where both sessions ended."""
+    """Runs a session, inspects it and forks it; returns where both sessions ended."""
     async with Callboard.open(None, [auction]) as board:
         first = await board.run(auction, input=50, human_input={"approval": lambda prompt: False})
         print(f"The first try ended in {first.exit_phase!r}, with a bid of {first.state.bid}.\n")

@@ -1,7 +1,7 @@
 """A trip that a person approves before it is booked.
 
-The planner tells its plan day by day. Say no, and it makes another one; say yes, and the trip
-is booked.
+The planner shows its plan day by day. Answer no, and it makes another plan; answer yes, and the
+trip is booked.
 
     callboard run examples/trip.py --input Lisbon
 """
@@ -32,7 +32,7 @@ def set_up(state: Trip, city: str) -> None:
 
 @agent
 async def planner(state: Trip, ctx: Context) -> list[str]:
-    """Plans three days, others at each visit, and tells each day when it is ready."""
+    """Plans three days, different ones at each visit, and shows each day when it is ready."""
     ideas = IDEAS[(ctx.visit - 1) % len(IDEAS)]
     plan = [f"Day {day} in {state.city}: {idea}" for day, idea in enumerate(ideas, 1)]
     for day in plan:
@@ -47,7 +47,7 @@ def keep_plan(state: Trip, plan: list[str]) -> None:
 
 @agent
 async def booker(state: Trip, ctx: Context) -> str:
-    """Books the plan once, even if the process dies here and the agent is started again."""
+    """Books the plan and records the booking, so that a restart doesn't book it again."""
     await ctx.emit(Text(f"Booking {len(state.plan)} days in {state.city} … "))
     await asyncio.sleep(PAUSE)
     booking = await ctx.once("book", lambda: f"{state.city[:3].upper()}-{len(state.plan)}")
