@@ -1,7 +1,7 @@
-"""Writes what is made from the code: `python docs/generate.py`.
+"""Generate reference pages and TypeScript types from the code: `python docs/generate.py`.
 
-The command reference comes from the commands, the event reference and the TypeScript types of the
-React package from the shapes and payloads, so that they cannot say anything else.
+The command reference comes from the commands. The event reference and the TypeScript types of the
+React package come from the shapes and payloads, so they can't differ from the code.
 """
 
 import ast
@@ -31,14 +31,15 @@ INTRODUCTION = """\
 
 <!-- Written by docs/generate.py; change the commands, not this page. -->
 
-`callboard COMMAND --help` says the same in the terminal. What the exit codes mean is on
+`callboard COMMAND --help` shows the same text in the terminal. For exit codes, see
 [Statuses and exit codes](statuses.md#exit-codes).
 
-Every command finds its database or server by the same rule; the first that applies counts:
+Every command finds its database or server by the same rule. The first of these that applies
+counts:
 
 1. `--db` or `--server`, before or after the command. Give one of them, not both.
-2. The environment variable `CALLBOARD_SERVER`, else `CALLBOARD_DB`.
-3. The only server of yours that is running. The command says so on standard error.
+2. The environment variable `CALLBOARD_SERVER`, or else `CALLBOARD_DB`.
+3. Your running server, if there is exactly one. The command says so on standard error.
 4. `callboard.db` in your user data directory.
 
 Commands that need a server, such as `open` and `board`, use the one that is running on the
