@@ -251,7 +251,7 @@ export interface InputFailedPayload {
   readonly value?: unknown
 }
 
-/** A person answered. For a coding agent: what it really did. */
+/** A person answered. For a coding agent: what it actually did. */
 export interface InputReceivedPayload {
   readonly as?: string
   readonly by?: string
@@ -307,7 +307,7 @@ export interface InputRequestedPayload {
   readonly id: string
   readonly deadline?: number
   readonly onTimeout?: PlainRule | AnswerRule | EscalationRule | null
-  /** The question belongs to no session. Its stream has its id. */
+  /** The question belongs to no session. Its stream has the same id. */
   readonly standalone?: boolean
   /** The session of the coding agent that asks. */
   readonly executionId?: string
@@ -344,7 +344,7 @@ export interface PermissionRequestPayload {
   /** One entry of that list, new or changed. */
   readonly todo?: TodoItem
   readonly toolName?: string
-  /** Left out where `raw` has it. */
+  /** Left out if `raw` has it. */
   readonly toolInput?: unknown
   /** The client's own id of the call. */
   readonly toolUseId?: string
@@ -437,7 +437,7 @@ export interface PhaseExitedPayload {
   readonly reason: 'next' | 'terminal' | 'skipped' | 'error'
   readonly next?: string | null
   readonly until?: boolean
-  /** The phase was skipped, and it is a terminal one. */
+  /** A terminal phase was skipped. */
   readonly terminal?: boolean
 }
 
@@ -475,7 +475,7 @@ export interface PlateChangedPayload {
   readonly name?: string
   readonly pinned?: boolean
   readonly seen?: boolean
-  /** The branch that its folder has now. */
+  /** The branch that its folder has checked out now. */
   readonly gitBranch?: string
   readonly by?: string
 }
@@ -624,7 +624,7 @@ export interface StateIntentPayload {
   readonly intentId: string
   /** What changed it: `start`, `before`, `update`, `human`, `after`, `reset` or `upgrade`. `human` is the answer, and `on_answer`. `reset` clears the previous phase's answer; it is `enter` in older sessions. `upgrade` sets the defaults of fields that the type has gained. */
   readonly reason: string
-  /** A JSON Patch. It may be empty for `before` and `after`, which are recorded when they ran. */
+  /** A JSON Patch. It may be empty for `before` and `after`, which are recorded even then. */
   readonly patches: ReadonlyArray<Patch>
 }
 
@@ -705,7 +705,7 @@ export interface SubagentStopPayload {
   readonly reason?: string
 }
 
-/** That session is over, however it ended. Written in the same append. */
+/** The session ended, whatever its outcome. Written in the same append. */
 export interface TaskCompletedPayload {
   readonly taskId: string
   readonly kind: string
@@ -757,7 +757,7 @@ export interface ToolCallPayload {
   /** One entry of that list, new or changed. */
   readonly todo?: TodoItem
   readonly toolName?: string
-  /** Left out where `raw` has it. */
+  /** Left out if `raw` has it. */
   readonly toolInput?: unknown
   /** The client's own id of the call. */
   readonly toolUseId?: string
@@ -802,7 +802,7 @@ export interface ToolStartPayload {
   /** One entry of that list, new or changed. */
   readonly todo?: TodoItem
   readonly toolName?: string
-  /** Left out where `raw` has it. */
+  /** Left out if `raw` has it. */
   readonly toolInput?: unknown
   /** The client's own id of the call. */
   readonly toolUseId?: string

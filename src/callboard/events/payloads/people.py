@@ -21,7 +21,7 @@ class Answered(Authored):
 
 
 class QuestionEnd(Answered):
-    """The end of a question. All but `id` is there only for interactive sessions."""
+    """The end of a question. Everything but `id` is only for interactive sessions."""
 
     id: str
     outcome: NotRequired[str]
@@ -100,7 +100,7 @@ class InputRequestedPayload(AuthoredQuestion, Asker):
     deadline: NotRequired[int]
     onTimeout: NotRequired[TimeoutRule | None]
     standalone: NotRequired[bool]
-    """The question belongs to no session. Its stream has its id."""
+    """The question belongs to no session. Its stream has the same id."""
     executionId: NotRequired[str]
     """The session of the coding agent that asks."""
 
@@ -160,7 +160,7 @@ class InputAcceptedPayload(Answered):
 
 
 class InputReceivedPayload(QuestionEnd):
-    """A person answered. For a coding agent: what it really did."""
+    """A person answered. For a coding agent: what it actually did."""
 
     value: Json
     approved: NotRequired[bool]

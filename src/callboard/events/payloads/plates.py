@@ -73,11 +73,11 @@ class PromptSubmitPayload(PlateEvent):
 
 
 class ToolUseDetails(PlateEvent):
-    """A tool, and which call of it."""
+    """A tool, and a call of it."""
 
     toolName: NotRequired[str]
     toolInput: NotRequired[Json]
-    """Left out where `raw` has it."""
+    """Left out if `raw` has it."""
     toolUseId: NotRequired[str]
     """The client's own id of the call."""
 
@@ -228,7 +228,7 @@ class PlateChangedPayload(PlateEvent):
     pinned: NotRequired[bool]
     seen: NotRequired[bool]
     gitBranch: NotRequired[str]
-    """The branch that its folder has now."""
+    """The branch that its folder has checked out now."""
     by: NotRequired[str]
 
 

@@ -139,7 +139,7 @@ class PhaseExitedPayload(InPhase):
     next: NotRequired[str | None]
     until: NotRequired[bool]
     terminal: NotRequired[bool]
-    """The phase was skipped, and it is a terminal one."""
+    """A terminal phase was skipped."""
 
 
 class PhaseFailedPayload(InPhase):
@@ -164,7 +164,7 @@ class StateIntentPayload(TypedDict):
     `enter` in older sessions. `upgrade` sets the defaults of fields that the type has gained.
     """
     patches: list[PatchOperation]
-    """A JSON Patch. It may be empty for `before` and `after`, which are recorded when they ran."""
+    """A JSON Patch. It may be empty for `before` and `after`, which are recorded even then."""
 
 
 class StateCheckpointPayload(TypedDict):
@@ -190,4 +190,4 @@ class TaskStartedPayload(_Task):
 
 
 class TaskCompletedPayload(_Task):
-    """That session is over, however it ended. Written in the same append."""
+    """The session ended, whatever its outcome. Written in the same append."""
