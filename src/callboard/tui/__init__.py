@@ -1,1 +1,1 @@
-"""The board in the terminal: every session, who needs a person first, answered in place."""
+"""The board in the terminal: every session, those that need a person first, answered in place."""

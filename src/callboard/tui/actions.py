@@ -1,4 +1,4 @@
-"""What a person does with the row that is selected: answer it, go there, name it, dismiss it."""
+"""Actions on the selected row: answer it, go to its terminal, name it, dismiss it."""
 
 from collections.abc import Awaitable
 from functools import partial
@@ -24,11 +24,11 @@ from callboard.tui.text_screen import TextScreen
 from callboard.tui.verdict_dialog import RulingDialog
 
 _LONGEST = 300
-"""Of a prompt, in a notification: its start and its end."""
+"""Characters of a prompt in a notification, from its start and end."""
 
 
 class ActingApp(App[None]):
-    """An app with a row that is selected, and the deeds that it can be asked for."""
+    """An app with a selected row, and actions on it."""
 
     def __init__(self, source: Source, clock: Clock) -> None:
         super().__init__()
@@ -39,16 +39,16 @@ class ActingApp(App[None]):
 
     @property
     def selected(self) -> Row | None:
-        """The row that is selected."""
+        """The selected row."""
         raise NotImplementedError
 
     @property
     def selected_plate(self) -> Plate | None:
-        """The plate of that row; a question of a workflow has none."""
+        """The plate of that row; a workflow's question has none."""
         return self.selected.plate if self.selected is not None else None
 
     def show_changes(self) -> None:
-        """Show what is known now."""
+        """Show the current data."""
         raise NotImplementedError
 
     def mark_seen(self) -> None:
@@ -60,7 +60,7 @@ class ActingApp(App[None]):
     # ------------------------------------------------------------------ answering
 
     def action_open(self) -> None:
-        """Open the question of the row; without one, all about it."""
+        """Open the row's question; without one, its details."""
         row = self.selected
         if row is None:
             return
@@ -76,7 +76,7 @@ class ActingApp(App[None]):
         self.mark_seen()
 
     def action_rule(self, yes: bool) -> None:
-        """Say yes or no, or decline to answer; what exactly, is shown before it is sent."""
+        """Approve, reject or decline; a dialog shows the details before it is sent."""
         row = self.selected
         if row is not None and row.question is not None and (row.wants_verdict or not yes):
             self._rule(row, row.question, yes)
@@ -89,7 +89,7 @@ class ActingApp(App[None]):
         return self._ask(row, RulingDialog(question, yes, row.agent))
 
     def action_number(self, number: int) -> None:
-        """Open the question at that option; Enter takes it."""
+        """Open the question at that option; Enter selects it."""
         row = self.selected
         if row is not None and row.question is not None and row.has_choices:
             self._ask(row, ChoicesDialog(row.question, row.agent, number - 1))
@@ -97,19 +97,19 @@ class ActingApp(App[None]):
     # ------------------------------------------------------------------ the plate itself
 
     def action_pin(self) -> None:
-        """Pin it, or not."""
+        """Pin or unpin it."""
         plate = self.selected_plate
         if plate is not None:
             self._change(plate, {"pinned": not plate.pinned})
 
     def action_toggle_seen(self) -> None:
-        """Mark it as seen, or as not seen."""
+        """Mark it as seen or unseen."""
         plate = self.selected_plate
         if plate is not None:
             self._change(plate, {"seen": plate.unseen})
 
     def action_dismiss_plate(self) -> None:
-        """Take it off the board."""
+        """Dismiss it from the board."""
         row = self.selected
         if row is not None and row.plate is not None:
             self._change(row.plate, None)
@@ -138,7 +138,7 @@ class ActingApp(App[None]):
             self._complain(error)
 
     def action_resume(self) -> None:
-        """Resume a closed session in this terminal; the board comes back after it."""
+        """Resume a closed session in this terminal; the board returns afterwards."""
         row = self.selected
         if row is None or row.plate is None or not row.closed:
             return
@@ -184,17 +184,17 @@ class ActingApp(App[None]):
         self._do(send())
 
     def tell_receipt(self, done: Interaction) -> None:
-        """Say what became of an answer to a coding agent."""
+        """Show the receipt of an answer to a coding agent."""
         said = receipt(done, f"callboard inbox {done.id}")
         self._confirm(done, said, trouble=done.receipt in ("overruled", "lost"))
 
     def _confirm(self, done: Interaction, said: str, *, trouble: bool = False) -> None:
-        """Say what became of an answer, under what was asked: the command, with its end."""
+        """Show what happened to an answer, with the question: the command, including its end."""
         told = f"{excerpt(one_line(done.prompt), _LONGEST)}\n{said}"
         self.notify(told, severity="error" if trouble else "information", markup=False)
 
     def _change(self, plate: Plate, changes: PlateChanges | None) -> None:
-        """Change something of a plate; without changes, dismiss it."""
+        """Change a plate; without changes, dismiss it."""
         self._do(self.source.change(plate.plate_id, changes))
 
     def _do(self, what: Awaitable[None]) -> None:

@@ -1,7 +1,6 @@
-"""Calling a person who does not look: a sound, a message on the desktop; both only if wanted.
+"""Alert a person who isn't looking: with a sound or a desktop notification, both opt-in.
 
-Each state has a sound of its own. A session that ends is heard too, if it has one, and no message
-reports it.
+Each state has its own sound. A session that ends can have one too, but sends no notification.
 """
 
 import os
@@ -23,20 +22,20 @@ _BELL: Final = "\a"
 
 
 class Needs:
-    """Who needed a person when we looked last, and who does so only now."""
+    """Who needed a person at the last check, and who does only now."""
 
     def __init__(self) -> None:
         self._known: frozenset[str] | None = None
         self._open: frozenset[str] = frozenset()
 
     def new(self, rows: Iterable[Row]) -> list[Row]:
-        """Those that were not waiting, or waited for something else. The first look finds none."""
+        """Those that weren't waiting before, or for something else. Empty on the first check."""
         needy = {_occasion(row): row for row in rows if row.group == NEEDS}
         known, self._known = self._known, frozenset(needy)
         return [] if known is None else [row for key, row in needy.items() if key not in known]
 
     def ended(self, rows: Iterable[Row]) -> list[Row]:
-        """Those that were open when we looked last, and are closed now."""
+        """Those that were open at the last check, and are closed now."""
         rows = list(rows)
         before, self._open = self._open, frozenset(row.key for row in rows if not row.closed)
         return [row for row in rows if row.closed and row.key in before]
@@ -47,11 +46,11 @@ def _occasion(row: Row) -> str:
 
 
 _STATES: Final = {"approve": "awaiting_approval", "asks": "awaiting_input", "done": "idle"}
-"""What the board calls a state otherwise than the plate does."""
+"""The board's names for states that plates name differently."""
 
 
 def call(rows: list[Row], settings: BoardSettings, ended: Sequence[Row] = ()) -> None:
-    """Call for these rows, as loudly as the settings say. ended: what is only heard."""
+    """Alert for these rows, as the settings say. ended: those with a sound only."""
     words = [row.standing.word for row in (*rows, *ended)]
     state = most_pressing(_STATES.get(word, word) for word in words)
     if state is not None:
@@ -64,7 +63,7 @@ def call(rows: list[Row], settings: BoardSettings, ended: Sequence[Row] = ()) ->
 
 
 def _sound(sound: str) -> None:
-    """Play it; where that cannot be, the terminal's bell is better than silence."""
+    """Play it, or ring the terminal's bell if that isn't possible."""
     if sound != OFF and (sound == BELL or not play(sound)):
         _to_terminal(_BELL)
 
@@ -78,7 +77,7 @@ def _desktop(title: str, body: str) -> None:
 
 
 def message(title: str, body: str, environ: Mapping[str, str]) -> str:
-    """What a terminal takes for a notification; one that knows none shows nothing."""
+    """The escape sequence for a notification; terminals without support show nothing."""
     text = body.replace(";", ",")
     if environ.get("TERM", "").startswith(_KNOWS_777):
         told = f"\x1b]777;notify;{title.replace(';', ',')};{text}{_BELL}"
@@ -86,7 +85,7 @@ def message(title: str, body: str, environ: Mapping[str, str]) -> str:
         told = f"\x1b]9;{title}: {text}{_BELL}"
     if not environ.get("TMUX"):
         return told
-    # tmux keeps to itself what is not wrapped for the terminal around it.
+    # tmux doesn't pass on what isn't wrapped for the terminal around it.
     return "\x1bPtmux;" + told.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
@@ -102,6 +101,6 @@ def _start(command: list[str]) -> None:
 
 
 def _to_terminal(told: str) -> None:
-    """Write past the screen, in one piece: it moves no cursor and shows no character."""
+    """Write directly to the terminal, in one piece. It moves no cursor and shows no character."""
     with suppress(OSError), Path("/dev/tty").open("wb", buffering=0) as terminal:
         terminal.write(told.encode())

@@ -1,4 +1,4 @@
-"""`callboard board`: the list, what is selected in it, and how a person likes to see it."""
+"""`callboard board`: the list, the selection, and the display settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,17 +32,17 @@ from callboard.tui.text_screen import TextScreen, help_text
 from callboard.tui.themes import THEMES
 
 _WIDE: Final = 150
-"""Cells from which the panel stands beside the list, and not below it."""
+"""Columns from which the panel is next to the list instead of below it."""
 _LOW: Final = 16
-"""Lines under which there is no room for the panel."""
+"""Lines below which there is no room for the panel."""
 _BEHIND_MS: Final = 2_000
-"""Reports that are older than this and not shown are worth a word."""
+"""Unread reports that are older than this are mentioned."""
 _DWELL: Final = 0.5
-"""Seconds after which a row that a person has gone to counts as seen."""
+"""Seconds after which a row that a person has moved to counts as seen."""
 
 
 def head(counts: Sequence[int], settings: BoardSettings, where: str, width: int) -> Content:
-    """What the board is, how it stands, and how it is shown."""
+    """The header: the title, the counts, and the display settings."""
     told = summary(counts) or "no agents"
     needs, _, rest = told.partition(" · ") if counts[NEEDS] else ("", "", told)
     left = [("Callboard  ", "bold"), (needs, "bold $needs")]
@@ -63,14 +63,14 @@ def _ways(settings: BoardSettings, where: str) -> str:
 
 
 def warning(problem: str, since_ms: int, now_ms: int) -> Content:
-    """That what is shown may be old, since when, and why."""
+    """A warning that the data may be outdated, since when, and why."""
     clock = from_ms(since_ms).astimezone().strftime("%H:%M")
     stale = f"Stale since {clock} ({age(since_ms, now_ms)}), reconnecting …  "
     return Content.assemble((stale, "bold"), one_line(problem))
 
 
 def catching_up(backlog: HookBacklog, now_ms: int) -> Content:
-    """That agents have reported more than is shown."""
+    """A note that agents have reported more than is shown."""
     oldest = age(backlog.oldest_at or now_ms, now_ms)
     reports = "report" if backlog.hooks == 1 else "reports"
     return Content.assemble(
@@ -80,7 +80,7 @@ def catching_up(backlog: HookBacklog, now_ms: int) -> Content:
 
 
 def nothing(*, loaded: bool, hidden: int) -> Content:
-    """What to say when there is nothing to list."""
+    """The text for an empty list."""
     if not loaded:
         return Content("Looking …")
     if hidden:
@@ -100,7 +100,7 @@ _PARTS: Final = "#head, #warning, #filter, #empty, #main, #list, #detail"
 
 
 class BoardApp(ActingApp):
-    """The board. `where`: how the server is called, for people."""
+    """The board. `where`: the server's name for people."""
 
     TITLE = "Callboard"
     CSS_PATH = "board.tcss"
@@ -113,7 +113,7 @@ class BoardApp(ActingApp):
         Binding("r", "resume", "Resume"),
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("o", "order", "Order"),
-        Binding("n", "name", "Name"),  # Where there is nothing to say no to.
+        Binding("n", "name", "Name"),  # If there is nothing to reject.
         Binding("p", "pin", "Pin"),
         Binding("d", "dismiss_plate", "Dismiss"),
         Binding("c", "closed", "Closed"),
@@ -142,7 +142,7 @@ class BoardApp(ActingApp):
         self.theme = self.settings.theme
 
     def compose(self) -> ComposeResult:
-        """Head, list, panel, keys."""
+        """Header, list, panel, keys."""
         yield Static(id="head")
         yield Static(id="warning")
         yield Input(id="filter", placeholder="Filter rows")
@@ -153,7 +153,7 @@ class BoardApp(ActingApp):
         yield KeyBar(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Start to look."""
+        """Start updating."""
         self._list.focus()
         self.show_changes()
         self.run_worker(self.mirror.run())
@@ -163,7 +163,7 @@ class BoardApp(ActingApp):
 
     @property
     def _base(self) -> Screen[object]:
-        """The screen under all dialogs."""
+        """The screen below all dialogs."""
         return self.screen_stack[0]
 
     @property
@@ -176,8 +176,8 @@ class BoardApp(ActingApp):
 
     @property
     def selected(self) -> Row | None:
-        """The row that is selected."""
-        # Read for each key on every change: it must not search all that is shown.
+        """The selected row."""
+        # Read for each key on every change, so it must not search the whole screen.
         found = self._base.query_one_optional("#list", Listing) if self.screen_stack else None
         return None if found is None else found.selected
 
@@ -188,7 +188,7 @@ class BoardApp(ActingApp):
         main.set_class(self.size.height < _LOW, "low")
 
     def show_changes(self) -> None:
-        """Show what is known now."""
+        """Show the current data."""
         if not self.is_running or not self._is_composed():
             return
         rows = self.mirror.rows
@@ -204,11 +204,11 @@ class BoardApp(ActingApp):
         self.refresh_bindings()
 
     def _is_composed(self) -> bool:
-        """Whether everything is there: timers may fire before that, and while all is taken down."""
+        """Whether all widgets exist: timers may fire before that, and during shutdown."""
         return bool(self.screen_stack) and len(self._base.query(_PARTS)) == _PARTS.count("#")
 
     def _tick(self) -> None:
-        """A second went by: ages grow."""
+        """Update ages every second."""
         if len(self.screen_stack) == 1 and self._is_composed():
             self._list.refresh()
             self._show_head(self.mirror.rows)
@@ -241,7 +241,7 @@ class BoardApp(ActingApp):
         detail.show(self.selected, self.clock.now_ms())
 
     def _leave_what_is_over(self) -> None:
-        """Close a dialog whose question someone else has answered."""
+        """Close a dialog whose question was answered elsewhere."""
         top = self.screen
         if not isinstance(top, AnswerDialog) or not self.mirror.loaded:
             return
@@ -253,7 +253,7 @@ class BoardApp(ActingApp):
 
     @on(Listing.Selected)
     def _on_selected(self, message: Listing.Selected) -> None:
-        """What a person goes to, and stays at, is seen; meanwhile it does not move away."""
+        """Mark a row as seen when a person stays on it; until then, it keeps its place."""
         self._show_detail()
         self.refresh_bindings()
         if not message.by_person:
@@ -273,7 +273,7 @@ class BoardApp(ActingApp):
     # ------------------------------------------------------------------ keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys work on the row that is selected."""
+        """Which keys work on the selected row."""
         row, plate = self.selected, self.selected_plate
         match action:
             case "rule":
@@ -292,7 +292,7 @@ class BoardApp(ActingApp):
                 return True
 
     def action_filter(self) -> None:
-        """Type what to look for."""
+        """Start typing a filter."""
         field = self._sought
         field.add_class("shown")
         field.focus()
@@ -308,45 +308,45 @@ class BoardApp(ActingApp):
         self._list.focus()
 
     def action_all_rows(self) -> None:
-        """Filter no more."""
+        """Clear the filter."""
         field = self._sought
         field.value = ""
         field.remove_class("shown")
         self._list.focus()
 
     def action_order(self) -> None:
-        """The next order."""
+        """Switch to the next order."""
         self._set(replace(self.settings, order=_next(ORDERS, self.settings.order)))
         self._held = None
         self.show_changes()
 
     def action_closed(self) -> None:
-        """Show those that are closed, or hide them."""
+        """Show or hide closed sessions."""
         self._set(replace(self.settings, closed=not self.settings.closed))
         self.show_changes()
 
     def action_theme(self) -> None:
-        """The next theme."""
+        """Switch to the next theme."""
         self._set(replace(self.settings, theme=_next(tuple(THEMES), self.settings.theme)))
         self.theme = self.settings.theme
         self._list.refresh()
 
     def action_sound(self) -> None:
-        """Sounds when someone is needed, or none: the bell, or a tone for each state."""
+        """Switch sounds: off, the bell, or a tone for each state."""
         self._set(replace(self.settings, sound=_next(SOUNDS, self.settings.sound)))
         self.notify(f"Sound: {self.settings.sound}")
 
     def action_desktop(self) -> None:
-        """A message on the desktop when someone is needed, or none."""
+        """Turn desktop notifications on or off."""
         self._set(replace(self.settings, desktop=not self.settings.desktop))
         self.notify(f"Desktop notifications: {'on' if self.settings.desktop else 'off'}")
 
     def action_look(self) -> None:
-        """Look at everything again."""
+        """Refresh everything."""
         self.mirror.look_again()
 
     def action_help(self) -> None:
-        """Every key."""
+        """Show all keys."""
         self.push_screen(TextScreen(lambda width: help_text(), "Keys"))
 
     def _set(self, settings: BoardSettings) -> None:

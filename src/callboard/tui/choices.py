@@ -24,9 +24,9 @@ _MOST_KEYS: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing to choose: out of what, whether several, whether other words will do.
+    """One question: its options, whether several can be chosen, whether free text is allowed.
 
-    options: labels, each with what is said about it. title: the text as it is shown.
+    options: labels, each with its description. title: the text to show.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Ask:
 
 
 def asks_of(question: Interaction) -> list[Ask]:
-    """What there is to choose; a coding agent may ask several things at once."""
+    """The questions to answer; a coding agent may ask several at once."""
     if manner_of(question.type) != "answers":
         options = [(option, ()) for option in options_of(question)]
         own = question.other or way_of(question) == "text"
@@ -63,7 +63,7 @@ def _ask(told: Object, more: Sequence[Line]) -> Ask:
 
 
 class ChoicesDialog(AnswerDialog):
-    """Asks one thing after the other; the last answer sends them all."""
+    """Asks one question after the other; the last answer sends them all."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -84,19 +84,19 @@ class ChoicesDialog(AnswerDialog):
         self._chosen: set[int] = set()
 
     def on_mount(self) -> None:
-        """Show the first."""
+        """Show the first question."""
         if not self._asks:
-            self.dismiss(None)  # A client that sent no question that we understand.
+            self.dismiss(None)  # The client sent no question that we understand.
         else:
             self._show()
 
     @property
     def _ask(self) -> Ask:
-        # After the last answer the dialog is still there for a moment.
+        # After the last answer, the dialog still exists for a moment.
         return self._asks[min(len(self._answers), len(self._asks) - 1)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys work just now."""
+        """Which keys work now."""
         if self.writes:
             return action in ("leave", "decline")
         if action == "choose":
@@ -106,7 +106,7 @@ class ChoicesDialog(AnswerDialog):
         return True
 
     def on_key(self, event: events.Key) -> None:
-        """A number takes that option, or chooses it where several can be."""
+        """A number selects that option, or toggles it if several can be chosen."""
         if self.writes or not event.key.isdecimal():
             return
         at = int(event.key) - 1
@@ -119,28 +119,28 @@ class ChoicesDialog(AnswerDialog):
                 self.action_take()
 
     def action_move(self, by: int) -> None:
-        """Go to another option."""
+        """Move to another option."""
         self._cursor = (self._cursor + by) % max(1, self._count())
         self._show()
 
     def action_choose(self) -> None:
-        """Choose an option among several, or not."""
+        """Toggle an option if several can be chosen."""
         if self._cursor < len(self._ask.options):
             self._chosen ^= {self._cursor}
             self._show()
 
     def action_decline(self) -> None:
-        """Answer nothing, and say why."""
+        """Decline to answer, with a reason."""
         self.dismiss(Decline())
 
     def action_before(self) -> None:
-        """Go back to what was asked before."""
+        """Go back to the previous question."""
         if self._answers:
             self._answers.pop()
             self._begin()
 
     def action_take(self) -> None:
-        """Take what is chosen, and continue."""
+        """Accept the selection, and continue."""
         ask = self._ask
         if self._cursor >= len(ask.options):
             return self.ask_for_text("Your answer")
@@ -150,7 +150,7 @@ class ChoicesDialog(AnswerDialog):
         return self._answered(chosen) if chosen else self.action_choose()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take what was written, beside what was chosen."""
+        """Accept the text, in addition to the selection."""
         written = event.value.strip()
         if written:
             several = self._ask.several
@@ -160,7 +160,7 @@ class ChoicesDialog(AnswerDialog):
         return [self._ask.options[at][0] for at in sorted(self._chosen)]
 
     def action_leave(self) -> None:
-        """Stop writing; else answer nothing."""
+        """Stop typing; otherwise leave without answering."""
         if self.writes and self._ask.options:
             self._show()
         else:

@@ -1,4 +1,4 @@
-"""Everything about one row, beside the list or on the whole screen."""
+"""The details of one row, next to the list or on the whole screen."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -22,9 +22,9 @@ _FAINT: Final = "$faint"
 _INDENT: Final = "  "
 _TODO: Final = {"completed": ("✓", "$faint"), "in_progress": ("▸", "bold")}
 _MOST_LINES: Final = 30
-"""Of a message."""
+"""Maximum lines of a message."""
 _BOUNDS: Final = Bounds(40, 400, "press Enter")
-"""Of a question, beside the list. Its dialog shows all of it."""
+"""Limits for a question next to the list. Its dialog shows all of it."""
 _LOOKS: Final = {
     "needs": "bold $needs",
     "failed": "bold $error",
@@ -36,7 +36,7 @@ _LOOKS: Final = {
 
 
 class Detail(VerticalScroll):
-    """The panel beside or below the list."""
+    """The panel next to or below the list."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -45,18 +45,18 @@ class Detail(VerticalScroll):
         self._shown: tuple[Row | None, str, int] | None = None
 
     def compose(self) -> ComposeResult:
-        """One text, which scrolls."""
+        """One scrolling text."""
         yield Static("", classes="detail-text")
 
     def show(self, row: Row | None, now_ms: int) -> None:
-        """Show a row; another one from its top."""
+        """Show a row; a different one from its top."""
         before, self._row, self._now_ms = self._row, row, now_ms
         self._draw()
         if row is None or before is None or before.key != row.key:
             self.scroll_home(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break the lines again."""
+        """Rewrap the lines."""
         self._draw()
 
     def _draw(self) -> None:
@@ -106,7 +106,7 @@ def _heading(row: Row, now_ms: int) -> StyledLine:
 
 
 def asked(question: Interaction, bounds: Bounds | None = None) -> Iterator[StyledLine]:
-    """A question: all of it, or within bounds."""
+    """A question in full, or within limits."""
     for text, look, lead, lead_look, *_ in show(question, bounds).lines:
         yield StyledLine(text, _SHOWN[look], lead, _SHOWN[lead_look])
     if question.type == KIND:
@@ -127,7 +127,7 @@ _SHOWN: Final[Mapping[Look, str]] = {
 
 
 def _answer(question: Interaction) -> Iterator[StyledLine]:
-    """What became of the last answer to it."""
+    """What happened to the last answer."""
     yield StyledLine("Last answer", _FAINT)
     yield StyledLine(one_line(question.prompt), "", _INDENT)
     yield StyledLine(
@@ -178,7 +178,7 @@ def _background(plate: Plate) -> Iterator[StyledLine]:
 
 
 def _facts(plate: Plate) -> Iterator[StyledLine]:
-    """Who and where it is."""
+    """Facts about the agent and where it runs."""
     told = {
         "Folder": home_path(plate.project_path),
         "Branch": plate.git_branch,

@@ -1,4 +1,4 @@
-"""Dialogs of the board: what they share, and the one that names a plate."""
+"""The board's dialogs: what they share, and the one that names a plate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from callboard.tui.key_bar import KeyBar
 from callboard.tui.text import StyledLine, laid_out
 
 _HIGHEST: Final = 0.92
-"""Of the screen, as `board.tcss` has it for every dialog."""
+"""Share of the screen, as in `board.tcss` for every dialog."""
 _BORDER: Final = 2
 _LEAST: Final = 3
 _PIECES: Final = 4
@@ -25,16 +25,16 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """No answer to a question, and why; sent: only once the person has confirmed it."""
+    """Decline a question, with a reason; sent: only once the person has confirmed it."""
 
     message: str | None = None
     sent: bool = False
 
 
 class AnswerDialog(ModalScreen[object]):
-    """A dialog about one question; gives the value to answer with, or None.
+    """A dialog for one question; returns the value to answer with, or None.
 
-    It is about this question and no other, whatever happens on the board meanwhile.
+    It stays with this question, whatever happens on the board.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,7 +49,7 @@ class AnswerDialog(ModalScreen[object]):
         self._fitted = False
 
     def compose(self) -> ComposeResult:
-        """A title, the question, a place to write, and the keys."""
+        """A title, the question, a text field, and the keys."""
         with Vertical(id="dialog"):
             yield Static(id="dialog-title")
             with _Body(id="dialog-body", can_focus=True):
@@ -58,13 +58,13 @@ class AnswerDialog(ModalScreen[object]):
             yield KeyBar(compact=True, show_command_palette=False)
 
     def say(self, title: Content, text: Sequence[StyledLine]) -> None:
-        """Fill title and text."""
+        """Set title and text."""
         self.query_one("#dialog-title", Static).update(title)
         self._text = text
         self._draw()
 
     def on_resize(self) -> None:
-        """Break the lines again."""
+        """Rewrap the lines."""
         self._draw()
 
     def _draw(self) -> None:
@@ -76,12 +76,12 @@ class AnswerDialog(ModalScreen[object]):
             self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        """Leave the text as much room as title, field and keys do not need.
+        """Give the text the room that title, field and keys don't need.
 
-        With more, its last lines would be below the dialog, where no one can scroll to.
+        With more, its last lines would be below the dialog, out of reach of scrolling.
         """
         if len(self.query("#dialog-title, #dialog-body, #dialog-input, KeyBar")) < _PIECES:
-            return  # It was closed meanwhile.
+            return  # It has been closed.
         others = [self.query_one("#dialog-title"), self.query_one(KeyBar)]
         others += [self.field] if self.field.display else []
         taken = sum(one.outer_size.height for one in others) + _BORDER
@@ -91,23 +91,23 @@ class AnswerDialog(ModalScreen[object]):
         self.call_after_refresh(self.drawn)
 
     def drawn(self) -> None:
-        """The text is on the screen, at its size."""
+        """The text is on screen, at its final size."""
 
     @property
     def is_laid_out(self) -> bool:
-        """Whether the sizes on the screen are those of the text, not of what was there before."""
+        """Whether the sizes on screen are those of the current text."""
         body, text = self.query_one("#dialog-body"), self.query_one("#dialog-text")
         return self._fitted and bool(body.size.height) and text.size.height >= self._height
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last line of the text is in view."""
+        """Whether the last line of the text is visible."""
         body, keys = self.query_one("#dialog-body"), self.query_one(KeyBar)
         in_sight = self.is_laid_out and body.region.bottom <= keys.region.y
         return in_sight and body.scroll_offset.y >= body.max_scroll_y
 
     def ask_for_text(self, placeholder: str) -> None:
-        """Open the place to write, and put the cursor there."""
+        """Show the text field, and focus it."""
         field = self.field
         field.placeholder = placeholder
         field.display = True
@@ -115,41 +115,41 @@ class AnswerDialog(ModalScreen[object]):
         self.call_after_refresh(self._fit)
 
     def no_text(self) -> None:
-        """Take the place to write away."""
+        """Hide the text field."""
         self.field.display = False
         self.query_one("#dialog-body").focus()
         self.call_after_refresh(self._fit)
 
     @property
     def field(self) -> Input:
-        """The place to write."""
+        """The text field."""
         return self.query_one("#dialog-input", Input)
 
     @property
     def writes(self) -> bool:
-        """Whether keys are text just now."""
+        """Whether keys are text at the moment."""
         return self.field.display and self.field.has_focus
 
     def action_leave(self) -> None:
-        """Answer nothing."""
+        """Leave without answering."""
         self.dismiss(None)
 
 
 class _Body(VerticalScroll):
-    """The text of a dialog. It says so whenever it was given another size.
+    """The text of a dialog. It reports every change of its size.
 
-    A layout can come later than the refresh that asked for it, so no refresh of our own shows when
-    the text is all in view.
+    A layout can come later than the refresh that requested it, so our own refreshes don't show when
+    the whole text is visible.
     """
 
     def on_resize(self) -> None:
-        """Let the dialog look again, with the sizes it has now."""
+        """Let the dialog check again, with the current sizes."""
         if isinstance(self.screen, AnswerDialog):
             self.screen.drawn()
 
 
 class NameDialog(ModalScreen[str | None]):
-    """Gives the name; an empty one takes the name away, None leaves all as it is."""
+    """Returns the name; an empty one removes it, None changes nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Back", priority=True),
@@ -162,16 +162,16 @@ class NameDialog(ModalScreen[str | None]):
         self._known = known
 
     def compose(self) -> ComposeResult:
-        """One line to write in."""
+        """A text field."""
         with Vertical(id="dialog"):
             yield Static(f"Name for {self._whose}", id="dialog-title", markup=False)
             yield Input(self._known, max_length=_LONGEST, id="dialog-input")
             yield KeyBar(compact=True, show_command_palette=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take it."""
+        """Accept the name."""
         self.dismiss(event.value.strip())
 
     def action_take(self) -> None:
-        """Take it."""
+        """Accept the name."""
         self.dismiss(self.query_one(Input).value.strip())

@@ -1,7 +1,7 @@
-"""The keys of the board: one table for the terminal, the dashboard, the help and the documentation.
+"""The board's keys: one table for the terminal, the dashboard, the help and the documentation.
 
-Tests compare it with the bindings here, with `web/src/board/keys.ts` and with both how-to pages,
-so that a key means the same wherever a person presses it.
+Tests compare it with the bindings here, with `web/src/board/keys.ts` and with both how-to pages, so
+that a key does the same everywhere.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -58,7 +58,7 @@ KEYS: Final[dict[str, tuple[BoardKey, ...]]] = {
 
 
 def key_table() -> str:
-    """The table as both how-to pages have it, in Markdown."""
+    """The table in Markdown, as on both how-to pages."""
     lines = ["| Key | What it does | Terminal | Dashboard |", "|---|---|---|---|"]
     for row in (row for rows in KEYS.values() for row in rows):
         keys = " ".join(f"`{key}`" if key != "…" else key for key in row.keys.split())

@@ -1,4 +1,4 @@
-"""The list of the board: as many lines as the terminal shows, in as many columns as fit."""
+"""The board's list: as many lines as the terminal has, in as many columns as fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from callboard.tui.rows import GROUPS, Row, as_held
 from callboard.tui.text import age, fitted
 
 _ROOM_FOR_HEADINGS: Final = 10
-"""Lines; in a list that is lower than that, every line is for a row."""
+"""Lines; a shorter list has no headings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, and how many cells it has."""
+    """A column and its width in cells."""
 
     name: str
     width: int
@@ -32,13 +32,13 @@ class Column:
 _FIXED: Final = {"mark": 2, "status": 10, "todo": 5, "age": 4}
 _GAP: Final = 1
 _NARROWEST_ASKS: Final = 24
-# In the order in which they are given up, last first, with the width from which there is room.
+# In the order in which they are dropped, last first, with the width from which there is room.
 _FROM: Final = {"agent": 84, "branch": 96, "tool": 112}
 _ORDER: Final = ("mark", "status", "title", "asks", "tool", "todo", "branch", "agent", "age")
 
 
 def columns(width: int) -> list[Column]:
-    """The columns of a list of this width; they fill it exactly."""
+    """The columns of a list of this width. They fill it exactly."""
     widths = dict(_FIXED)
     if width >= _FROM["agent"]:
         widths["agent"] = 8
@@ -56,11 +56,11 @@ def columns(width: int) -> list[Column]:
 
 
 _LOOKS: Final = "needs failed done running idle closed title text faint mark cursor heading rule"
-"""What `board.tcss` gives a style: a row by its status, and the parts of the list."""
+"""The styles in `board.tcss`: for a row by its status, and for parts of the list."""
 
 
 class Listing(ScrollView, can_focus=True):
-    """Rows under the headings of their groups, with one of them selected."""
+    """Rows under their group headings, with one selected."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"row--{look}" for look in _LOOKS.split()}
 
@@ -74,7 +74,7 @@ class Listing(ScrollView, can_focus=True):
     ]
 
     class Selected(Message):
-        """Another row is selected; `by_person`: by a key or the mouse."""
+        """Another row is selected; `by_person`: with a key or the mouse."""
 
         def __init__(self, row: Row | None, *, by_person: bool) -> None:
             super().__init__()
@@ -82,7 +82,7 @@ class Listing(ScrollView, can_focus=True):
             self.by_person = by_person
 
     class Opened(Message):
-        """The row that is selected was clicked a second time."""
+        """The selected row was clicked again."""
 
     def __init__(self, clock: Clock, id: str) -> None:
         super().__init__(id=id)
@@ -96,18 +96,18 @@ class Listing(ScrollView, can_focus=True):
 
     @property
     def selected(self) -> Row | None:
-        """The row that is selected."""
+        """The selected row."""
         found = self._lines[self._places[self._key]] if self._key in self._places else None
         return found if isinstance(found, Row) else None
 
     def show(self, rows: Sequence[Row], held: Row | None = None) -> None:
-        """List these rows in this order; what was selected stays selected."""
+        """List these rows in this order; the selection stays."""
         index = self._index()
         before = self.selected
         self._rows, self._held = list(rows), held
         self._arrange()
         if self._key not in self._places:
-            # What is gone leaves its place to whatever stands there now.
+            # If the selected row is gone, select the one in its place.
             at = min(index, len(self._rows) - 1)
             self._key = self._rows[at].key if self._rows else None
             self._reveal()
@@ -142,7 +142,7 @@ class Listing(ScrollView, can_focus=True):
         self.virtual_size = Size(self.size.width, len(self._lines))
 
     def _index(self) -> int:
-        """Which of the rows is selected, headings not counted."""
+        """The index of the selected row, not counting headings."""
         selected = self.selected
         return self._rows.index(selected) if selected is not None else 0
 
@@ -150,13 +150,13 @@ class Listing(ScrollView, can_focus=True):
         if self._key not in self._places:
             return
         line = self._places[self._key]
-        # The heading above a row comes along with it.
+        # Scroll a row's heading into view along with it.
         above = 1 if line and isinstance(self._lines[line - 1], str) else 0
         region = Region(0, line - above, self.size.width, 1 + above)
         self.scroll_to_region(region, animate=False, force=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Make the columns fit."""
+        """Fit the columns."""
         self._columns = columns(self.size.width)
         self._arrange()
         self._reveal()
@@ -164,17 +164,17 @@ class Listing(ScrollView, can_focus=True):
     # ------------------------------------------------------------------ moving
 
     def action_move(self, by: int) -> None:
-        """Select another row, so many further."""
+        """Move the selection by this many rows."""
         if self._rows:
             at = min(max(self._index() + by, 0), len(self._rows) - 1)
             self.select(self._rows[at].key)
 
     def action_page(self, by: int) -> None:
-        """Select the row a page further."""
+        """Move the selection by a page."""
         self.action_move(by * max(1, self.size.height - 2))
 
     def action_edge(self, by: int) -> None:
-        """Select the first row, or the last."""
+        """Select the first or the last row."""
         self.action_move(by * len(self._rows))
 
     def on_click(self, event: events.Click) -> None:
@@ -226,7 +226,7 @@ class Listing(ScrollView, can_focus=True):
         return segments
 
     def _cell(self, row: Row, name: str) -> tuple[str, str]:
-        """What stands in a column, and how it looks."""
+        """A column's text and style."""
         quiet = "closed" if row.closed else "faint"
         match name:
             case "mark":
@@ -243,6 +243,6 @@ class Listing(ScrollView, can_focus=True):
                 return str(getattr(row, name)), quiet
 
     def _asks(self, row: Row) -> str:
-        """What it asks; where the tool has no column of its own, a tool that runs goes before."""
+        """What it asks; if the tool has no column of its own, with the running tool first."""
         has_column = any(column.name == "tool" for column in self._columns)
         return f"{row.tool}: {row.asks}" if row.tool and not has_column else row.asks

@@ -1,4 +1,4 @@
-"""What the server has, kept up to date here, over as many connections as it takes."""
+"""A local copy of the server's data, kept up to date across reconnects."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from callboard.engine.sessions import SessionInfo
 
 _BREATH: Final = 0.1
-"""Seconds between two looks at the server: what comes meanwhile is looked at together."""
+"""Seconds between requests to the server; changes in between are handled together."""
 _SINGLY: Final = 8
-"""Up to so many plates are asked for one by one; more than that, all at once."""
+"""Up to this many plates are requested individually; more than that, all at once."""
 _AGAIN_AFTER: Final = 60.0
-"""Seconds after which everything is looked at again: what was pruned tells no one."""
+"""Seconds after which everything is refreshed, because pruning sends no events."""
 _BACKLOG_EVERY: Final = 2.0
 _MOST_ANSWERS: Final = 500
-"""So many of the last answers are remembered."""
+"""The number of recent answers to remember."""
 _ABOUT_QUESTIONS: Final = ("input:", "workflow:", "session:titled")
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 5.0
 
 
 class Mirror:
-    """Plates and questions as the server last told them.
+    """Plates and questions as the server last reported them.
 
-    changed: called whenever something here is different. settled: called with a question when it
-    is known what became of its answer, or when that turned out to be otherwise. stale_since: when
-    the server was lost, in milliseconds; None while it is there.
+    changed: called whenever something here changes.
+    settled: called with a question when the receipt of its answer is known, or is corrected.
+    stale_since: when the connection was lost, in milliseconds; None while connected.
     """
 
     def __init__(
@@ -73,26 +73,26 @@ class Mirror:
 
     @property
     def rows(self) -> list[Row]:
-        """Everything there is to list, in no order."""
+        """All rows, in no particular order."""
         return list(self._rows.values())
 
     @property
     def is_behind(self) -> bool:
-        """Whether something was told that has not been looked at yet."""
+        """Whether there are reported changes that haven't been requested yet."""
         return self._news.is_set() or self._looking
 
     def is_open(self, interaction_id: str) -> bool:
-        """Whether a question still waits, as far as is known here."""
+        """Whether a question is still open, as far as known."""
         found = self._questions.get(interaction_id)
         return found is not None and found.accepted is None
 
     def note(self, answered: Interaction) -> None:
-        """Remember an answer, to find out what becomes of it."""
+        """Remember an answer, to find out its receipt."""
         if answered.from_hook:
             self._answered[answered.id] = answered
 
     async def run(self) -> None:
-        """Stay up to date, for ever."""
+        """Stay up to date, forever."""
         while True:
             try:
                 async with asyncio.TaskGroup() as group:
@@ -104,7 +104,7 @@ class Mirror:
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     def look_again(self) -> None:
-        """Look at everything as soon as possible."""
+        """Refresh everything as soon as possible."""
         self._all_dirty = True
         self._news.set()
 
@@ -145,7 +145,7 @@ class Mirror:
                 await self._look()
             finally:
                 self._looking = False
-            # A server that is slow to tell is asked less often.
+            # A slow server is asked less often.
             took = self._clock.monotonic() - begun
             await self._clock.sleep(max(_BREATH, 2 * took))
 
@@ -171,13 +171,13 @@ class Mirror:
         self._changed()
 
     def _take_unsettled(self) -> list[str]:
-        """Answers of which something new is to be found out."""
+        """Answers with possible news."""
         waiting = (id for id, one in self._answered.items() if one.receipt == "pending")
         corrected, self._corrected = self._corrected, set()
         return [*waiting, *corrected]
 
     def _compare(self, questions: Sequence[Interaction]) -> None:
-        """Find out what became of answers."""
+        """Find out what happened to answers."""
         for one in questions:
             if one.accepted is None:
                 continue
@@ -197,7 +197,7 @@ class Mirror:
                 self._plates[plate_id] = plate
 
     def _list(self) -> None:
-        """Make the rows; one whose plate and questions are the same stays the same object."""
+        """Build the rows; one with the same plate and questions stays the same object."""
         asked: dict[str, list[Interaction]] = {}
         rows: dict[str, Row] = {}
         for question in self._questions.values():

@@ -1,4 +1,4 @@
-"""What the board lists: plates, and questions of workflows, each as one row. Pure."""
+"""What the board lists: plates and workflows' questions, each as one row. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ GROUPS: Final = ("needs you", "running", "idle", "closed")
 
 @dataclass(frozen=True, slots=True)
 class RowStatus:
-    """How it stands: a sign and a word for everyone, and a look for those who see colours."""
+    """A status: a sign and a word for everyone, and a style for those who see colors."""
 
     sign: str
     word: str
@@ -57,9 +57,9 @@ _GROUP: Final[Mapping[str, int]] = {"starting": RUNNING, "running": RUNNING, "cl
 class Row:
     """One line of the board.
 
-    key: what it is known by, however it changes. at_ms: since when it stands so.
-    asks: what it asks, or else what it is about. questions: those that can be answered here.
-    answered: the last answer that was given to it, with its receipt.
+    key: identifies it, however it changes. at_ms: since when it has this status.
+    asks: what it asks, otherwise what it is about. questions: those that can be answered here.
+    answered: its last answer, with the receipt.
     """
 
     key: str
@@ -93,20 +93,20 @@ class Row:
 
     @property
     def has_choices(self) -> bool:
-        """Whether an option, or words of the person's own, are an answer."""
+        """Whether an option, or free text, is an answer."""
         question = self.question
         return question is not None and way_of(question) in ("option", "text", "answers")
 
     @property
     def closed(self) -> bool:
-        """Whether its client is gone."""
+        """Whether its client has ended."""
         return self.group == CLOSED
 
 
 def way_of(question: Interaction) -> Manner:
-    """As its type says; an interactive session by the decision that it wants, if that is simple.
+    """How to answer: by its type; for an interactive session, by its decision, if that is simple.
 
-    What several people decide, and what has to fit a schema, is decided elsewhere.
+    What several people decide, or what has to match a schema, is decided elsewhere.
     """
     manner = manner_of(question.type)
     if question.type != KIND or participants(question.config):
@@ -116,7 +116,7 @@ def way_of(question: Interaction) -> Manner:
 
 
 def attending(question: Interaction) -> str:
-    """The command that decides a session together with an agent."""
+    """The command that opens an interactive session."""
     which = f" --session {question.session_id}" if question.session_id else ""
     return f"callboard attend{which}"
 
@@ -124,10 +124,9 @@ def attending(question: Interaction) -> str:
 def plate_row(
     plate: Plate, asked: Sequence[Interaction] = (), answered: Interaction | None = None
 ) -> Row:
-    """The row of a plate, with the questions that its client asks and can be answered here.
+    """A plate's row, with its client's questions that can be answered here.
 
-    asked: its open questions; one that has an answer, which the client has not confirmed yet, is
-        open as well.
+    asked: its open questions, including those with an answer that the client hasn't confirmed.
     """
     status = plate.status
     questions = [one for one in asked if one.accepted is None]
@@ -156,12 +155,12 @@ def plate_row(
 
 
 def _tool(plate: Plate, status: str) -> str:
-    """The tool that runs."""
+    """The running tool."""
     return one_line(plate.last_tool or "") if status in ("running", "starting") else ""
 
 
 def question_row(question: Interaction, session: SessionInfo | None = None) -> Row:
-    """The row of a question that a workflow asks, or that no one's session asks."""
+    """The row of a workflow's question, or of a standalone one."""
     verdict = way_of(question) in ("verdict", "ruling")
     at_ms = to_ms(question.created_at)
     workflow = session.title or session.workflow if session else question.session_id or "question"
@@ -181,13 +180,13 @@ def question_row(question: Interaction, session: SessionInfo | None = None) -> R
 
 
 def plate_of(question: Interaction) -> str | None:
-    """The plate whose client asks this; None for questions of workflows."""
+    """The plate whose client asks this; None for workflows' questions."""
     return word(as_object(question.config).get("plateId"))
 
 
 def _standing(plate: Plate, status: str, questions: Sequence[Interaction]) -> RowStatus:
     if status in ("running", "idle", "starting") and (questions or plate.pending):
-        # A subagent of it asks, perhaps in the terminal only.
+        # One of its subagents asks, possibly only in the terminal.
         asks = questions[0].type == "question" if questions else plate.pending[0].tool == ASKS
         return _STANDINGS["awaiting_input" if asks else "awaiting_approval"]
     if status == "idle" and plate.unseen:
@@ -203,7 +202,7 @@ def _title(plate: Plate) -> str:
 def _asks(
     plate: Plate, status: str, questions: Sequence[Interaction], answered: Interaction | None
 ) -> str:
-    """What it asks; else what went wrong, what it said last, or what it was told to do."""
+    """What it asks; otherwise what went wrong, its last message, or its prompt."""
     if answered is not None and answered.receipt not in (None, "delivered"):
         return one_line(standing(answered))
     if status == "closed":
@@ -219,16 +218,16 @@ def _asks(
 _ENDED: Final[Mapping[str, str]] = {"process_exit": "its process ended"}
 
 
-# ---------------------------------------------------------------------- order and choice
+# ---------------------------------------------------------------------- order and filter
 
 ORDERS: Final = ("waiting", "latest", "project")
-"""Within a group: who has waited longest, what changed last, or by name. Groups come first."""
+"""Within a group: longest waiting, latest change, or by name. Groups come first."""
 
 
 def as_held(row: Row, held: Row | None) -> Row:
-    """The row as it is placed: one that a person looks at, as it was when they went there.
+    """The row for sorting: the one a person looks at counts as it was when they moved there.
 
-    It stays where it is, though it may have become less urgent since.
+    It keeps its place, even if it has become less urgent.
     """
     if held is not None and row.key == held.key and row.group > held.group:
         return held
@@ -236,7 +235,7 @@ def as_held(row: Row, held: Row | None) -> Row:
 
 
 def ordered(rows: Iterable[Row], order: str = "waiting", held: Row | None = None) -> list[Row]:
-    """Who needs a person first; what is pinned on top of its group."""
+    """Those that need a person first; pinned ones at the top of their group."""
 
     def place(row: Row) -> tuple[int | str, ...]:
         shown = as_held(row, held)
@@ -252,16 +251,16 @@ def _within(row: Row, order: str) -> tuple[int | str, ...]:
         return (-row.at_ms,)
     if row.group == NEEDS:
         return (_PRESSING.get(row.standing.look, 0), row.at_ms)
-    # Those that run change all the time: by their birth, they stay where they are.
+    # Running ones change all the time; sorted by creation, they stay in place.
     return (row.born_ms,)
 
 
 _PRESSING: Final = {"needs": 0, "failed": 1, "done": 2}
-"""Who can do nothing without an answer comes before who has nothing left to do."""
+"""Blocked without an answer comes before finished."""
 
 
 def matches(row: Row, sought: str) -> bool:
-    """Whether every word that is sought stands somewhere in the row."""
+    """Whether the row contains every word of the filter."""
     text = " ".join(
         (row.title, row.path, row.branch, row.agent, row.standing.word, row.asks, row.tool)
     ).casefold()
@@ -269,7 +268,7 @@ def matches(row: Row, sought: str) -> bool:
 
 
 def counted(rows: Iterable[Row]) -> list[int]:
-    """How many there are in each group."""
+    """The number of rows in each group."""
     counts = [0] * len(GROUPS)
     for row in rows:
         counts[row.group] += 1
@@ -277,7 +276,7 @@ def counted(rows: Iterable[Row]) -> list[int]:
 
 
 def summary(counts: Sequence[int]) -> str:
-    """`2 need you · 3 running · 1 idle`; nothing for an empty board. Closed ones do not count."""
+    """`2 need you · 3 running · 1 idle`; empty for an empty board. Closed ones don't count."""
     words = ("needs you" if counts[NEEDS] == 1 else "need you", "running", "idle")
     shown = zip(counts, words, strict=False)
     return " · ".join(f"{count} {word}" for count, word in shown if count)

@@ -1,4 +1,4 @@
-"""What the board remembers from one day to the next, in a small file of its own."""
+"""The board's saved settings, in a small file of their own."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,16 +19,16 @@ from callboard.tui.rows import ORDERS
 from callboard.tui.themes import THEMES
 
 TONES: Final = "tones"
-"""As a person's choice: each state has a tone of its own."""
+"""As a setting: each state has its own tone."""
 SOUNDS: Final = (OFF, BELL, TONES)
 
 
 @dataclass(frozen=True, slots=True)
 class BoardSettings:
-    """How a person likes the board.
+    """A person's settings for the board.
 
-    sound: `off`, `bell`, `tones` (one for each state), or the path of a WAV file for all of them.
-    sounds: what a state sounds like instead, by its name. desktop: tell the desktop too.
+    sound: `off`, `bell`, `tones` (one for each state), or the path of a WAV file for all states.
+    sounds: overrides by state. desktop: also show desktop notifications.
     """
 
     theme: str = "dark"
@@ -39,7 +39,7 @@ class BoardSettings:
     sounds: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def sound_of(self, state: str) -> str:
-        """What is heard when a session comes to a state. The bell rings only for who needs you."""
+        """The sound when a session enters a state. The bell rings only for those that need you."""
         if self.sound == OFF or state not in TONE_OF:
             return OFF
         if state in self.sounds:
@@ -49,9 +49,9 @@ class BoardSettings:
         return OFF if state == "closed" else self.sound
 
     def hearing(self, choices: Sequence[str]) -> Self:
-        """With the sounds that were asked for: `off`, `bell`, `tones`, a path, or STATE=SOUND.
+        """The settings with these sounds: `off`, `bell`, `tones`, a path, or STATE=SOUND.
 
-        Anyone who says what a state sounds like wants to hear it.
+        Setting a state's sound also turns sounds on.
         """
         sound, sounds = None, dict(self.sounds)
         for choice in choices:
@@ -80,12 +80,12 @@ def _checked(sound: str) -> str:
 
 
 def settings_file() -> Path:
-    """Where it is remembered."""
+    """The path of the settings file."""
     return user_config_path("callboard", appauthor=False) / "board.json"
 
 
 def read_settings(file: Path) -> BoardSettings:
-    """What was remembered; what cannot be read, or not be understood, is as in the start."""
+    """The saved settings, with defaults for what can't be read or understood."""
     try:
         told = as_object(load_json(file.read_bytes()))
     except (OSError, ValueError):
@@ -106,7 +106,7 @@ def _one_of(known: tuple[str, ...], told: object) -> str:
 
 
 def write_settings(file: Path, settings: BoardSettings) -> None:
-    """Remember it. A place that cannot be written to is not a reason to stop."""
+    """Save the settings. Ignores a file that can't be written."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         replace(file, dump_json(asdict(settings)))

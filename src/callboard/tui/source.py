@@ -21,11 +21,11 @@ from callboard.tui.rows import plate_of
 _MOST_SESSIONS: Final = 500
 
 Hear = Callable[[Event | None], None]
-"""Called with each event; with None when a connection is made and everything has to be read."""
+"""Called with each event; with None after connecting, when everything has to be read."""
 
 
 class PlateChanges(TypedDict, total=False):
-    """What a person changes of a plate."""
+    """A person's changes to a plate."""
 
     name: str
     pinned: bool
@@ -33,22 +33,22 @@ class PlateChanges(TypedDict, total=False):
 
 
 class Source:
-    """A board, as the terminal needs it. by: the name that is recorded with answers."""
+    """A board for the terminal. by: the name to record with answers."""
 
     def __init__(self, board: Board, by: str | None = None) -> None:
         self._board = board
         self._by = by
 
     async def plates(self) -> Sequence[Plate]:
-        """Every plate that is shown."""
+        """All plates on the board."""
         return await self._board.plates.all()
 
     async def backlog(self) -> HookBacklog:
-        """What agents reported and no plate shows yet."""
+        """What agents have reported that no plate shows yet."""
         return await self._board.plates.backlog()
 
     async def plate(self, plate_id: str) -> Plate | None:
-        """One plate; None when it is not shown any more."""
+        """One plate; None if it is no longer on the board."""
         try:
             plate = await self._board.plates.get(plate_id)
         except PlateNotFound:
@@ -60,7 +60,7 @@ class Source:
     ) -> tuple[Sequence[Interaction], Sequence[SessionInfo]]:
         """The open questions, and the sessions that wait for answers.
 
-        others: questions to read as well, open or not.
+        others: more questions to read, open or not.
         """
         questions = await self._board.inbox()
         open_ones = {one.id for one in questions}
@@ -73,7 +73,7 @@ class Source:
         return questions, await self._board.sessions(status="waiting", limit=_MOST_SESSIONS)
 
     async def follow(self, hear: Hear) -> None:
-        """Tell what happens, for as long as the connection lasts; then raise why it ended."""
+        """Report events while the connection lasts, then raise why it ended."""
         async for _, event in self._board.tail_all(on_connect=lambda: hear(None)):
             hear(event)
 
@@ -90,7 +90,7 @@ class Source:
         )
 
     async def change(self, plate_id: str, changes: PlateChanges | None) -> None:
-        """Name a plate, pin it, mark it as seen; without changes, dismiss it."""
+        """Name a plate, pin it, or mark it as seen; without changes, dismiss it."""
         if changes is None:
             await self._board.plates.dismiss(plate_id)
         else:

@@ -1,4 +1,4 @@
-"""Going to where a session runs, and taking up one that was closed."""
+"""Go to a session's terminal, or resume one that was closed."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _PATIENCE: Final = 5.0
 
 
 def go_to(target: str) -> None:
-    """Show the pane in this terminal; an error says what to type where that cannot be."""
+    """Show the pane in this terminal; if that isn't possible, the error says what to type."""
     if not _TARGET.fullmatch(target):
         raise NotFound("Not a tmux pane.", target=target)
     if not os.environ.get("TMUX"):
@@ -46,7 +46,7 @@ def _tmux(command: str, target: str) -> None:
 
 
 def resume_command(plate: Plate) -> list[str]:
-    """The command that resumes a plate's session; an error says why there is none."""
+    """The command that resumes a plate's session; an error says why it can't be resumed."""
     agent = plate.agent
     command = VENDORS[agent].resume(plate.session_id) if agent in VENDORS else []
     if not command:
@@ -57,7 +57,7 @@ def resume_command(plate: Plate) -> list[str]:
 
 
 def folder_of(plate: Plate) -> Path:
-    """Where to resume it."""
+    """The folder to resume it in."""
     folder = Path(plate.project_path)
     if not folder.is_absolute() or not folder.is_dir():
         raise NotFound(
@@ -67,7 +67,7 @@ def folder_of(plate: Plate) -> Path:
 
 
 def run_here(command: list[str], folder: Path) -> int:
-    """Run it in this terminal, to its end; Ctrl-C is for the client and not for us."""
+    """Run it in this terminal until it ends; Ctrl-C goes to the client, not to us."""
     before = signal.signal(signal.SIGINT, _nothing)
     try:
         return subprocess.run(command, cwd=folder, env=dict(os.environ), check=False).returncode
@@ -78,4 +78,4 @@ def run_here(command: list[str], folder: Path) -> int:
 
 
 def _nothing(*_: object) -> None:
-    """A handler, because what is ignored here would be ignored in the client too."""
+    """A handler, because ignored signals would also be ignored in the client."""

@@ -1,4 +1,4 @@
-"""Text as the board shows it: nothing hidden in it, and no wider than its place."""
+"""Text as the board shows it: without hidden characters, and no wider than its place."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,12 +13,12 @@ _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "m"))
 
 
 def lines(text: str) -> list[str]:
-    """A text, line by line; what a terminal would obey is made visible."""
+    """The lines of a text, with control characters made visible."""
     return [line.text for line in collapsed(text_lines(text))]
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
-    """A line of exactly so many cells: filled up, or cut off with …."""
+    """A line of exactly this many cells: padded, or cut off with …."""
     if width <= 0:
         return ""
     length = cell_len(text)
@@ -38,14 +38,14 @@ def age(at_ms: int, now_ms: int) -> str:
 
 
 def home_path(path: str) -> str:
-    """A path, with ~ for the person's own folder."""
+    """A path, with ~ for the home folder."""
     home = str(Path.home())
     inside = path == home or path.startswith(home + "/")
     return one_line("~" + path[len(home) :] if inside else path)
 
 
 def clipped(text: str, limit: int) -> list[str]:
-    """At most so many lines; how many more there are stands in the last."""
+    """At most this many lines; the last one says how many more there are."""
     all_lines = lines(text)
     if len(all_lines) <= limit:
         return all_lines
@@ -54,7 +54,7 @@ def clipped(text: str, limit: int) -> list[str]:
 
 
 class StyledLine(NamedTuple):
-    """A text, how it looks, and what stands before it: an indent, a sign, a number."""
+    """A text, its style, and what comes before it: an indent, a sign, a number."""
 
     text: str
     look: str = ""
@@ -66,7 +66,7 @@ BLANK = StyledLine("")
 
 
 def laid_out(lines: Iterable[StyledLine], width: int) -> Content:
-    """Lines as one text of this width; what is too long continues below its own start."""
+    """Lines as one text of this width; long lines continue below their own start."""
     parts: list[tuple[str, str]] = []
     for text, look, lead, lead_look in lines:
         inner = max(8, width - cell_len(lead))
@@ -77,9 +77,9 @@ def laid_out(lines: Iterable[StyledLine], width: int) -> Content:
 
 
 def broken(text: str, width: int) -> Iterator[str]:
-    """A line in pieces of at most so many cells; at a space where there is one.
+    """A line in pieces of at most this many cells, broken at spaces if possible.
 
-    Not one character is lost but the space at which it was broken.
+    Nothing is lost except the space at a break.
     """
     start = 0
     while (end := _fitting(text, start, width)) < len(text):
@@ -94,7 +94,7 @@ def broken(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, start: int, width: int) -> int:
-    """Where the part of a text ends that fits; at least one character does."""
+    """The end of the part that fits; at least one character does."""
     cells = 0
     for index in range(start, len(text)):
         cells += cell_len(text[index])

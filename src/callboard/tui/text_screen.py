@@ -1,4 +1,4 @@
-"""A text on the whole screen; and one such text: every key and every sign."""
+"""A text on the whole screen, and one such text: the help, with every key and sign."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
@@ -20,20 +20,20 @@ _SIGNS: Final = (
 
 
 class TextScreen(ModalScreen[None]):
-    """One text on the whole screen, perhaps with a title; arrow keys scroll."""
+    """One text on the whole screen, with an optional title; arrow keys scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,enter", "dismiss", "Back", show=False),
     ]
 
     def __init__(self, lay_out: Callable[[int], Content], title: str = "") -> None:
-        """Make one. lay_out: the text, broken to fit so many cells."""
+        """lay_out: returns the text, wrapped to this many cells."""
         super().__init__()
         self._lay_out = lay_out
         self._heading = title
 
     def compose(self) -> ComposeResult:
-        """The title, and the text, which scrolls."""
+        """The title, and the scrolling text."""
         with Vertical(id="dialog"):
             if self._heading:
                 yield Static(self._heading, id="dialog-title")
@@ -41,14 +41,14 @@ class TextScreen(ModalScreen[None]):
                 yield Static(id="dialog-text")
 
     def on_resize(self) -> None:
-        """Break the lines to fit."""
+        """Rewrap the lines."""
         width = self.query_one("#dialog-body").scrollable_content_region.width
         if width:
             self.query_one("#dialog-text", Static).update(self._lay_out(width))
 
 
 def help_text() -> Content:
-    """A table of what keys do, and of what signs mean."""
+    """A table of the keys, and of what the signs mean."""
     parts: list[tuple[str, str]] = []
     for title, keys in KEYS.items():
         rows = [(key.keys, key.does) for key in keys if key.where != "dashboard"]

@@ -1,4 +1,4 @@
-"""How the board looks: dark, light, and without any colour."""
+"""The board's themes: dark, light, and without color."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _COLOURS: Final = {
     "rule": ("#2b323a", "#d9d9d4", "#3a3a3a"),
     "described": ("#9aa3ad", "#4c555f", "#a8a8a8"),
 }
-"""What is meant → its colour in each theme."""
+"""Meanings, with their colors in each theme."""
 
 
 def _theme(at: int, name: str) -> Theme:

@@ -27,10 +27,10 @@ _UNREAD: Final = "  Scroll to the end first (End key) · Esc: cancel"
 
 
 class RulingDialog(AnswerDialog):
-    """One question that yes or no answers. Only Enter sends, and only after yes or no was said.
+    """A question that is answered with yes or no. Only Enter sends, and only after yes or no.
 
-    A yes can be sent only once the end of the text has been in view. Who types faster than the
-    text is drawn has it sent when all of it is there at once.
+    A yes can be sent only once the end of the text has been visible. If a person types faster than
+    the text is drawn, it is sent if the whole text fits once it is drawn.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,12 +54,12 @@ class RulingDialog(AnswerDialog):
         self._remark = kind.remark if kind and kind.manner == "ruling" else None
 
     def on_mount(self) -> None:
-        """Show it, and notice when a person has scrolled to its end."""
+        """Show it, and detect when a person has scrolled to the end."""
         self.watch(self.query_one("#dialog-body"), "scroll_y", self.drawn, init=False)
         self._show()
 
     def drawn(self) -> None:
-        """Whether the end has been in view by now."""
+        """Check whether the end has been visible."""
         if not self.is_running or not self.is_laid_out:
             return
         if not self._seen and self.is_at_end:
@@ -70,7 +70,7 @@ class RulingDialog(AnswerDialog):
             self.action_send()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys work just now."""
+        """Which keys work now."""
         match action:
             case "always":
                 return self._verdict is True and bool(self._rules)
@@ -82,20 +82,20 @@ class RulingDialog(AnswerDialog):
                 return True
 
     def action_say(self, yes: bool) -> None:
-        """Say yes or no; it is not sent yet."""
+        """Choose yes or no, without sending it."""
         self._verdict, self._always = yes, False
         self._show()
 
     def action_always(self) -> None:
-        """Make a rule of the yes, as the agent proposed; or not."""
+        """Turn "always", the rule that the agent proposed, on or off."""
         self._always = not self._always
-        # What it would change is on top, and has to be read as well.
+        # The changes are at the top, and have to be read as well.
         self._seen = False
         self._show()
         self.query_one("#dialog-body").scroll_home(animate=False)
 
     def action_send(self) -> None:
-        """Answer."""
+        """Send the answer."""
         if self._verdict is False or (self._verdict and self._seen):
             self.dismiss(self._value(self._verdict))
         else:
@@ -103,11 +103,11 @@ class RulingDialog(AnswerDialog):
 
     @property
     def _is_unread(self) -> bool:
-        """Whether there is text that has not been in view."""
+        """Whether there is text that hasn't been visible."""
         return self._drawn and not self._seen
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter sends from the text as well."""
+        """Enter also sends from the text field."""
         self.action_send()
 
     def _value(self, verdict: bool) -> object:
@@ -125,7 +125,7 @@ class RulingDialog(AnswerDialog):
         agent = one_line(self._agent)
         rules = _changes(self._rules, agent) if self._always else ()
         self.say(self._title(), [*rules, *asked(self.question)])
-        # An agent that may continue gets no message with that.
+        # An agent that may continue gets no message.
         if self._verdict is False:
             self.ask_for_text(f"A message to {agent} (optional)")
         else:
@@ -152,7 +152,7 @@ class RulingDialog(AnswerDialog):
 
 
 def _changes(rules: list[Rule], agent: str) -> Iterator[StyledLine]:
-    """What "always" would change, to the letter."""
+    """Exactly what "always" would change."""
     yield StyledLine(f"Added to the settings of {agent}, so that it no longer asks:", "bold")
     for rule in rules:
         yield StyledLine(_exact(f"{rule.does} {rule.where}".strip()), "", "  ")

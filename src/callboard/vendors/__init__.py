@@ -1,1 +1,1 @@
-"""Coding agents by other makers: what their hooks send, and where their settings are."""
+"""Third-party coding agents: what their hooks send, and where their settings are."""

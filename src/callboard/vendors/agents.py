@@ -1,4 +1,4 @@
-"""The coding agents that the board knows. The one table to add an agent to."""
+"""The coding agents that the board supports. Add a new agent to this table."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,20 +15,20 @@ from callboard.vendors.gemini import payloads as gemini
 from callboard.vendors.opencode import payloads as opencode
 from callboard.vendors.reports import Report
 
-# What a client calls a session stands in a command: it must be no option, and no placeholder.
+# A session id is used in a command: it must not be an option or a placeholder.
 _SESSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A coding agent: how it is understood, answered and started again.
+    """A coding agent: how to understand, answer and resume it.
 
-    translate: what a raw payload tells; None for what belongs to no session. It never raises.
-    decision: what a held hook gets as its answer; `{}` decides nothing.
-    resuming: the command that takes up a session, without the session's id.
+    translate: the report in a raw payload; None if it belongs to no session. It never raises.
+    decision: the answer to a held hook; `{}` decides nothing.
+    resuming: the command that resumes a session, without the session's id.
     has_several: one process can have several sessions at once.
-    locate: completes a report by looking at its process, where that may be a daemon.
-    plan_again: what the hook of a session that starts prints, to give an approved plan back.
+    locate: completes a report by looking at its process, if that may be a daemon.
+    plan_again: what the hook of a starting session prints to return an approved plan.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Vendor:
     plan_again: Callable[[str], dict[str, Json]] | None = None
 
     def resume(self, session_id: str) -> list[str]:
-        """The command that takes up a session again; empty when there is none to take up."""
+        """The command that resumes a session; empty if there is none to resume."""
         if not _SESSION.fullmatch(session_id):
             return []
         return [*self.resuming, session_id]

@@ -1,4 +1,4 @@
-"""Reads payloads of which nothing is certain: a field is what it should be, or it is not there."""
+"""Reads untrusted payloads: a field has the expected type, or it counts as missing."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,12 +11,12 @@ from callboard.events.json_values import is_list, is_object
 LONGEST_WORD: Final = 512
 LONGEST_PATH: Final = 4096
 LONGEST_TEXT: Final = 4000
-"""Of what people and agents write. The whole of it is in the raw payload."""
+"""Maximum length of people's and agents' text. The raw payload has all of it."""
 _LONGEST_UNREADABLE: Final = 2000
 
 
 def text(value: Json, longest: int = LONGEST_TEXT) -> str | None:
-    """What someone wrote, cut where it gets too long; None when it is not text, or blank."""
+    """Text, cut off if it is too long; None if it isn't text, or is blank."""
     if not isinstance(value, str) or not value.strip():
         return None
     cut = value if len(value) <= longest else value[: longest - 1] + "…"
@@ -24,23 +24,23 @@ def text(value: Json, longest: int = LONGEST_TEXT) -> str | None:
 
 
 def word(value: Json, longest: int = LONGEST_WORD) -> str | None:
-    """A name or an id: half of one would be another one, so it is whole or not there."""
+    """A name or an id; None if it is too long, because half of one would be a different one."""
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
         return None
     return _encodable(value)
 
 
 def whole(value: Json, most: int) -> int | None:
-    """A positive whole number up to `most`; true is not a number, and 2.5 is not either."""
+    """A positive whole number up to `most`; neither true nor 2.5 is one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 < value <= most and value == int(value) else None
 
 
 def json_value(value: Json) -> Json:
-    """The value as it is, or its start in words when JSON cannot hold it.
+    """The value as it is, or the start of its description if JSON can't represent it.
 
-    Such are numbers beyond all bounds, halves of characters, and what is nested too deep.
+    That is the case for numbers out of range, lone surrogates, and values nested too deep.
     """
     try:
         dump_json(value)
@@ -50,7 +50,7 @@ def json_value(value: Json) -> Json:
 
 
 def in_words(value: Json, longest: int) -> str:
-    """The start of what `ascii` says of a value, however large all of it is."""
+    """The start of a value's `ascii` form, however large it is."""
     found = ""
     try:
         for piece in _pieces(value, longest):
@@ -63,7 +63,7 @@ def in_words(value: Json, longest: int) -> str:
 
 
 def _pieces(value: Json, longest: int) -> Iterator[str]:
-    """What is said of a value, piece by piece, so that the rest need not be said."""
+    """The parts of a value's description, so that the rest need not be built."""
     if is_object(value):
         for number, (key, item) in enumerate(value.items()):
             yield ", " if number else "{"
@@ -81,12 +81,12 @@ def _pieces(value: Json, longest: int) -> Iterator[str]:
 
 
 def present(**told: Json) -> dict[str, Json]:
-    """Only what is known."""
+    """Only the known values."""
     return {key: value for key, value in told.items() if value is not None}
 
 
 def _encodable(value: str) -> str:
-    """JSON can name halves of characters that no encoding has."""
+    """Replace lone surrogates, which JSON can contain but no encoding can."""
     if value.isascii():
         return value
     return value.encode("utf-8", "replace").decode("utf-8")

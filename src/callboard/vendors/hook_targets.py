@@ -1,4 +1,4 @@
-"""The coding agents that hooks can be installed into: all that the board knows."""
+"""The coding agents that hooks can be installed for: all that the board supports."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -19,16 +19,15 @@ from callboard.vendors.settings.installing import (
 )
 
 HooksState = Literal["current", "outdated", "elsewhere", "unusable"]
-"""elsewhere: they report to another database. unusable: the settings cannot be read."""
+"""elsewhere: they report to another database. unusable: the settings can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installable:
     """An agent whose hooks we can install.
 
-    home: where it keeps what is the person's. transports: how its hooks can reach a server.
-    obstacles: what in its settings keeps hooks from running. remark: what a person has to do
-    besides.
+    home: its folder for the person's own files. transports: how its hooks can reach a server.
+    obstacles: what in its settings keeps hooks from running. remark: what else a person has to do.
     """
 
     settings: AgentSettings
@@ -39,21 +38,21 @@ class Installable:
 
     @property
     def name(self) -> str:
-        """How it is called on the command line, and its own command."""
+        """Its name on the command line, and its own command."""
         return self.settings.agent
 
     @property
     def title(self) -> str:
-        """How people call it."""
+        """Its name for people."""
         return VENDORS[self.name].title
 
     @property
     def is_here(self) -> bool:
-        """Whether it is installed on this machine, or was used here."""
+        """Whether it is installed or was used on this machine."""
         return shutil.which(self.name) is not None or self.home().is_dir()
 
     def state(self, text: str, standing: InstallState, database: Path, folder: Path) -> HooksState:
-        """How our hooks in a settings file are, for a database and its hooks folder."""
+        """The state of our hooks in a settings file, for a database and its hooks folder."""
         if standing.folder is not None and standing.folder != folder:
             return "elsewhere"
         plan = InstallPlan(

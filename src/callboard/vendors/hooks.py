@@ -1,7 +1,7 @@
-"""Hooks in the shape that Claude Code gave them, and that others took over in part.
+"""Hooks in the format that Claude Code introduced and others partly adopted.
 
-A hook's name stands in `hook_event_name`, the client's session in `session_id`. What a hook with a
-given name tells is a reading; each agent has a table of them.
+A hook's name is in `hook_event_name`, the client's session in `session_id`. A reading extracts the
+events from a hook with a given name; each agent has a table of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,9 +35,9 @@ _DONE: Final = frozenset({"completed", "failed", "killed", "stopped", "cancelled
 
 
 def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Report | None:
-    """What a payload tells; None for what belongs to no session.
+    """The report in a payload; None if it belongs to no session.
 
-    A hook that says nothing here, or that no one knows, is heard all the same.
+    A hook that is unknown or reports nothing is recorded anyway.
     """
     told = as_object(payload)
     session_id = word(told.get("session_id"))
@@ -61,10 +61,10 @@ def translated(agent: str, payload: Json, readings: Mapping[str, Reading]) -> Re
 
 
 def answerable(report: Report, suggestions: Json = None) -> Report:
-    """The report with what a person is asked, if its hook can be held for the answer.
+    """The report with the question to a person, if its hook can be held for the answer.
 
-    While that of a subagent runs, the terminal shows no dialog: it must not be held, or no one
-    could answer there.
+    While a subagent's hook runs, the terminal shows no dialog: it must not be held, or no one could
+    answer there.
     """
     for signal in report.signals:
         details = plates.PERMISSION_REQUEST.of(signal)
@@ -76,17 +76,17 @@ def answerable(report: Report, suggestions: Json = None) -> Report:
 
 
 def always(signal: Entry) -> Reading:
-    """The reading of a hook whose name tells all."""
+    """The reading of a hook whose name says everything."""
     return lambda payload: (signal,)
 
 
 def heard(hook: str) -> Entry:
-    """A hook that says nothing of the status."""
+    """A hook that doesn't affect the status."""
     return plates.HOOK_HEARD({"hook": hook})
 
 
 def notified(kind: str | None, message: str | None) -> Entry:
-    """A notification, which says nothing of the status."""
+    """A notification, which doesn't affect the status."""
     details: HookHeardPayload = {"hook": "Notification"}
     if kind is not None:
         details["kind"] = kind
@@ -96,7 +96,7 @@ def notified(kind: str | None, message: str | None) -> Entry:
 
 
 def within(signals: tuple[Entry, ...], subagent: str | None) -> tuple[Entry, ...]:
-    """The same, marked as having happened in a subagent, if there is one."""
+    """The same, marked as happening in a subagent, if there is one."""
     if subagent is None:
         return signals
     return tuple(one._replace(payload={**one.payload, "subagent": subagent}) for one in signals)
@@ -106,7 +106,7 @@ def within(signals: tuple[Entry, ...], subagent: str | None) -> tuple[Entry, ...
 
 
 def session_start(payload: Object) -> tuple[Entry, ...]:
-    """A session that has started waits for its first prompt. Compacting starts none."""
+    """A new session waits for its first prompt. Compacting doesn't start one."""
     source = word(payload.get("source"))
     if source == "compact":
         return (plates.COMPACT({"source": source}),)
@@ -114,13 +114,13 @@ def session_start(payload: Object) -> tuple[Entry, ...]:
 
 
 def session_end(payload: Object) -> tuple[Entry, ...]:
-    """The session is over."""
+    """The session has ended."""
     reason = word(payload.get("reason"))
     return (plates.SESSION_END({} if reason is None else {"reason": reason}),)
 
 
 def prompt_submit(payload: Object) -> tuple[Entry, ...]:
-    """Someone wrote a prompt; or the client did, when its work in the background was done."""
+    """A person wrote a prompt; or the client did, when background work finished."""
     prompt = text(payload.get("prompt"))
     if prompt is not None and prompt.lstrip().startswith(_WAKES_ITSELF):
         return (plates.PROMPT_SUBMIT({"origin": "self"}),)
@@ -128,12 +128,12 @@ def prompt_submit(payload: Object) -> tuple[Entry, ...]:
 
 
 def prompted(prompt: str | None) -> Entry:
-    """Someone wrote this, as far as the client says what."""
+    """A person wrote this prompt, as far as the client says."""
     return plates.PROMPT_SUBMIT({} if prompt is None else {"prompt": prompt})
 
 
 def tool_start(payload: Object) -> tuple[Entry, ...]:
-    """A tool is about to be used. Two of them are nothing but a question to a person."""
+    """A tool is about to be used. Two tools are just questions to a person."""
     details: ToolStartPayload = {**tool_details(payload)}
     if (tool := details.get("toolName")) in (ASKS, PLANS):
         details["asks"] = asks(tool, details.get("toolInput"))
@@ -141,7 +141,7 @@ def tool_start(payload: Object) -> tuple[Entry, ...]:
 
 
 def tool_call(payload: Object) -> tuple[Entry, ...]:
-    """A tool was used, well or not."""
+    """A tool was used, successfully or not."""
     return (plates.TOOL_CALL(call_details(payload)),)
 
 
@@ -153,14 +153,14 @@ def call_details(payload: Object) -> ToolCallPayload:
 
 
 def permission_request(payload: Object) -> tuple[Entry, ...]:
-    """A dialog is open, and waits for a person."""
+    """A dialog is open and waits for a person."""
     details = tool_details(payload)
     sentence = asks(details.get("toolName", ""), details.get("toolInput"))
     return (plates.PERMISSION_REQUEST({**details, "asks": sentence}),)
 
 
 def dialog(tool: str | None, sentence: str | None, call: str | None = None) -> Entry:
-    """A dialog that is known by little more than what it asks. call: the client's id of it."""
+    """A dialog of which little more than its question is known. call: the client's id of it."""
     details: PermissionRequestPayload = {}
     if tool is not None:
         details["toolName"] = tool
@@ -172,7 +172,7 @@ def dialog(tool: str | None, sentence: str | None, call: str | None = None) -> E
 
 
 def stop(payload: Object) -> tuple[Entry, ...]:
-    """A turn is over. What continues by itself may wake the session again."""
+    """A turn has ended. Background work may resume the session."""
     if payload.get("error"):
         return (failed_turn(text(payload["error"]), text(payload.get("error_details"))),)
     details = last_words(payload.get("last_assistant_message"))
@@ -200,7 +200,7 @@ def failed_turn(kind: str | None, more: str | None) -> Entry:
 
 
 def compact(payload: Object) -> tuple[Entry, ...]:
-    """The client shortens what it remembers."""
+    """The client compacts its context."""
     trigger = word(payload.get("trigger"))
     return (plates.COMPACT({} if trigger is None else {"trigger": trigger}),)
 
@@ -218,12 +218,12 @@ def subagent_stop(payload: Object) -> tuple[Entry, ...]:
 
 
 def _subagent(payload: Object) -> str | None:
-    # Compacting is done by agents without a type, which no one should see.
+    # Compacting uses agents without a type, which shouldn't be shown.
     return None if word(payload.get("agent_id")) is None else word(payload.get("agent_type"))
 
 
 def tool_details(payload: Object) -> ToolUseDetails:
-    """Which tool, which call, and with what."""
+    """The tool, the call, and its input."""
     details = call_named(payload.get("tool_name"), payload.get("tool_use_id"))
     if "tool_input" in payload:
         details["toolInput"] = json_value(payload["tool_input"])
@@ -231,7 +231,7 @@ def tool_details(payload: Object) -> ToolUseDetails:
 
 
 def call_named(tool: Json, use: Json) -> ToolUseDetails:
-    """Which tool and which call, as far as the client says."""
+    """The tool and the call, as far as the client says."""
     details: ToolUseDetails = {}
     if (name := word(tool)) is not None:
         details["toolName"] = name
@@ -241,7 +241,7 @@ def call_named(tool: Json, use: Json) -> ToolUseDetails:
 
 
 def todo_list(listed: Json, subject: str) -> PlateEvent:
-    """The whole of a to-do list whose items have no ids; nothing where it is not a list.
+    """A whole to-do list whose items have no ids; nothing if it isn't a list.
 
     subject: the key of an item's text.
     """
@@ -252,7 +252,7 @@ def todo_list(listed: Json, subject: str) -> PlateEvent:
 
 
 def todo(id: str, subject: Json, status: Json) -> TodoItem:
-    """One item of a to-do list, with what is known of it."""
+    """One item of a to-do list, as far as it is known."""
     item: TodoItem = {"id": id}
     if (said := text(subject)) is not None:
         item["text"] = said
@@ -262,7 +262,7 @@ def todo(id: str, subject: Json, status: Json) -> TodoItem:
 
 
 def _background(payload: Object) -> list[BackgroundWork] | None:
-    """What continues after the turn; None where the client does not say."""
+    """What continues after the turn; None if the client doesn't say."""
     if "background_tasks" not in payload and "session_crons" not in payload:
         return None
     tasks = [

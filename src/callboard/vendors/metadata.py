@@ -12,17 +12,17 @@ from callboard.vendors.reports import Report
 KEY: Final = "callboard"
 
 LARGEST_PID: Final = 2**31 - 1
-"""The largest number that a process can have."""
+"""The largest possible process id."""
 LARGEST_MOMENT: Final = 2**53
-"""Milliseconds; a later one is not a time."""
+"""Milliseconds; anything later isn't a valid time."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 
 
 def with_sender(report: Report, payload: Object) -> Report:
-    """The report with all that the payload's `callboard` tells; what is odd in it is not there.
+    """The report with the data in the payload's `callboard`, except for invalid values.
 
-    A hook that is gone asks nothing any more: its report has no signals.
+    A hook that is gone asks nothing anymore: its report has no signals.
     """
     if KEY not in payload:
         return report
@@ -42,11 +42,11 @@ def with_sender(report: Report, payload: Object) -> Report:
 
 
 def process_start(value: Json) -> str | None:
-    """When a process started, as the system counts it: clients write a number or a text."""
+    """A process's start as the system counts it: clients write a number or text."""
     number = whole(value, LARGEST_MOMENT)
     return str(number) if number is not None else word(value)
 
 
 def _id(value: Json) -> str | None:
-    """What could be one of ours; that of a hold stands in addresses."""
+    """A value that could be one of our ids. A hold's id is used in URLs."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None

@@ -1,4 +1,4 @@
-"""What a hook reported: the one shape that every translator makes."""
+"""What a hook reported, in the one format that every translator produces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,10 +11,10 @@ from callboard.events.payloads.plates import PlateDetails
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """A question that a hook is held open for: it becomes an interaction.
+    """A question for which a hook is held open. It becomes an interaction.
 
     type: `permission`, `question` or `plan`.
-    config: what people should see and what the vendor needs to word the decision.
+    config: what people should see, and what the vendor needs for the decision.
     """
 
     type: str
@@ -25,18 +25,18 @@ class HookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A hook's payload, translated.
+    """A translated hook payload.
 
-    session_id: the client's own. pid, proc_start: the client's process, where it is known.
-    host, host_name, boot_id: where that process runs; None for where this is heard.
-    in_daemon: that process runs the sessions of many terminals, so only the session says whose
-    this is. client_pid, client_start: the process of its terminal, where it can be found.
+    session_id: the client's own. pid, proc_start: the client's process, if known.
+    host, host_name, boot_id: where that process runs; None for this machine.
+    in_daemon: that process runs the sessions of many terminals, so only the session identifies
+        this one. client_pid, client_start: the process of its terminal, if it can be found.
     signals: the events for the plate's stream. raw: the payload itself.
-    at_ms: when it happened, where the sender said so.
-    continues: the session before this one, in the same process (`/clear`), is over for this.
+    at_ms: when it happened, if the sender says so.
+    continues: this session replaces the one before in the same process (`/clear`).
     request: what a person could answer, if the hook is held for it.
-    hold: the durable id of a hook that is held open; gone: that hook is not any more.
-    delivery: the same each time that our client brings the same payload.
+    hold: the durable id of a hook that is held open. gone: that hook has ended.
+    delivery: the same each time our client delivers the same payload.
     """
 
     agent: str
@@ -65,6 +65,6 @@ class Report:
     client_start: str | None = None
 
     def having(self, details: PlateDetails) -> Self:
-        """The report with further details, which were found out when it came."""
+        """The report with more details, found when it came."""
         signals = tuple(one._replace(payload={**details, **one.payload}) for one in self.signals)
         return replace(self, signals=signals)

@@ -1,4 +1,4 @@
-"""What a coding agent asks a person: in words, and as a question that can be answered."""
+"""A coding agent's question to a person: as text, and in a form that can be answered."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -15,12 +15,12 @@ ASKS: Final = "AskUserQuestion"
 PLANS: Final = "ExitPlanMode"
 
 LONGEST_PROMPT: Final = 20_000
-"""Of the one sentence; what exactly would be done is in the tool's input."""
+"""Maximum length of the sentence; the details are in the tool's input."""
 LONGEST_INPUT: Final = 131_072
-"""Bytes of a tool's input that are kept whole, and characters of a plan."""
+"""Bytes of a tool's input, and characters of a plan, that are kept whole."""
 _LONGEST_STRING: Final = 2_000
 _LONGEST_FIELD: Final = 4_000
-"""Of an input that is too long to keep: so much of each field, from both of its ends."""
+"""How much to keep of each field of a longer input, from both ends."""
 _MOST_QUESTIONS: Final = 50
 _MOST_OPTIONS: Final = 100
 _MOST_FIELDS: Final = 30
@@ -38,11 +38,11 @@ _SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
 
 
 _MODE: Final = "setMode"
-"""A suggestion to ask less from now on, whatever comes: more than a yes to one call can mean."""
+"""A suggestion to ask less in general, which is more than a yes to one call can mean."""
 
 
 class HookOption(TypedDict):
-    """One answer that an agent offers."""
+    """An answer that an agent offers."""
 
     label: str
     description: NotRequired[str]
@@ -50,7 +50,7 @@ class HookOption(TypedDict):
 
 
 class HookQuestion(TypedDict):
-    """One question of an agent. omitted: how many of its options were left out."""
+    """An agent's question. omitted: the number of options that were left out."""
 
     question: str
     header: NotRequired[str]
@@ -60,7 +60,7 @@ class HookQuestion(TypedDict):
 
 
 def asks(tool: str, given: Json) -> str:
-    """What a person is asked when a tool wants to be used: one sentence. given: its JSON input."""
+    """A tool's question for permission, as one sentence. given: its JSON input."""
     told = as_object(given)
     if tool == ASKS and (questions := questions_of(told)):
         more = len(questions) - 1
@@ -77,11 +77,11 @@ def asks(tool: str, given: Json) -> str:
 def request(
     tool: str, given: Json, cwd: str | None, suggestions: Json = None, prompt: str | None = None
 ) -> HookRequest:
-    """The question that a held hook puts to people.
+    """The question that a held hook asks people.
 
-    Answering it takes the tool's input again, so that of a question is kept whole; of others, as
-    much as a person can look at, and where that is not all of it, the start and the end.
-    prompt: what `asks` made of the same input, where that is known: to write megabytes takes long.
+    An answer needs the tool's input, so a question's is kept whole; of others, as much as a person
+    can read, and the start and end if that isn't all.
+    prompt: the result of `asks` for the same input, if known: megabytes take long to format.
     """
     if prompt is None:
         given = json_value(given)
@@ -102,10 +102,10 @@ def request(
 
 
 def questions_of(given: Object) -> list[HookQuestion]:
-    """The questions that can be answered: those that have a text, as the client words it.
+    """The questions that can be answered: those with text, as the client worded it.
 
-    Half a label would be another answer, so an option is there with its whole label, or it is
-    among those that were left out.
+    Half a label would be a different answer, so an option either has its whole label or is left
+    out.
     """
     asked = (
         _question(words, one)
@@ -116,9 +116,9 @@ def questions_of(given: Object) -> list[HookQuestion]:
 
 
 def _told_apart(given: Object) -> Object:
-    """The input with a number behind each question that was asked before in the same words.
+    """The input, with a number after each question that repeats an earlier one.
 
-    An answer is known by the words of its question: it would count for both.
+    Answers are matched by the question's text, so one would otherwise count for both.
     """
     numbers: dict[str, int] = {}
     questions: list[Json] = []
@@ -164,13 +164,13 @@ def _option(label: str, told: Object) -> HookOption:
 
 
 def _omitted(given: Object, questions: list[HookQuestion]) -> int | None:
-    """How many questions were left out because they are too long, or too many."""
+    """How many questions were left out because they are too long or too many."""
     asked = [one for one in objects(given.get("questions")) if text(one.get("question"))]
     return len(asked) - len(questions) or None
 
 
 def _labels(questions: list[HookQuestion]) -> tuple[str, ...]:
-    """What one can choose from, where there is only one choice to make."""
+    """The options, if there is only one question with one choice."""
     if len(questions) != 1 or questions[0]["multiSelect"]:
         return ()
     return tuple(option["label"] for option in questions[0]["options"])
@@ -197,7 +197,7 @@ def _input(given: Json) -> dict[str, Json]:
 
 
 def _cut(given: Json) -> Json:
-    """An input that is too long to keep: its fields, each with its start and its end."""
+    """An input that is too long to keep: its fields, each with its start and end."""
     told = as_object(given)
     if not told:
         return excerpt(dump_json(given).decode("utf-8"), _LONGEST_FIELD)
@@ -212,5 +212,5 @@ def _ends(value: Json) -> Json:
 
 
 def _said(value: Json, longest: int) -> str | None:
-    """What someone wrote, with its start and its end where it is too long."""
+    """Text, with its start and end if it is too long."""
     return text(excerpt(value, longest), longest) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""The rules that a coding agent proposes to make of a yes, in words."""
+"""The rules that a coding agent proposes for "always", in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +26,9 @@ _DOES: Final[Mapping[str, str]] = {
 class Rule:
     """What "always" would change in the agent's settings.
 
-    does: what it does. exactly: the rules, directories or modes themselves, as they would be
-    written. where: for how long, or for whom; empty when that is not told.
+    does: what it does.
+    exactly: the rules, directories or modes themselves, as they would be written.
+    where: for how long or for whom; empty if not given.
     """
 
     does: str
@@ -36,9 +37,9 @@ class Rule:
 
 
 def rules_of(config: Json) -> list[Rule]:
-    """The rules that are proposed with a question; what is not known here is told as it is.
+    """The rules proposed with a question; unknown ones are shown as they are.
 
-    The texts are the agent's own: anyone who shows them makes visible what hides in them.
+    The texts are the agent's own: when showing them, make hidden characters visible.
     """
     return [_rule(one) for one in as_list(as_object(config).get("suggestions"))]
 
@@ -72,7 +73,7 @@ def _behaviour(told: Object) -> str:
 
 
 def _written(rule: Json) -> str:
-    """As Claude Code writes a rule: `Bash(git status)`."""
+    """A rule as Claude Code writes it: `Bash(git status)`."""
     told = as_object(rule)
     tool, content = told.get("toolName"), told.get("ruleContent")
     if not isinstance(tool, str):

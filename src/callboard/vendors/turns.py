@@ -1,4 +1,4 @@
-"""The end of a client's transcript: its last lines, its records, and the end of a turn."""
+"""The end of a client's transcript: its last lines, records, and the end of a turn."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +12,16 @@ from callboard.events.moments import from_iso, to_ms
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """The end of a turn that nothing has followed. interrupted: a person pressed Esc."""
+    """The end of a turn, with nothing after it. interrupted: a person pressed Esc."""
 
     at_ms: int
     interrupted: bool
 
 
 def last_lines(path: str | Path, most: int) -> list[bytes]:
-    """The lines within the last bytes of a file; none where it cannot be read.
+    """The lines within the last bytes of a file; empty if it can't be read.
 
-    The first may be cut off, and the last half written: neither is JSON then.
+    The first may be cut off and the last half written: neither is JSON then.
     """
     try:
         return read_end(path, most).split(b"\n")
@@ -30,7 +30,7 @@ def last_lines(path: str | Path, most: int) -> list[bytes]:
 
 
 def record_in(line: bytes) -> Object:
-    """The record that a line holds; an empty one where it holds none."""
+    """The record in a line; empty if there is none."""
     try:
         return as_object(load_json(line))
     except ValueError:
@@ -38,7 +38,7 @@ def record_in(line: bytes) -> Object:
 
 
 def millis(moment: Json) -> int | None:
-    """A moment as a record tells it, in milliseconds."""
+    """A record's timestamp in milliseconds."""
     try:
         return to_ms(from_iso(moment)) if isinstance(moment, str) else None
     except (ValueError, OverflowError):

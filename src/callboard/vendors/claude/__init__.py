@@ -1,1 +1,1 @@
-"""Claude Code: what its hooks send, how they are answered, and what it tells beside them."""
+"""Claude Code: what its hooks send, how to answer them, and what else it reveals."""

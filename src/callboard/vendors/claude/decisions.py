@@ -1,4 +1,4 @@
-"""A person's answer as Claude Code wants to hear it from a hook that was held."""
+"""A person's answer in the format that Claude Code expects from a held hook."""
 
 from typing import Final
 
@@ -18,16 +18,17 @@ _DECLINED: Final = "A person declined to answer this on the board."
 
 
 def decision(asked: Interaction) -> dict[str, Json]:
-    """What the hook prints: allow, deny, or nothing, and then the terminal's dialog decides.
+    """What the hook prints: allow, deny, or nothing, in which case the terminal's dialog decides.
 
-    Only an answer that someone gave here decides anything.
+    Only an answer given here decides anything.
     """
     config, response = as_object(asked.config), as_object(asked.for_agent)
     match asked.type:
         case "permission":
             return verdict(response, _permitted(config, response), _denied(refusal(response)))
         case "plan":
-            # Without an input the client takes no yes to a plan; what is in it does not matter.
+            # Without an input, the client doesn't accept a yes to a plan. Its content doesn't
+            # matter.
             lacks = refusal(response, "feedback", _NOT_APPROVED)
             return verdict(response, {"updatedInput": {}}, _denied(lacks))
         case "question":
@@ -39,13 +40,13 @@ def decision(asked: Interaction) -> dict[str, Json]:
 
 
 def plan_again(plan: str) -> dict[str, Json]:
-    """What the hook of a session that starts prints, to give the agent a plan back."""
+    """What the hook of a starting session prints to return a plan to the agent."""
     context = f"{_APPROVED_BEFORE}\n\n{plan}"
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}
 
 
 def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Json]:
-    """Allow or deny, with what goes with each; nothing where neither was said."""
+    """Allow or deny, with the matching details; nothing if neither was said."""
     match response.get("approved"):
         case True:
             return _output(behavior="allow", **granted)
@@ -56,7 +57,7 @@ def verdict(response: Object, granted: Object, denied: Object) -> dict[str, Json
 
 
 def refusal(response: Object, remark: str = "message", otherwise: str = _REFUSED) -> str:
-    """What the agent hears with a no: the person's word, or who said it."""
+    """The message for a no: the person's own, or who said it."""
     return text(response.get(remark)) or otherwise
 
 
@@ -70,7 +71,7 @@ def _denied(message: str) -> dict[str, Json]:
 
 
 def _permitted(config: Object, response: Object) -> dict[str, Json]:
-    """The rules that the client itself proposed, for a yes that is meant permanently."""
+    """The rules that the client proposed, for a permanent yes."""
     suggested = objects(config.get("suggestions"))
     if response.get("always") is not True or not suggested:
         return {}

@@ -1,4 +1,4 @@
-"""What was said in a session of Claude Code, read from its transcript."""
+"""The conversation in a Claude Code session, read from its transcript."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from callboard.vendors.fields import word
 from callboard.vendors.turns import last_lines, record_in
 
 LONGEST: Final = 32 * 1_048_576
-"""Bytes. Of a longer transcript only the end is read."""
+"""Bytes. Only the end of a longer transcript is read."""
 
 _ACCEPTED: Final = ("accept", "allow")
 _REFUSED: Final = ("user rejected", "doesn't want to", "rejected")
@@ -22,13 +22,15 @@ _REFUSED: Final = ("user rejected", "doesn't want to", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """Something in a conversation.
+    """An entry in a conversation.
 
-    kind: `person` and `agent` say something; `call` is a tool that the agent used, with its
-    name and input; `result` what came back; `accepted` a decision that came to pass, as it was
-    called for, and `refused` one that did not; `error` words of the client in the agent's place.
-    use: the client's id of a call, or of the call that was accepted. via: who accepted it:
-    `terminal` for the person in the client's dialog, else the client's own word for it.
+    kind: `person` and `agent` are messages; `call` is a tool that the agent used, with its name
+        and input; `result` is its result; `accepted` is a decision that took effect, as it was
+        called, and `refused` one that didn't; `error` is a message by the client in the agent's
+        place.
+    use: the client's id of a call, or of the call that was accepted.
+    via: who accepted it: `terminal` for the person in the client's dialog, otherwise the
+        client's own word for it.
     """
 
     kind: Literal["person", "agent", "call", "result", "accepted", "refused", "error"]
@@ -39,7 +41,7 @@ class Spoken:
 
 
 def spoken(path: Path, deciding: str) -> list[Spoken]:
-    """The conversation, oldest first; what cannot be read is left out. deciding: a tool's name."""
+    """The conversation, oldest first, without unreadable parts. deciding: a tool's name."""
     calls: dict[str, Spoken] = {}
     found: list[Spoken] = []
     for record in _records(path):
@@ -48,7 +50,7 @@ def spoken(path: Path, deciding: str) -> list[Spoken]:
 
 
 def working_directory(path: Path) -> Path | None:
-    """Where the session was at work: the client resumes it only there."""
+    """The session's working folder: the client resumes it only there."""
     for record in _records(path):
         if cwd := word(record.get("cwd"), 4096):
             return Path(cwd)

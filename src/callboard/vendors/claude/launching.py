@@ -1,4 +1,4 @@
-"""How Claude Code is started for a person: its command, settings and environment."""
+"""How to start Claude Code for a person: its command, settings and environment."""
 
 import os
 import re
@@ -21,9 +21,9 @@ from callboard.vendors.settings.hook_documents import HookSettings
 from callboard.vendors.settings.installing import InstallPlan
 
 MARK: Final = "CALLBOARD_CLAUDE_RUN"
-"""Set for every client that Callboard starts. Everything that the client starts inherits it."""
+"""Set for every client that Callboard starts, and inherited by everything the client starts."""
 
-# What one session of the client tells its children. Ours is not a child of it.
+# What a client's session sets for its child processes. Ours isn't one of them.
 _INHERITED: Final = re.compile(
     r"CLAUDECODE|CLAUDE_(PID|EFFORT|ENV_FILE|PROJECT_DIR|PLUGIN_\w+)"
     r"|CLAUDE_CODE_(SESSION_\w+|ENTRYPOINT|EXECPATH|SSE_PORT|CHILD_\w+|MESSAGING_\w+)"
@@ -35,16 +35,16 @@ SERVER: Final = "callboard-decision"
 TOOL: Final = f"mcp__{SERVER}__submit_decision"
 
 _PATIENCE: Final = "MCP_CONNECT_TIMEOUT_MS"
-"""How long the client's first turn waits for its servers: 5 s unless told, too short when busy."""
+"""How long the client's first turn waits for its servers: 5 s by default, too short under load."""
 _HOOK_WITHIN: Final = 60
-"""Seconds. Longer than a hook takes on a machine that is very busy."""
+"""Seconds. Longer than a hook takes on a very busy machine."""
 _LARGEST_CONFIG: Final = 1_000_000
 _SESSIONS: Final = uuid.UUID("6f1f6a51-43bd-4a6b-9d4f-7f7b3a2255ca")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def clean(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what an agent's session left in it, and without our token."""
+    """The environment without an agent session's variables, and without our token."""
     return {
         name: value
         for name, value in env.items()
@@ -54,10 +54,10 @@ def clean(env: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A session to be opened.
+    """A session to open.
 
-    session: its id. resumes: whether it is an old one. own_servers: whether the session has the
-    person's own MCP servers too.
+    session: its id. resumes: whether it is an existing one. own_servers: whether the session has
+    the person's own MCP servers, too.
     """
 
     session: str
@@ -72,7 +72,7 @@ class Launch:
 
 
 def command(program: str, launch: Launch) -> list[str]:
-    """The command line. Foreign values follow `=` or `--`, so that none is read as an option."""
+    """The command line. Outside values follow `=` or `--`, so that none is read as an option."""
     which = "--resume" if launch.resumes else "--session-id"
     strict = [] if launch.own_servers else ["--strict-mcp-config"]
     return [
@@ -85,24 +85,24 @@ def command(program: str, launch: Launch) -> list[str]:
         f"--model={launch.model}",
         f"--append-system-prompt-file={launch.system_prompt}",
         f"--settings={launch.settings}",
-        "--permission-mode=default",  # It asks, whatever mode the person's own settings start with.
+        "--permission-mode=default",  # It asks, whatever mode the person's settings start with.
         "--",
         launch.prompt,
     ]
 
 
 def session_id(question: str, attempt: int) -> str:
-    """The client's id for a try at a question: always the same, so that it is found again."""
+    """The client's id for an attempt at a question: always the same, so it can be found again."""
     return str(uuid.uuid5(_SESSIONS, f"{question}/{attempt}"))
 
 
 def is_session(id: str) -> bool:
-    """Whether the client has such ids."""
+    """Whether it has the format of a client's session id."""
     return _UUID.fullmatch(id) is not None
 
 
 def transcript_of(session: str) -> Path | None:
-    """Where the client keeps what is said in a session; None before anything is."""
+    """Where the client stores a session's transcript; None before it exists."""
     if not is_session(session):
         return None
     folder = home() / "projects"
@@ -112,11 +112,11 @@ def transcript_of(session: str) -> Path | None:
 def session_settings(
     folder: Path, readable: Sequence[Path], plan: InstallPlan | None, confirming: str
 ) -> HookSettings:
-    """Settings for one session: our hooks, and that the decision is asked about, always.
+    """Settings for one session: our hooks, and always asking about the decision.
 
     folder: what the agent may not change. readable: what it may read without asking.
-    plan: None when the person's own settings have our hooks already.
-    confirming: the command of the hook that asks about the decision, and notes that it was asked.
+    plan: None if the person's own settings already have our hooks.
+    confirming: the command of the hook that asks about the decision and records that it asked.
     """
     wanted: HookSettings = {"hooks": {}} if plan is None else ClaudeSettings().wanted(plan)
     hook = {"type": "command", "command": confirming, "timeout": _HOOK_WITHIN}
@@ -124,14 +124,14 @@ def session_settings(
         wanted["hooks"].setdefault(event, []).append({"matcher": TOOL, "hooks": [hook]})
     permissions = wanted.setdefault("permissions", {"deny": []})
     permissions["deny"].append(f"Edit(/{folder}/**)")
-    # Asking outranks whatever was once allowed permanently.
+    # Asking takes precedence over anything that was once allowed permanently.
     permissions["ask"] = [TOOL]
     permissions["allow"] = [f"Read(/{path})" for path in readable]
     return wanted
 
 
 def has_our_hooks(folder: Path, project: Path) -> bool:
-    """Whether settings that the session will read anyway report to this hooks folder."""
+    """Whether settings that the session reads anyway report to this hooks folder."""
     ours = ClaudeSettings()
     for path in (ours.place("user", project), ours.place("project", project)):
         try:
@@ -144,8 +144,8 @@ def has_our_hooks(folder: Path, project: Path) -> bool:
 
 
 def decision_server(folder: Path) -> Object:
-    """The MCP config with `submit_decision` in it, in the model's sight from the first turn."""
-    # -P: a project's own `mcp.py` is not one of the server's modules.
+    """The MCP config with `submit_decision`, visible to the model from the first turn."""
+    # -P, so that a project's own `mcp.py` isn't imported as one of the server's modules.
     words = ["-P", "-m", "callboard", "decision", str(folder)]
     server = {"type": "stdio", "command": sys.executable, "args": words, "alwaysLoad": True}
     return {"mcpServers": {SERVER: server}}
@@ -153,14 +153,14 @@ def decision_server(folder: Path) -> Object:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """An MCP config as it was read: what it starts, by name, can be shown to a person."""
+    """A parsed MCP config: what it starts, by name, to show to a person."""
 
     content: bytes
     servers: Mapping[str, str]
 
 
 def tools_in(path: Path) -> Tools:
-    """Read an MCP config; ValidationError for none."""
+    """Read an MCP config; ValidationError if it isn't one."""
     try:
         content = read(path, _LARGEST_CONFIG, follow=True)
         servers = as_object(orjson.loads(content))["mcpServers"]
@@ -175,7 +175,7 @@ def tools_in(path: Path) -> Tools:
 
 
 def _started(told: Object) -> str:
-    """All that decides what it does: a variable or a header can do as much as a command."""
+    """Everything that determines what it does: a variable or header can do as much as a command."""
     if "url" in told:
         headers = [f"{name}: {value}" for name, value in as_object(told.get("headers")).items()]
         return " ".join([str(told["url"]), *(f"({one})" for one in headers)])
@@ -188,8 +188,8 @@ def _started(told: Object) -> str:
 
 
 def environment() -> dict[str, str]:
-    """This process's own environment, cleaned; the first turn waits for the tool to decide with.
+    """This process's environment, cleaned, and set to wait for the decision tool on the first turn.
 
-    It is marked, so that an answer from the agent is known as one.
+    It is marked, so that an answer from the agent is recognized.
     """
     return {_PATIENCE: "30000", **clean(os.environ), MARK: "attend"}

@@ -1,4 +1,4 @@
-"""Claude Code's hooks in the board's words."""
+"""Translates Claude Code's hooks into the board's terms."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,7 +17,7 @@ NAME: Final = "claude"
 
 
 def translate(payload: Json) -> Report | None:
-    """What a hook told; None for what belongs to no session."""
+    """The report in a hook's payload; None if it belongs to no session."""
     report = hooks.translated(NAME, payload, _READINGS)
     if report is None:
         return None
@@ -51,18 +51,18 @@ def _task(hook: str, status: str | None = None) -> hooks.Reading:
 
 
 def _notification(payload: Object) -> tuple[Entry, ...]:
-    # No state: a permission's comes seconds late, and others come for nothing.
+    # Not a status: for a permission it comes seconds late, and others come for no reason.
     kind, message = word(payload.get("notification_type")), text(payload.get("message"))
     return (hooks.notified(kind, message),)
 
 
 def _todos(tool: str | None, payload: Object) -> PlateEvent:
-    """What a finished call says of the list: `todos`, all of it; `todo`, one of it; or nothing."""
+    """What a finished call changes in the list: `todos` is all of it, `todo` one item."""
     given = as_object(payload.get("tool_input"))
     result = as_object(payload.get("tool_response"))
     match tool:
         case "TodoWrite":
-            # A subagent's list is its own, and not the session's.
+            # A subagent's list is its own, not the session's.
             listed = result.get("newTodos", given.get("todos"))
             return {} if payload.get("agent_id") else hooks.todo_list(listed, "content")
         case "TaskCreate":
@@ -100,8 +100,8 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PreToolUse": hooks.tool_start,
     "PostToolUse": _tool_call,
     "PostToolUseFailure": hooks.tool_call,
-    # All calls of a step are done. One that was refused is reported here and nowhere else.
-    # It names no tool: whatever was still asked for any of them is not asked any more.
+    # All calls of a step are done. A refused call is reported only here. It names no tool: none of
+    # them is waiting for permission anymore.
     "PostToolBatch": hooks.always(plates.TOOL_CALL({"hook": "PostToolBatch"})),
     "PermissionRequest": hooks.permission_request,
     "Notification": _notification,

@@ -1,4 +1,4 @@
-"""What agents are taught of status files: a section of CLAUDE.md, and an agent for plans."""
+"""What agents are taught about status files: a section of CLAUDE.md, and an agent for plans."""
 
 import re
 from pathlib import Path
@@ -75,18 +75,18 @@ class ProtocolSection(AgentSettings):
     agent = "claude"
 
     def place(self, scope: Scope, project: Path) -> Path:
-        """The project's, or the person's own."""
+        """The project's file, or the person's own."""
         return (project if scope == "project" else home()) / "CLAUDE.md"
 
     def installed(self, text: str | None, plan: InstallPlan) -> str:
-        """The text with our section after it."""
+        """The text with our section appended."""
         before = text or ""
         apart = "" if not before else "\n" if before.endswith("\n") else "\n\n"
         added = apart + SECTION
         return before + (added.replace("\n", "\r\n") if "\r\n" in before else added)
 
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
-        """The text without our section; None when there was no file before us."""
+        """The text without our section; None if there was no file before."""
         bare = record is not None and not (record.before or "").endswith("\n")
         breaks = r"(\r?\n){0,2}" if bare else r"(\r?\n)?"
         ours = f"{breaks}{re.escape(BEGIN)}.*?{re.escape(END)}" + r"(\r?\n)?"
@@ -94,17 +94,17 @@ class ProtocolSection(AgentSettings):
         return None if record and record.before is None and not left.strip() else left
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether the section is there as it would be written."""
+        """Whether the section is there and up to date."""
         return SECTION in text.replace("\r\n", "\n")
 
 
 class OrchestratorAgent(AgentSettings):
-    """The file of the agent that makes plans. One that someone else wrote stays as it is."""
+    """The file of the agent that makes plans. One written by someone else is left alone."""
 
     agent = "claude"
 
     def place(self, scope: Scope, project: Path) -> Path:
-        """Among the project's agents, or the person's own."""
+        """In the project's agents folder, or the person's own."""
         root = project / ".claude" if scope == "project" else home()
         return root / "agents" / "delegation-orchestrator.md"
 
@@ -113,17 +113,17 @@ class OrchestratorAgent(AgentSettings):
         return ORCHESTRATOR
 
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
-        """None when it is ours."""
+        """None if it is ours."""
         return None if self.is_ours(text) else text
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether it is as we would write it, or someone else's."""
+        """Whether it is up to date, or someone else's."""
         return text == ORCHESTRATOR or not self.is_ours(text)
 
     def is_ours(self, text: str) -> bool:
-        """Whether we made it."""
+        """Whether we wrote it."""
         return MADE in text
 
 
 LESSONS: Final = (ProtocolSection(), OrchestratorAgent())
-"""What is installed beside the hooks."""
+"""What is installed along with the hooks."""

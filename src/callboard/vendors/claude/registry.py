@@ -1,6 +1,7 @@
-"""Claude Code's own list of its sessions: one small file for each process.
+"""Claude Code's own list of its sessions: one small file per process.
 
-No one documents it, so it only corrects what hooks tell: a file that is odd in any way is not one.
+It is undocumented, so it only corrects what hooks report, and a file that is unusual in any way is
+ignored.
 """
 
 import os
@@ -22,9 +23,9 @@ _LARGEST_FILE: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a client says of itself.
+    """What a client reports about itself.
 
-    status: idle, busy, shell or waiting; None when it is one that we do not know.
+    status: idle, busy, shell or waiting; None if it is unknown to us.
     changed_at: since when it has this status, in milliseconds.
     """
 
@@ -35,9 +36,9 @@ class Registered:
 
 
 def registered(pid: int, proc_start: str | None = None) -> Registered | None:
-    """What this process says of itself.
+    """What this process reports about itself.
 
-    proc_start: when it started; a file of another one that had the same number does not count.
+    proc_start: when it started, to ignore the file of an earlier process with the same id.
     """
     found = _read(home() / "sessions" / f"{pid}.json", pid)
     if found is None or None in (proc_start, found.proc_start):
@@ -46,7 +47,7 @@ def registered(pid: int, proc_start: str | None = None) -> Registered | None:
 
 
 def _read(path: Path, pid: int) -> Registered | None:
-    """What stands in a file, if it is a small one of our own and no link to another."""
+    """The content of a file, if it is small, our user's own and not a link."""
     try:
         if path.lstat().st_uid != os.getuid():
             return None

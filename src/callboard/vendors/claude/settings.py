@@ -1,6 +1,6 @@
 """Claude Code's settings: its hooks, and the rules that keep it away from our files.
 
-In a project, ours go into `settings.local.json`: they name paths of this machine, and the client
+In a project, ours go into `settings.local.json`: they contain paths of this machine, and the client
 keeps that file out of git by itself.
 """
 
@@ -43,18 +43,18 @@ EVENTS: Final = (
     "TaskCreated",
     "TaskCompleted",
 )
-"""What is told as it happens. SessionStart and PermissionRequest have hooks of another kind."""
+"""Events to report as they happen. SessionStart and PermissionRequest have different hooks."""
 
 MANAGED: Final = (
     Path("/etc/claude-code/managed-settings.json"),
     Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
 )
-"""Where an administrator's settings are, which no one else's override."""
+"""An administrator's settings, which nothing overrides."""
 
 _STATUS_SCRIPT: Final = Path(__file__).parents[2] / "statusfiles" / "hook.py"
-"""What keeps up the status files of delegated work, with no server running."""
+"""The script that updates status files of delegated work, without a server."""
 _AGENT_TOOLS: Final = "Agent|Task|SubagentTask|AgentTask"
-"""The names that the agent tool has and had."""
+"""The agent tool's current name and earlier ones."""
 _STATUS_EVENTS: Final = {
     "SessionStart": None,
     "UserPromptSubmit": None,
@@ -64,7 +64,7 @@ _STATUS_EVENTS: Final = {
     "SubagentStop": None,
     "TaskCompleted": None,
 }
-"""An event → the tools for which the script hears of it."""
+"""Each event, with the tools for which the script runs."""
 
 _SOON = 10
 _A_DAY = 86_400
@@ -74,18 +74,18 @@ _AGENT = "claude"
 
 
 class ClaudeSettings(DocumentSettings):
-    """What Claude Code's settings need."""
+    """Claude Code's settings."""
 
     agent = _AGENT
 
     def place(self, scope: Scope, project: Path) -> Path:
-        """The file: the person's own, or the project's that is no one else's."""
+        """The file: the person's own, or the project's that isn't shared."""
         if scope == "project":
             return project / ".claude" / "settings.local.json"
         return home() / "settings.json"
 
     def wanted(self, plan: InstallPlan) -> HookSettings:
-        """Our hooks and rules, and the token where hooks need one."""
+        """Our hooks and rules, and the token if hooks need one."""
         hooks: Groups = {event: [{"hooks": [_telling(plan)]}] for event in EVENTS}
         start = _command(calling(plan.folder, _AGENT), _SOON)
         hooks["SessionStart"] = [{"hooks": [start]}]
@@ -110,7 +110,7 @@ class ClaudeSettings(DocumentSettings):
 
 
 def home() -> Path:
-    """Where the client keeps what is the person's."""
+    """The client's folder for the person's own files."""
     given = os.environ.get("CLAUDE_CONFIG_DIR")
     return Path(given).expanduser() if given else Path.home() / ".claude"
 
@@ -118,24 +118,24 @@ def home() -> Path:
 def denied(plan: InstallPlan) -> list[str]:
     """What an agent may not do: answer for the person, or read what would let it.
 
-    The agent runs as the person does. These rules are a fence, not a wall.
+    The agent runs as the same user. These rules are a fence, not a wall.
     """
     database = _absolute(plan.database)
-    # Not the whole folder of the database: that may be the project.
+    # Not the database's whole folder: that may be the project.
     paths = (f"/{database}*", f"/{_absolute(plan.folder)}/**")
     files = [f"{tool}({path})" for path in paths for tool in ("Read", "Edit")]
-    # What is kept of interactive sessions: an agent is given some of it to read.
+    # Files of interactive sessions: an agent is given some of them to read.
     attended = f"Edit(/{database.with_name('attend-' + database.name)}/**)"
     return [*_denied_commands(), *files, attended]
 
 
 def has_status_hooks(text: str | None) -> bool:
-    """Whether settings have the hooks of status files, in whatever version."""
+    """Whether the settings have hooks for status files, in any version."""
     return text is not None and "/statusfiles/hook.py" in text
 
 
 def obstacles(text: str, managed: Sequence[Path] = MANAGED) -> Iterator[str]:
-    """What in these settings, or in an administrator's, keeps our hooks from running."""
+    """What in these settings, or an administrator's, keeps our hooks from running."""
     value = document(text)
     if value.get("disableAllHooks") is True:
         yield "disableAllHooks is true: no hook runs until you remove it"
@@ -156,7 +156,7 @@ def http_obstacles(text: str, url: str) -> Iterator[str]:
 def _policies(path: Path) -> Iterator[str]:
     try:
         value = document(path.read_text(encoding="utf-8"))
-    except Exception:  # Whatever is wrong with it is the administrator's concern.
+    except Exception:  # Errors in it are the administrator's concern.
         return
     for name in ("allowManagedHooksOnly", "disableAllHooks"):
         if value.get(name) is True:
@@ -183,7 +183,7 @@ def _telling(plan: InstallPlan) -> Object:
 
 
 def _asking(plan: InstallPlan) -> Object:
-    """The client's own dialog stays open beside a held hook, so it may be held for long."""
+    """The client's own dialog stays open during a held hook, so it may be held for long."""
     if plan.answers is not False:
         return _command(calling(plan.folder, _AGENT, hold=True), _A_DAY)
     if plan.transport == "spool":
@@ -201,7 +201,7 @@ def _denied_commands() -> list[str]:
 
 
 def _denies(rule: str, folder: Path) -> bool:
-    """Whether a rule is about a hooks folder or the database beside it."""
+    """Whether a rule is about a hooks folder or its database."""
     beside = re.escape(f"/{_absolute(folder).parent}")
     own = re.escape(f"/{_absolute(folder)}")
     paths = rf"{own}/\*\*|{beside}/[^/]+\*|{beside}/attend-[^/]+/\*\*"

@@ -1,7 +1,8 @@
-"""The end of a transcript: what became of a tool's call, who decided about it, and whether the turn
-is over.
+"""The end of a transcript: a tool call's result, who decided about it, and whether the turn is
+over.
 
-Transcripts hold prompts and files of people. They are read here, never kept, and only their end.
+Transcripts contain people's prompts and files. They are read here, never stored, and only their
+end.
 """
 
 from collections.abc import Mapping
@@ -15,30 +16,30 @@ from callboard.vendors.fields import text, word
 from callboard.vendors.turns import TurnEnd, last_lines, millis, record_in
 
 LONGEST_END: Final = 1024 * 1024
-"""How much of a transcript is searched. A result is written moments before it is looked for."""
+"""How much of a transcript to search. A result is written moments before we look for it."""
 _KEPT: Final = 4
 
 _BY_PERSON: Final = "user-rejected"
 _INTERRUPTED: Final = frozenset({"interrupted", "cancelled"})
 _ACCEPTED: Final = frozenset({"accept", "allow", "allowed", "approve"})
 _SAID: Final = "the user said:\n"
-"""What stands before a person's words in the result of a call that they declined."""
+"""The text before a person's message in the result of a call that they declined."""
 _ESC: Final = "[Request interrupted by user"
-"""How the record starts that Esc leaves. What follows says what was interrupted."""
+"""The start of the record that Esc leaves. The rest says what was interrupted."""
 _LAST_WORDS: Final = frozenset({"end_turn", "stop_sequence", "refusal"})
-"""Why a model stops speaking when it wants no tool."""
+"""Stop reasons of a model that calls no tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What became of a call of a tool, as the conversation continues with it.
+    """The result of a tool call, as the conversation continues with it.
 
-    allowed: None when its dialog was left, or when the call was interrupted while it ran: the
-        client writes the same about both.
-    via: where it was decided: `terminal`, `hook`, or a source in the client's own words; None when
-        the transcript does not say.
-    at_ms: when it was written; None where the record does not say.
-    message: what the person wrote beside a no. answers: what questions were answered with.
+    allowed: None if its dialog was left, or if the call was interrupted while running: the client
+        writes the same for both.
+    via: where it was decided: `terminal`, `hook`, or a source in the client's own words; None if
+        the transcript doesn't say.
+    at_ms: when it was written; None if the record doesn't say.
+    message: what the person wrote with a no. answers: the answers to questions.
     """
 
     allowed: bool | None
@@ -50,7 +51,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call of a tool. at_ms: when the model made it; None where the record does not say."""
+    """A tool call. at_ms: when the model made it; None if the record doesn't say."""
 
     use: str
     tool: str
@@ -60,7 +61,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What the end of a transcript holds: calls, oldest first, and results by the call's id.
+    """The end of a transcript: calls, oldest first, and results by the call's id.
 
     turn: how the last turn ended; None while it continues.
     """
@@ -71,22 +72,22 @@ class End:
 
 
 def call_result(path: str | Path, tool_use_id: str) -> CallResult | None:
-    """What became of this call; None while the transcript does not say."""
+    """The result of this call; None if the transcript doesn't have it yet."""
     return read_end(path).results.get(tool_use_id)
 
 
 def calls_of(path: str | Path, tool: str) -> list[ToolUse]:
-    """The calls of a tool that the model made last, oldest first."""
+    """The model's last calls of a tool, oldest first."""
     return [call for call in read_end(path).calls if call.tool == tool]
 
 
 def turn_end(path: str | Path) -> TurnEnd | None:
-    """How the last turn ended; None while it continues, and when the transcript does not say."""
+    """How the last turn ended; None while it continues, or if the transcript doesn't say."""
     return read_end(path).turn
 
 
 def read_end(path: str | Path) -> End:
-    """The end of a transcript; empty when it cannot be read."""
+    """The end of a transcript; empty if it can't be read."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -103,11 +104,11 @@ def read_end(path: str | Path) -> End:
 
 
 _parsed: Final[dict[tuple[int, int, int, int], End]] = {}
-"""A few ends that were read last: while a person waits for an outcome, it is looked for often."""
+"""The last few results, because a person waiting for an outcome causes frequent reads."""
 
 
 def _end(lines: list[bytes]) -> End:
-    """The very last line may be half written, and the first half cut off: neither is JSON."""
+    """Parse lines. The first may be cut off and the last half written: neither is JSON then."""
     calls: list[ToolUse] = []
     results: dict[str, CallResult] = {}
     for line in lines:
@@ -127,7 +128,7 @@ def _end(lines: list[bytes]) -> End:
 
 
 def _turn_end(lines: list[bytes]) -> TurnEnd | None:
-    """The last record of the conversation says whether more is to come."""
+    """Whether the conversation's last record ends the turn."""
     for line in reversed(lines):
         if not any(kind in line for kind in (b'"user"', b'"assistant"')):
             continue
@@ -160,7 +161,7 @@ def _call_result(record: Object, block: Object, at_ms: int | None) -> CallResult
 
 
 def decided_in(decision: Object) -> str | None:
-    """Where a permission was decided, as a record says: `terminal` for its person."""
+    """Where a permission was decided, according to a record: `terminal` for the person."""
     source = word(decision.get("source"))
     return "terminal" if source is not None and source.startswith("user") else source
 

@@ -1,1 +1,1 @@
-"""Codex: hooks in the shape of Claude Code, and its older `notify`."""
+"""Codex: hooks in Claude Code's format, and its older `notify`."""

@@ -1,8 +1,8 @@
-"""What Codex's app server says of its threads, on the socket that its terminals use.
+"""Reads the status of threads from Codex's app server, on the socket that its terminals use.
 
-By default all terminals of a user share one such server, which runs their sessions (it calls them
-threads) and outlives them. No one promises that this protocol stays, so it only corrects what
-hooks tell: a server that cannot be reached, or understood, says nothing.
+By default, all terminals of a user share one such server, which runs their sessions (it calls them
+threads) and outlives them. The protocol isn't guaranteed to stay the same, so this only corrects
+what hooks report: a server that can't be reached or understood is ignored.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ from callboard.vendors.metadata import LARGEST_MOMENT
 _log = logging.getLogger(__name__)
 
 TRY_AGAIN: Final = 2.0
-"""Seconds until a server that could not be reached, or hung up, is tried again."""
+"""Seconds until reconnecting to a server that couldn't be reached or hung up."""
 ANSWERS_WITHIN: Final = 5.0
 MOST_THREADS: Final = 500
-"""How many threads are asked about at first, and remembered."""
+"""How many threads to ask about at first, and to remember."""
 _WAITS: Final = frozenset({"waitingOnApproval", "waitingOnUserInput"})
 
 
 def control_socket() -> Path:
-    """Where the app server of this user listens."""
+    """Where this user's app server listens."""
     return home() / "app-server-control" / "app-server-control.sock"
 
 
 class AppServer:
-    """Follows the states of all threads while someone wants to know them."""
+    """Follows the status of all threads while it is needed."""
 
     def __init__(self, socket: Callable[[], Path] = control_socket) -> None:
         self._socket = socket
@@ -46,11 +46,11 @@ class AppServer:
         self._task: asyncio.Task[None] | None = None
 
     def thread(self, id: str) -> Registered | None:
-        """What the server says of a thread that it has loaded; None if it says nothing."""
+        """What the server reports about a loaded thread; None if it reports nothing."""
         return self._threads.get(id)
 
     def follow(self, wanted: bool) -> None:
-        """Keep a connection from now on, or no more."""
+        """Start or stop keeping a connection."""
         if wanted and self._task is None and self._path() is not None:
             self._task = asyncio.create_task(self._stay_connected())
         elif not wanted and self._task is not None:
@@ -58,14 +58,14 @@ class AppServer:
             self._task = None
 
     async def stop(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
     def _path(self) -> str | None:
-        """The socket, if it is our own: a link leads to it, because socket paths must be short."""
+        """The socket, if it is our own. A link leads to it, because socket paths must be short."""
         path = os.path.realpath(self._socket())
         try:
             return path if os.lstat(path).st_uid == os.getuid() else None
@@ -93,7 +93,7 @@ class AppServer:
                 self._hear(as_object(load_json(await socket.receive())))
 
     async def _greet(self, socket: WebSocket) -> None:
-        """Introduce ourselves, and ask for the state of every thread: later only changes come."""
+        """Introduce ourselves and ask for the status of all threads; later, only changes come."""
         client = {"name": "callboard", "title": "Callboard", "version": "1"}
         await self._ask(socket, 1, "initialize", {"clientInfo": client})
         await socket.send(dump_json({"method": "initialized"}))
@@ -120,7 +120,7 @@ class AppServer:
             self._note(params.get("threadId"), params.get("status"), at_ms)
 
     def _note(self, thread_id: Json, told: Json, at_ms: int) -> None:
-        """at_ms: since when it is so; 0 if that is not known, which is before everything."""
+        """at_ms: since when it has this status; 0 if unknown, which is before everything."""
         id, status = word(thread_id), _status(as_object(told))
         if id is None:
             return
@@ -134,7 +134,7 @@ class AppServer:
 
 
 def _status(told: Object) -> str | None:
-    """In the words of Claude Code's registry; None for a thread that is not loaded."""
+    """The status in the terms of Claude Code's registry; None for a thread that isn't loaded."""
     match told.get("type"):
         case "active":
             waits = any(flag in _WAITS for flag in as_list(told.get("activeFlags")))

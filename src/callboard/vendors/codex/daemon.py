@@ -1,7 +1,7 @@
-"""Which processes belong to a Codex session that runs in an app server.
+"""Finds the processes of a Codex session that runs in an app server.
 
-Its hooks are started by the app server, which runs the sessions of many terminals, and in its
-environment. Which terminal shows a session no one says, so it is found by its folder and its time.
+The app server runs the sessions of many terminals, and starts their hooks in its own environment.
+Nothing says which terminal shows a session, so it is found by its folder and time.
 """
 
 import os
@@ -19,7 +19,7 @@ _SOCKET: Final = "unix://"
 _ALONE: Final = frozenset(
     {_APP_SERVER, "exec", "e", "review", "mcp-server", "queue", "--no-daemon"}
 )
-"""Words of commands that show no session of an app server."""
+"""Subcommands that don't show a session of an app server."""
 _CHANGES_FOLDER: Final = ("-C", "--cd")
 _PANE: Final = b"TMUX_PANE="
 
@@ -28,8 +28,8 @@ _PANE: Final = b"TMUX_PANE="
 class Program:
     """A process of our own user.
 
-    start: as `started_at` tells it. began_ms: the same moment by the wall clock, which may be off
-    by some hundredths of a second.
+    start: as returned by `started_at`. began_ms: the same by the wall clock, which may be off by
+    a few hundredths of a second.
     """
 
     pid: int
@@ -40,9 +40,9 @@ class Program:
 
 
 def with_terminal(report: Report) -> Report:
-    """The report with its terminal, if the process that it comes from is an app server.
+    """The report with its terminal, if it comes from an app server.
 
-    A process that is gone may have been one: its sessions are kept apart. One that listens on no
+    A process that is gone may have been one, so its sessions are kept apart. One that listens on no
     socket belongs to an editor, and has no terminals.
     """
     words = () if report.pid is None else _arguments(report.pid)
@@ -63,8 +63,9 @@ def with_terminal(report: Report) -> Report:
 
 
 def chosen(session_id: str, folder: str, programs: list[Program]) -> Program | None:
-    """The program that took up this session by its id; else, of those in the folder, the last that
-    was there when the session was made: a terminal makes one when it starts."""
+    """The program that resumed this session by its id; otherwise, of those in the folder, the last
+    one that existed when the session was created: a terminal creates one when it starts.
+    """
     shows = [one for one in programs if _ALONE.isdisjoint(one.arguments[1:])]
     named = [one for one in shows if session_id in one.arguments]
     here = os.path.realpath(folder) if folder else None
@@ -74,7 +75,7 @@ def chosen(session_id: str, folder: str, programs: list[Program]) -> Program | N
 
 
 def _made_ms(session_id: str) -> int:
-    """When a session was made: ids of Codex start with the time (UUID version 7)."""
+    """When a session was created: Codex's ids start with the time (UUID version 7)."""
     try:
         return uuid.UUID(session_id).int >> 80
     except ValueError:
@@ -96,8 +97,8 @@ def _pane(pid: int) -> str | None:
 
 
 def _arguments(pid: int) -> tuple[str, ...]:
-    """What a process was started with, its own name first; empty if that cannot be seen."""
-    import psutil  # Only servers ask, and it takes long to load.
+    """A process's command line, starting with its name; empty if it isn't visible."""
+    import psutil  # Only servers need it, and it is slow to import.
 
     try:
         return tuple(psutil.Process(pid).cmdline())
@@ -106,7 +107,7 @@ def _arguments(pid: int) -> tuple[str, ...]:
 
 
 def _programs() -> list[Program]:
-    """Those of our user. It looks at every process there is."""
+    """Our user's programs. Looks at every process."""
     import psutil
 
     found: list[Program] = []
@@ -119,6 +120,6 @@ def _programs() -> list[Program]:
             if start is not None:
                 words = tuple(process.cmdline())
                 found.append(Program(process.pid, start, began_ms, folder, words))
-        except (psutil.Error, OSError):  # It ended meanwhile, or hides.
+        except (psutil.Error, OSError):  # It has ended, or is hidden.
             continue
     return found

@@ -1,4 +1,4 @@
-"""Codex's hooks in the board's words, and the messages of its `notify` program."""
+"""Translates Codex's hooks, and the messages of its `notify` program, into the board's terms."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -18,7 +18,7 @@ _TURN_COMPLETE: Final = "agent-turn-complete"
 
 
 def translate(payload: Json) -> Report | None:
-    """What a hook or `notify` told; None for what belongs to no session."""
+    """The report of a hook or `notify`; None if it belongs to no session."""
     told = as_object(payload)
     if "thread-id" in told:
         return _notified(told)
@@ -27,7 +27,7 @@ def translate(payload: Json) -> Report | None:
 
 
 def decision(asked: Interaction) -> dict[str, Json]:
-    """What the hook prints. Codex refuses an answer that holds more than it knows."""
+    """What the hook prints. Codex refuses an answer with unknown fields."""
     response = as_object(asked.for_agent)
     if asked.type != "permission":
         return {}
@@ -54,7 +54,7 @@ _READINGS: Final[Mapping[str, hooks.Reading]] = {
     "PostToolUse": hooks.tool_call,
     "PermissionRequest": hooks.permission_request,
     "Stop": hooks.stop,
-    # Esc: the one agent that tells it.
+    # Esc: only this agent reports it.
     "Interrupt": hooks.always(plates.TURN_IDLE({"interrupted": True})),
     "SubagentStart": hooks.subagent_start,
     "SubagentStop": hooks.subagent_stop,

@@ -1,6 +1,7 @@
-"""Codex's hooks: `hooks.json` beside its configuration, in the shape of Claude Code's.
+"""Codex's hooks: `hooks.json` next to its configuration, in Claude Code's format.
 
-Codex runs no hook before a person has looked at it and trusts it, and asks again when it changes.
+Codex doesn't run a hook before a person has reviewed and trusted it, and asks again when it
+changes.
 """
 
 import os
@@ -26,20 +27,20 @@ EVENTS: Final = (
     "Interrupt",
     "SessionEnd",
 )
-"""What is told as it happens. SessionStart and PermissionRequest have hooks of another kind."""
+"""Events to report as they happen. SessionStart and PermissionRequest have different hooks."""
 
 TRUST: Final = "Codex runs them only after you trust them: start codex, type /hooks, look at them."
 
 _SOON = 10
 _SHORT = ("Interrupt", "SessionEnd")
 _AT_ONCE = 3
-"""Codex gives the hooks of these no more, and warns of more at every start."""
+"""Codex allows these hooks no more than this, and warns about more at every start."""
 _A_WHILE = 600
 _AGENT = "codex"
 
 
 class CodexSettings(DocumentSettings):
-    """What Codex's settings need."""
+    """Codex's settings."""
 
     agent = _AGENT
 
@@ -48,28 +49,28 @@ class CodexSettings(DocumentSettings):
         return (project / ".codex" if scope == "project" else home()) / "hooks.json"
 
     def wanted(self, plan: InstallPlan) -> HookSettings:
-        """Our hooks. Codex knows only commands, and runs them in the person's own shell."""
+        """Our hooks. Codex supports only commands, and runs them in the person's own shell."""
         told = spooling if plan.transport == "spool" else calling
         telling = in_sh(told(plan.folder, _AGENT))
         hooks: Groups = {
             event: _hook(telling, _AT_ONCE if event in _SHORT else _SOON) for event in EVENTS
         }
         hooks["SessionStart"] = _hook(in_sh(calling(plan.folder, _AGENT)), _SOON)
-        # Codex asks its person only after this hook has ended: to hold it keeps the dialog away.
-        # So it is held only when that was asked for, and not for long.
+        # Codex asks its person only after this hook has ended, so holding it delays the dialog. It
+        # is held only if that was requested, and not for long.
         asking = in_sh(calling(plan.folder, _AGENT, hold=True)) if plan.answers else telling
         hooks["PermissionRequest"] = _hook(asking, _A_WHILE if plan.answers else _SOON)
         return {"hooks": hooks}
 
 
 def home() -> Path:
-    """Where Codex keeps what is the person's."""
+    """Codex's folder for the person's own files."""
     given = os.environ.get("CODEX_HOME")
     return Path(given).expanduser() if given else Path.home() / ".codex"
 
 
 def obstacles(text: str) -> Iterator[str]:
-    """What in its configuration, which is a file of its own, keeps hooks from running."""
+    """What in its configuration, which is a separate file, keeps hooks from running."""
     features = as_object(_configuration().get("features"))
     for name in ("hooks", "codex_hooks"):
         if features.get(name) is False:
@@ -77,9 +78,9 @@ def obstacles(text: str) -> Iterator[str]:
 
 
 def trusted(path: Path) -> int:
-    """How many hooks of a file a person trusts, as far as the configuration tells.
+    """How many hooks of a file a person trusts, according to the configuration.
 
-    Whether a hook has changed since, only Codex knows.
+    Only Codex knows whether a hook has changed since.
     """
     states = as_object(as_object(_configuration().get("hooks")).get("state"))
     names = (str(path), os.path.realpath(path))

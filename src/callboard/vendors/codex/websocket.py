@@ -1,7 +1,7 @@
 """A WebSocket client for one local program: text messages over a Unix socket (RFC 6455).
 
-Not a library: none of our dependencies brings one, and what Codex's app server needs of the
-protocol is less than a page. Messages have a bound, and nothing here blocks the event loop.
+Not a library, because none of our dependencies brings one, and Codex's app server needs less than a
+page of the protocol. Messages are bounded, and nothing here blocks the event loop.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ import struct
 from typing import Final, Self
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of a message. One that is larger ends the connection."""
+"""Maximum bytes of a message. A larger one ends the connection."""
 _LONGEST_HEAD: Final = 16 * 1024
 _TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
 _LAST, _MASKED = 0x80, 0x80
 
 
 class WebSocketError(ConnectionError):
-    """The other side does not speak the protocol, hung up, or sent too much."""
+    """The other side doesn't speak the protocol, hung up, or sent too much."""
 
 
 class WebSocket:
@@ -29,7 +29,7 @@ class WebSocket:
 
     @classmethod
     async def open(cls, path: str) -> Self:
-        """Connect to a socket; an OSError if that fails, or the other side is something else."""
+        """Connect to a socket; OSError if that fails, or if it isn't a WebSocket server."""
         reader, writer = await asyncio.open_unix_connection(path, limit=_LONGEST_HEAD)
         key = base64.b64encode(os.urandom(16)).decode()
         writer.write(
@@ -53,7 +53,7 @@ class WebSocket:
         await self._write(_TEXT, message)
 
     async def receive(self) -> bytes:
-        """The next text message; a WebSocketError when there will be none."""
+        """The next text message; WebSocketError if there won't be one."""
         parts, size = [b""], 0
         while True:
             kind, is_last, data = await self._frame(LARGEST - size)
@@ -61,7 +61,7 @@ class WebSocket:
                 raise WebSocketError("it closed the connection")
             if kind == _PING:
                 await self._write(_PONG, data)
-            if kind >= _CLOSE:  # Control frames may stand between the parts of a message.
+            if kind >= _CLOSE:  # Control frames may come between the parts of a message.
                 continue
             parts.append(data)
             size += len(data)
@@ -69,7 +69,7 @@ class WebSocket:
                 return b"".join(parts)
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._writer.close()
 
     async def _frame(self, largest: int) -> tuple[int, bool, bytes]:
@@ -95,7 +95,7 @@ class WebSocket:
             head = struct.pack("!BBH", _LAST | kind, _MASKED | 126, size)
         else:
             head = struct.pack("!BBQ", _LAST | kind, _MASKED | 127, size)
-        # Clients have to mask. That protects proxies, of which there are none on the way.
+        # Clients have to mask, to protect proxies. There are none here.
         mask = os.urandom(4)
         key = int.from_bytes((mask * (size // 4 + 1))[:size])
         masked = (int.from_bytes(data) ^ key).to_bytes(size)

@@ -1,1 +1,1 @@
-"""Gemini CLI: its hooks, which report everything and can be answered in nothing."""
+"""Gemini CLI: its hooks, which report everything and can't be answered."""

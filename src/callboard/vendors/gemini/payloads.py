@@ -1,4 +1,4 @@
-"""Gemini CLI's hooks in the board's words."""
+"""Translates Gemini CLI's hooks into the board's terms."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,11 +17,11 @@ from callboard.vendors.turns import millis
 
 NAME: Final = "gemini"
 _DIALOGS: Final = {"ask_user": ASKS, "exit_plan_mode": PLANS}
-"""Kinds of its dialogs that are more than a permission, by the names that the board knows."""
+"""Its dialogs that are more than a permission, with the board's names for them."""
 
 
 def translate(payload: Json) -> Report | None:
-    """What a hook told; None for what belongs to no session."""
+    """The report in a hook's payload; None if it belongs to no session."""
     told = as_object(payload)
     report = hooks.translated(NAME, told, _READINGS)
     if report is None:
@@ -57,7 +57,7 @@ def _after_agent(payload: Object) -> tuple[Entry, ...]:
 
 
 def _notification(payload: Object) -> tuple[Entry, ...]:
-    """A dialog opens. It does not say for which call, so whichever continues ends it."""
+    """A dialog opens. It doesn't say for which call, so the next one to continue ends it."""
     message, kind = text(payload.get("message")), word(payload.get("notification_type"))
     if kind != "ToolPermission":
         return (hooks.notified(kind, message),)

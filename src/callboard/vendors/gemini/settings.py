@@ -1,4 +1,4 @@
-"""Gemini CLI's settings: its hooks, which count their timeouts in milliseconds."""
+"""Gemini CLI's settings: its hooks, whose timeouts are in milliseconds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ EVENTS: Final = (
     "Notification",
     "SessionEnd",
 )
-"""What is told as it happens: not every call of the model, of which there are many."""
+"""Events to report as they happen. Model calls are left out, because there are too many."""
 
 _NAME = "callboard"
 _SOON = 10_000
@@ -29,7 +29,7 @@ _AGENT = "gemini"
 
 
 class GeminiSettings(DocumentSettings):
-    """What Gemini CLI's settings need."""
+    """Gemini CLI's settings."""
 
     agent = _AGENT
 
@@ -45,7 +45,7 @@ class GeminiSettings(DocumentSettings):
 
 
 def home() -> Path:
-    """Where Gemini CLI keeps what is the person's."""
+    """Gemini CLI's folder for the person's own files."""
     return Path.home() / ".gemini"
 
 

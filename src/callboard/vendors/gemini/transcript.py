@@ -1,7 +1,7 @@
-"""The end of Gemini CLI's transcript: whether someone pressed Esc. No hook says so.
+"""The end of Gemini CLI's transcript: whether someone pressed Esc, which no hook reports.
 
-What it says about calls is written when they are over, so the end of a turn cannot be told from a
-call that runs; only Esc leaves a record of its own.
+It records calls only when they are over, so the end of a turn looks the same as a running call.
+Only Esc leaves a record of its own.
 """
 
 from pathlib import Path
@@ -15,12 +15,12 @@ _ESC: Final = "Request cancelled."
 
 
 def turn_end(path: str | Path) -> TurnEnd | None:
-    """Esc, if nothing but what it cancelled was written after it; else None."""
+    """Esc, if only what it cancelled was written after it; otherwise None."""
     at_ms: int | None = None
     for line in reversed(last_lines(path, _MOST)):
         record = record_in(line)
         if "type" not in record:
-            continue  # What it sets in the file's head.
+            continue  # Updates to the file's header.
         at_ms = millis(record.get("timestamp")) if at_ms is None else at_ms
         if record.get("type") == "info" and record.get("content") == _ESC:
             return None if at_ms is None else TurnEnd(at_ms, interrupted=True)
@@ -30,7 +30,7 @@ def turn_end(path: str | Path) -> TurnEnd | None:
 
 
 def _is_cancelled(record: Object) -> bool:
-    """Whether a record only says what became of calls that Esc ended."""
+    """Whether a record only has results of calls that Esc ended."""
     calls = objects(record.get("toolCalls"))
     if record.get("type") == "gemini":
         return bool(calls) and all(call.get("status") == "cancelled" for call in calls)

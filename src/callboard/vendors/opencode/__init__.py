@@ -1,1 +1,1 @@
-"""opencode: the events of its bus, as our plugin sends them on."""
+"""opencode: the events of its bus, forwarded by our plugin."""

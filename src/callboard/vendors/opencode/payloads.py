@@ -1,14 +1,14 @@
-"""opencode's events in the board's words.
+"""Translates opencode's events into the board's terms.
 
-Our plugin sends each as `{type, properties, directory, callboard}`, and adds what only it can know:
+Our plugin sends each as `{type, properties, directory, callboard}`, and adds what only it knows:
 
 parent: the session that a subagent's session works for. Its own id then names the subagent.
-error: on `session.idle`, why the turn before failed; opencode tells that in another event before.
+error: on `session.idle`, why the turn before failed; opencode reports that in an earlier event.
 interrupted: on `session.idle`, that a person stopped the turn.
 
 `tool.execute.before`, `tool.execute.after` and `chat.message` are calls of the plugin, not events:
 their `properties` are `{sessionID, tool, callID, args}` and `{sessionID, prompt}`.
-`session.resumed` is the plugin's own word for a session that it meets and that was not created now.
+`session.resumed` is the plugin's own event for a session that existed before.
 """
 
 from collections.abc import Mapping
@@ -48,11 +48,11 @@ _TOOLS: Final[Mapping[str, tuple[str, str]]] = {
     "read": ("Read", "file_path"),
     "webfetch": ("WebFetch", "url"),
 }
-"""Its tools by the names that the board knows how to word, and what they are about."""
+"""Its tools, with the board's names for them, and what they are about."""
 
 
 def translate(payload: Json) -> Report | None:
-    """What an event told; None for what belongs to no session."""
+    """The report in an event; None if it belongs to no session."""
     told = as_object(payload)
     kind = word(told.get("type")) or "unknown"
     properties = as_object(told.get("properties"))
@@ -63,7 +63,7 @@ def translate(payload: Json) -> Report | None:
     read = _READINGS.get(kind)
     signals = (read(told) if read is not None else ()) or (heard(kind),)
     if parent is not None:
-        # That the session of a subagent starts and ends is the subagent's.
+        # The start and end of a subagent's session are the subagent's.
         renamed = (one._replace(name=_IN_SUBAGENT.get(one.name, one.name)) for one in signals)
         signals = within(tuple(renamed), own)
     report = Report(
@@ -112,7 +112,7 @@ def _status(payload: Object) -> tuple[Entry, ...]:
     if status == "idle":
         return _idle(payload)
     if status in ("busy", "retry"):
-        # It continues; whether someone wrote something, another event tells.
+        # It continues. Another event says whether someone wrote a prompt.
         return (plates.PROMPT_SUBMIT({"origin": "status"}),)
     return ()
 
@@ -179,7 +179,7 @@ def _replied(payload: Object) -> tuple[Entry, ...]:
     return (plates.PERMISSION_RESOLVED(details),)
 
 
-# ---------------------------------------------------------------------- what people are asked
+# ---------------------------------------------------------------------- questions to people
 
 
 def _request(kind: str, properties: Object, payload: Object) -> HookRequest | None:
@@ -204,14 +204,14 @@ def _permission(properties: Object, shared: Object) -> HookRequest:
 
 
 def _about(properties: Object, metadata: Object, subject: str) -> str | None:
-    """What a permission is asked for: a command, a file, an address."""
+    """What a permission is about: a command, a file, a URL."""
     given = [metadata.get(key) for key in (subject, "filepath", "filePath")]
     given += [*as_list(properties.get("patterns")), properties.get("pattern")]
     return next((one for each in given if (one := text(each, LONGEST_INPUT)) is not None), None)
 
 
 def _question(properties: Object, shared: Object) -> HookRequest:
-    """As Claude Code would ask it: only the word for several answers is another one here."""
+    """As Claude Code would ask it; only the key for multiple answers differs."""
     listed = [
         {**question, "multiSelect": question.get("multiple") is True}
         for question in map(as_object, as_list(json_value(properties.get("questions"))))
@@ -245,7 +245,7 @@ def decision(asked: Interaction) -> dict[str, Json]:
     """What the plugin sends to its server: a reply to the request, or nothing.
 
     `{requestID, reply, message?}` for a permission; for a question `{requestID, answers}`, or
-    `{requestID, reject: true}` when it was declined.
+    `{requestID, reject: true}` if it was declined.
     """
     config, response = as_object(asked.config), as_object(asked.for_agent)
     id = text(config.get("requestId"))
@@ -272,9 +272,9 @@ def _reply(response: Object) -> dict[str, Json]:
 
 
 def _answers(config: Object, response: Object) -> dict[str, Json]:
-    """For each question its labels, in the order in which they were asked.
+    """The labels for each question, in the order asked.
 
-    A question that no person could be shown has its place too, with no labels.
+    A question that couldn't be shown to a person has its place too, without labels.
     """
     told = as_object(response.get("answers"))
     asked = [question.get("question") for question in objects(config.get("questions"))]
@@ -288,7 +288,7 @@ def _answers(config: Object, response: Object) -> dict[str, Json]:
 
 
 def _declined(questions: int, message: str | None) -> dict[str, Json]:
-    """A rejection has no room for a message in opencode, so a message is sent as the answer."""
+    """A rejection can't have a message in opencode, so a message is sent as the answer."""
     if message is None or not questions:
         return {"reject": True}
     return {"answers": [[f"Declined: {message}"]] * questions}

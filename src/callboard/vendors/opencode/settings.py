@@ -1,4 +1,4 @@
-"""opencode's plugin: one file, which is all ours."""
+"""opencode's plugin: one file, entirely ours."""
 
 import json
 import os
@@ -16,7 +16,7 @@ _FOLDER, _ANSWERS = "const FOLDER = ", "const ANSWERS = "
 
 
 class OpencodeSettings(AgentSettings):
-    """The plugin file. opencode loads whatever is in its folder, and needs no entry elsewhere."""
+    """The plugin file. opencode loads everything in its folder, and needs no other entry."""
 
     agent = "opencode"
 
@@ -26,19 +26,19 @@ class OpencodeSettings(AgentSettings):
         return folder / "plugin" / "callboard.js"
 
     def installed(self, text: str | None, plan: InstallPlan) -> str:
-        """The plugin. It goes into the spool by itself, whatever the transport of others."""
+        """The plugin. It writes to the spool itself, whatever the transport of others."""
         if text is not None and text.strip() and not text.startswith(_OURS):
             raise SettingsUnusable("it is not Callboard's plugin. Move it away and try again")
         return _plugin(plan)
 
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
-        """None, if it is ours."""
+        """None if it is ours."""
         if not text.startswith(_OURS):
             return text
         return record.before if record else None
 
     def standing(self, text: str) -> InstallState | None:
-        """What the file says of itself."""
+        """What the file says about itself."""
         if not text.startswith(_OURS):
             return None
         folder, answers = (_constant(text, name) for name in (_FOLDER, _ANSWERS))
@@ -47,12 +47,12 @@ class OpencodeSettings(AgentSettings):
         )
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether it is the plugin of this version."""
+        """Whether it is this version's plugin."""
         return text == _plugin(plan)
 
 
 def home() -> Path:
-    """Where opencode keeps what is the person's."""
+    """opencode's folder for the person's own files."""
     given = os.environ.get("OPENCODE_CONFIG_DIR")
     if given:
         return Path(given).expanduser()

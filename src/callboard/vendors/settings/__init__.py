@@ -1,1 +1,1 @@
-"""The settings files of coding agents: our hooks go in and come out, nothing else changes."""
+"""The settings files of coding agents: install and remove our hooks, change nothing else."""

@@ -1,6 +1,6 @@
 """The shell commands that hooks run, and the mark by which we recognize them.
 
-A hook that needs no server is a shell, `cat` and `mv`: it drops its payload into the spool.
+A hook that needs no server is a shell, `cat` and `mv`: it writes its payload to the spool.
 """
 
 import os
@@ -19,20 +19,20 @@ from callboard.events.json_values import Object, as_object
 _LINE = (
     "exec >/dev/null 2>&1; umask 077; set -C; "
     "{pid}"
-    # A name is ours once we could make its `.part`: with `set -C` no one makes it twice. `true`,
-    # because a shell would end with `:` if that failed.
+    # A name is ours once we created its `.part`: with `set -C`, it can't be created twice. `true`,
+    # because a shell would exit if `:` failed.
     "cd {spool} && [ ! -e .full ] && n={agent}.$p.$$ && i=0 && "
     "until [ $i = 9 ] || {{ true >$n.$i.part && [ ! -e $n.$i.json ]; }}; do i=$((i+1)); done && "
     "[ $i != 9 ] && {{ cat >|$n.$i.part && mv -f $n.$i.part $n.$i.json || "
-    # A full disk: what is left stands for a hook that was lost, and is counted.
+    # A full disk: the empty file stands for a lost hook, and is counted.
     "{{ true >|$n.$i.part; mv -f $n.$i.part $n.$i.lost; false; }}; }} || "
-    # The agent must not notice that its payload was not wanted, nor that there is no `cat`.
+    # The agent must not notice that its payload wasn't needed, or that there is no `cat`.
     "cat || while read -r p; do true; done; exit 0"
 )
 _ITS_OWN = 'p=${CLAUDE_PID-}; case $p in ""|*[!0-9]*) p=$PPID;; esac; '
 _PARENT = "p=$PPID; "
 MARK: Final = "# callboard"
-"""How each of our commands ends. A shell takes it for a comment."""
+"""The end of each of our commands. To a shell, it is a comment."""
 
 TOKEN_VARIABLE: Final = "CALLBOARD_HOOK_TOKEN"
 
@@ -43,10 +43,10 @@ _URL = re.compile(r"http://127\.0\.0\.1:([0-9]+)/hooks/[a-z]+")
 
 
 def spool_command(folder: Path, agent: str) -> str:
-    """A line for a POSIX shell that drops what it reads into the spool of the hooks' folder.
+    """A POSIX shell command that writes its input to the spool in the hooks folder.
 
-    It prints nothing, ends with 0 in every case, and overwrites nothing. A shell cannot edit JSON,
-    so the agent's process is told by the name of the file: `<agent>.<pid>.<shell>.<n>.json`.
+    It prints nothing, always exits with 0, and overwrites nothing. A shell can't edit JSON, so the
+    agent's process is in the file name: `<agent>.<pid>.<shell>.<n>.json`.
     """
     if not is_agent(agent):
         raise ValidationError(f"{agent!r} is not a valid agent name.", field="agent")
@@ -55,7 +55,7 @@ def spool_command(folder: Path, agent: str) -> str:
 
 
 def spooling(folder: Path, agent: str) -> str:
-    """Drops the payload into the spool: no more than a shell, and no server has to run."""
+    """Writes the payload to the spool, using only a shell, and without a server."""
     return f"{spool_command(folder, agent)} {MARK}"
 
 
@@ -65,10 +65,10 @@ def calling(folder: Path, agent: str, *, hold: bool = False) -> str:
 
 
 def scripted(script: Path, *words: str) -> str:
-    """Runs a script of ours that needs nothing but the standard library.
+    """Runs one of our scripts that need only the standard library.
 
-    A Python that cannot find its script ends with 2, and 2 blocks what the agent is about to do:
-    so both are looked for first. `exec`, because the script must get the signal that means Esc.
+    A Python that can't find its script exits with 2, which blocks what the agent is about to do, so
+    both are checked first. `exec`, because the script must get the signal that means Esc.
     """
     python = interpreter()
     there = f"[ -x {shlex.quote(python)} ] && [ -r {shlex.quote(str(script))} ]"
@@ -79,20 +79,20 @@ def scripted(script: Path, *words: str) -> str:
 def interpreter() -> str:
     """The Python itself, not the link to it in a virtual environment.
 
-    The client needs nothing from there, the interpreter starts quicker without looking for it,
-    and it is still there when the environment is made again.
+    The client needs nothing from the environment, the interpreter starts faster without it, and it
+    still exists after the environment is recreated.
     """
     return os.path.realpath(sys.executable)
 
 
 def in_sh(command: str) -> str:
-    """The same for a client that runs hooks in whatever shell the person likes."""
+    """The same, for a client that runs hooks in the person's own shell."""
     inner = command.removesuffix(f" {MARK}")
     return f"exec /bin/sh -c {shlex.quote(inner)} {MARK}"
 
 
 def is_ours(handler: Json) -> bool:
-    """Whether we made this hook, in whatever version and for whatever database."""
+    """Whether this hook is ours, in any version and for any database."""
     made = as_object(handler)
     command, url = made.get("command"), made.get("url")
     if isinstance(command, str):
@@ -114,7 +114,7 @@ def port_of(handler: Object) -> int | None:
 
 
 def folder_of(handler: Object) -> Path | None:
-    """The hooks folder that one of our hooks calls the client with."""
+    """The hooks folder that one of our hooks passes to the client."""
     command = str(handler.get("command", "")).removesuffix(MARK)
     try:
         words = shlex.split(command)

@@ -1,4 +1,4 @@
-"""A settings file of someone else's: read whole, replaced whole, its mode and its links kept."""
+"""Another program's settings file: read whole, replaced whole, keeping its mode and links."""
 
 import errno
 import os
@@ -14,10 +14,10 @@ from callboard.disk.folders import LeadsOutside, inside
 from callboard.errors import SettingsUnusable
 
 LARGEST: Final = 8 * 1_048_576
-"""Bytes; a larger file is not a settings file."""
+"""Bytes; a larger file isn't a settings file."""
 
 BACKUPS: Final = 3
-"""How many backups are kept beside a file."""
+"""The number of backups to keep next to a file."""
 
 _BACKUP = ".callboard-backup-"
 _NEW_MODE = 0o600
@@ -28,8 +28,8 @@ _ANYONE_WRITES = 0o222
 class SettingsFile:
     """A file as it was found.
 
-    path: as the client names it. target: the file itself, behind all links. text: None when
-    there is none.
+    path: as the client names it. target: the file itself, behind all links. text: None if it
+    doesn't exist.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class SettingsFile:
 
 
 def read(path: Path) -> SettingsFile:
-    """What is in the file, down to the last byte; an error says what to do."""
+    """The exact content of the file; an error says what to do."""
     target = _target(path)
     try:
         found = target.stat()
@@ -59,7 +59,7 @@ def read(path: Path) -> SettingsFile:
 
 
 def check_inside(project: Path, path: Path) -> None:
-    """Refuse a project's settings file that is a link out of the project: a clone can bring one."""
+    """Refuse a project's settings file that links out of the project, as a clone might contain."""
     try:
         inside(str(project), str(path))
     except LeadsOutside as error:
@@ -67,9 +67,9 @@ def check_inside(project: Path, path: Path) -> None:
 
 
 def write(file: SettingsFile, text: str, mode: int) -> list[Path]:
-    """Put a text in the place of what was read; gives the folders that had to be made for it.
+    """Replace the text that was read; returns the folders that had to be created.
 
-    Nothing is written when the file has changed since.
+    Nothing is written if the file has changed since.
     """
     _check_writable(file)
     with _told(file.path):
@@ -85,7 +85,7 @@ def write(file: SettingsFile, text: str, mode: int) -> list[Path]:
 
 
 def remove(file: SettingsFile, made: list[Path]) -> None:
-    """Delete the file, and the folders that were made for it and hold nothing else."""
+    """Delete the file, and the folders that were created for it if they are empty."""
     _check_writable(file)
     with _told(file.path):
         _check_same(file)
@@ -93,12 +93,12 @@ def remove(file: SettingsFile, made: list[Path]) -> None:
         for folder in sorted(made, key=lambda one: len(one.parts), reverse=True):
             try:
                 folder.rmdir()
-            except OSError:  # Something is in it by now, or it is gone.
+            except OSError:  # It isn't empty, or is gone.
                 break
 
 
 def back_up(file: SettingsFile) -> Path | None:
-    """Copy what was read to a file beside it, for its owner alone; the oldest gives way."""
+    """Copy what was read to a private file next to it; the oldest backup is removed."""
     if file.text is None:
         return None
     there = backups(file.target)
@@ -112,7 +112,7 @@ def back_up(file: SettingsFile) -> Path | None:
 
 
 def backups(target: Path) -> list[Path]:
-    """The backups beside a file, oldest first."""
+    """The backups next to a file, oldest first."""
     start = target.name + _BACKUP
     try:
         beside = list(target.parent.iterdir())
@@ -124,7 +124,7 @@ def backups(target: Path) -> list[Path]:
 
 
 def _target(path: Path) -> Path:
-    """The file behind all links. A link that leads nowhere is not ours to mend."""
+    """The file behind all links. A broken link isn't ours to fix."""
     try:
         return Path(os.path.realpath(path, strict=True))
     except FileNotFoundError as error:
@@ -155,7 +155,7 @@ def _decoded(path: Path, data: bytes) -> str:
 
 
 def _check_writable(file: SettingsFile) -> None:
-    """A read-only file is read-only on purpose, for root too, whom the system would let write."""
+    """A read-only file is read-only on purpose, even for root, who could write it."""
     folder = file.target.parent
     if file.text is not None and not file.mode & _ANYONE_WRITES:
         raise _unusable(file.path, "is read-only", f"To change that: chmod u+w {file.target}")

@@ -1,4 +1,4 @@
-"""Settings that are a JSON document with `hooks` in it, as Claude Code made them usual."""
+"""Settings in a JSON document with `hooks`, the format that Claude Code established."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from callboard.vendors.settings.records import InstallRecord
 
 Steps = editing.Path
 Groups = dict[str, list[Object]]
-"""An event → its hooks, in groups."""
+"""Each event, with its hooks in groups."""
 
 _ORDER_MARK: Final = "\ufeff"
 _TO_GROUP, _TO_HANDLER = 3, 5
 _APART = ("SessionStart", "PermissionRequest")
-"""Events whose hooks run the client, however the others reach the server."""
+"""Events whose hooks run the client, whatever transport the others use."""
 
 
 class PermissionRules(TypedDict):
@@ -39,7 +39,7 @@ class PermissionRules(TypedDict):
 
 
 class HookSettings(TypedDict):
-    """What we want in a settings document. Only Claude Code knows more than `hooks`."""
+    """What we want in a settings document. Only Claude Code uses more than `hooks`."""
 
     hooks: Groups
     permissions: NotRequired[PermissionRules]
@@ -47,38 +47,38 @@ class HookSettings(TypedDict):
 
 
 class DocumentSettings(AgentSettings):
-    """The settings of an agent whose hooks are in a JSON document."""
+    """Settings of an agent whose hooks are in a JSON document."""
 
     @abstractmethod
     def wanted(self, plan: InstallPlan) -> HookSettings:
-        """What has to be in the document, in its shape."""
+        """What the document has to contain, in its own format."""
 
     def owns(self, steps: Steps, value: Json, folders: frozenset[Path]) -> bool:
-        """Whether something that is not a hook is ours. folders: hooks folders we know of."""
+        """Whether something other than a hook is ours. folders: known hooks folders."""
         return False
 
     def installed(self, text: str | None, plan: InstallPlan) -> str:
-        """The text with ours in it, in the style of the rest."""
+        """The text with ours added, in the style of the rest."""
         mark, body = _split(text or "")
         is_empty = not body.strip()
         after = editing.add("{}" if is_empty else body, self.wanted(plan))
         return f"{mark}{after}\n" if is_empty else mark + after
 
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
-        """The text without ours; None when there was no file before us and nothing is left."""
+        """The text without ours; None if there was no file before and nothing is left."""
         mark, body = _split(text)
         if not body.strip():
             return text
         value = document(text)
         before = document((record and record.before) or "")
-        # Rules that look like ours, with no hook of ours beside them, are someone else's.
+        # Rules that look like ours, without any of our hooks, are someone else's.
         was_here = record is not None or bool(_our_groups(value))
         folders = _folders(value) | {folder}
 
         def is_gone(steps: Steps, found: Json) -> bool:
             if _is_our_hook(steps, found):
                 return True
-            # What stood there before us stays, though we would have put it there too.
+            # What was there before us stays, even if we would have added it too.
             ours = was_here and self.owns(steps, found, folders)
             return ours and not _stands(before, steps, found)
 
@@ -88,7 +88,7 @@ class DocumentSettings(AgentSettings):
         return mark + left
 
     def standing(self, text: str) -> InstallState | None:
-        """What of ours is in it; None for nothing."""
+        """Which of our hooks it has; None without any."""
         value = document(text)
         ours = list(_handlers(_our_groups(value)))
         if not ours:
@@ -105,7 +105,7 @@ class DocumentSettings(AgentSettings):
         )
 
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether ours is in it just as it would be installed, in whatever order."""
+        """Whether ours is in it exactly as it would be installed, in any order."""
         value, wanted = document(text), self.wanted(plan)
         folders = _folders(value) | {plan.folder}
 
@@ -128,13 +128,13 @@ def document(text: str) -> Object:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The mark that some editors put at the start, and the rest."""
+    """Split off the byte order mark that some editors write."""
     body = text.removeprefix(_ORDER_MARK)
     return text[: len(text) - len(body)], body
 
 
 def _is_our_hook(steps: Steps, value: Json) -> bool:
-    """Whether it is one of our hooks, or a group with no other in it."""
+    """Whether it is one of our hooks, or a group that contains only ours."""
     if steps[:1] != ("hooks",):
         return False
     if len(steps) == _TO_HANDLER and steps[3] == "hooks":
@@ -146,7 +146,7 @@ def _is_our_hook(steps: Steps, value: Json) -> bool:
 
 
 def _our_groups(value: Object) -> Groups:
-    """The groups that have hooks of ours in them, without those of others."""
+    """The groups with our hooks, without the hooks of others."""
     found: Groups = {}
     for event, groups in as_object(value.get("hooks")).items():
         for group in objects(groups):
@@ -169,7 +169,7 @@ def _folders(value: Object) -> frozenset[Path]:
 
 
 def _texts(value: Json, steps: Steps) -> Iterator[tuple[Steps, str]]:
-    """Every text in a document but those in hooks, and where it is."""
+    """Every text in a document outside hooks, with its path."""
     if isinstance(value, str):
         yield steps, value
     for key, one in as_object(value).items():
@@ -184,7 +184,7 @@ def _numberless(steps: Steps) -> Steps:
 
 
 def _stands(value: Json, steps: Steps, item: Json) -> bool:
-    """Whether a document has something at this place; in an array, this very item."""
+    """Whether a document has something at this path; in an array, this item."""
     for step in steps:
         if isinstance(step, int):
             return item in as_list(value)

@@ -1,7 +1,7 @@
-"""Installs our hooks into the settings of a coding agent, and takes them out again.
+"""Install our hooks into a coding agent's settings, and remove them.
 
-A settings file is someone else's. It is read, edited as text, checked, and replaced as a whole;
-whatever goes wrong, it stays as it was.
+A settings file belongs to someone else. It is read, edited as text, checked, and replaced as a
+whole; if anything goes wrong, it stays as it was.
 """
 
 from abc import ABC, abstractmethod
@@ -24,11 +24,11 @@ _PRIVATE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """What is to be installed.
+    """What to install.
 
-    folder: the hooks folder. answers: whether the hook of a permission is held for an answer;
-    None leaves it to the agent. token: for HTTP hooks. status_files: whether hooks keep up the
-    status files of delegated work too.
+    folder: the hooks folder. answers: whether the permission hook is held for an answer; None
+    leaves it to the agent. token: for HTTP hooks. status_files: whether hooks also update the
+    status files of delegated work.
     """
 
     folder: Path
@@ -42,7 +42,7 @@ class InstallPlan:
 
 @dataclass(frozen=True, slots=True)
 class InstallState:
-    """What of ours is in a settings file. port, token: those of HTTP hooks."""
+    """Which of our hooks a settings file has. port, token: those of HTTP hooks."""
 
     transport: Transport
     answers: bool
@@ -52,7 +52,7 @@ class InstallState:
 
 
 class AgentSettings(ABC):
-    """The settings of one coding agent. Texts come whole, with whatever mark they start with."""
+    """The settings of one coding agent. Texts are complete, including a byte order mark."""
 
     agent: ClassVar[str]
 
@@ -62,27 +62,27 @@ class AgentSettings(ABC):
 
     @abstractmethod
     def installed(self, text: str | None, plan: InstallPlan) -> str:
-        """The text with ours in it."""
+        """The text with ours added."""
 
     @abstractmethod
     def uninstalled(self, text: str, record: InstallRecord | None, folder: Path) -> str | None:
-        """The text without ours; None when there was no file before us and nothing is left.
+        """The text without ours; None if there was no file before and nothing is left.
 
-        folder: the hooks folder, whose rules are ours too.
+        folder: the hooks folder, whose rules are also ours.
         """
 
     def standing(self, text: str) -> InstallState | None:
-        """What of ours is in it that reaches a server; None for nothing."""
+        """Which of our hooks for a server it has; None without any."""
         return None
 
     @abstractmethod
     def is_current(self, text: str, plan: InstallPlan) -> bool:
-        """Whether ours is in it just as it would be installed."""
+        """Whether ours is in it exactly as it would be installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallResult:
-    """What became of a settings file."""
+    """What happened to a settings file."""
 
     file: SettingsFile
     changed: bool
@@ -90,12 +90,12 @@ class InstallResult:
 
 
 def install(settings: AgentSettings, path: Path, plan: InstallPlan) -> InstallResult:
-    """Put our hooks into the file; what is there of ours already gives way."""
+    """Add our hooks to the file, replacing earlier ones of ours."""
     records = Records(plan.folder)
     with records.alone(), _named(path):
         file = files.read(path)
         if file.text is not None and settings.is_current(file.text, plan):
-            # A file with a token in it is for no one else, also when it was opened up since.
+            # A file with a token has to be private, even if its mode was changed since.
             if plan.token and file.mode & 0o077:
                 file.target.chmod(_PRIVATE)
             return InstallResult(file, changed=False)
@@ -118,7 +118,7 @@ def install(settings: AgentSettings, path: Path, plan: InstallPlan) -> InstallRe
 
 
 def uninstall(settings: AgentSettings, path: Path, folder: Path) -> InstallResult:
-    """Take our hooks out; if nothing else was changed since, every byte is as it was."""
+    """Remove our hooks; if nothing else has changed since, the file is restored byte for byte."""
     records = Records(folder)
     with records.alone(make=False), _named(path):
         file = files.read(path)
@@ -138,7 +138,7 @@ def uninstall(settings: AgentSettings, path: Path, folder: Path) -> InstallResul
 def installed_text(
     settings: AgentSettings, path: Path, plan: InstallPlan
 ) -> tuple[str | None, str | None]:
-    """The text of the file, and what `install` would make of it. Nothing is changed."""
+    """The text of the file, and what `install` would make of it. Changes nothing."""
     with _named(path):
         file = files.read(path)
         if file.text is not None and settings.is_current(file.text, plan):
@@ -150,7 +150,7 @@ def installed_text(
 def uninstalled_text(
     settings: AgentSettings, path: Path, folder: Path
 ) -> tuple[str | None, str | None]:
-    """The text of the file, and what `uninstall` would make of it. Nothing is changed."""
+    """The text of the file, and what `uninstall` would make of it. Changes nothing."""
     with _named(path):
         file = files.read(path)
         return file.text, _without_ours(settings, file, Records(folder).get(path), folder)
@@ -158,7 +158,7 @@ def uninstalled_text(
 
 @contextmanager
 def _named(path: Path) -> Generator[None]:
-    """What is wrong in a text is told with the file that it is in."""
+    """Add the file's path to errors in its text."""
     try:
         yield
     except SettingsUnusable as error:
@@ -182,7 +182,7 @@ def _without_ours(
 
 
 def _check(settings: AgentSettings, record: InstallRecord, after: str, plan: InstallPlan) -> None:
-    """An edit that would lose anything of someone else's is not made."""
+    """Refuse an edit that would lose anything of someone else's."""
     without = settings.uninstalled(after, record, plan.folder)
     if settings.is_current(after, plan) and _squeezed(without) == _squeezed(record.before):
         return

@@ -1,8 +1,7 @@
-"""JSON as people keep it in settings files: where in the text each value stands.
+"""JSON with comments, as used in settings files, with the position of each value in the text.
 
-Comments and a comma after the last value are taken as they are, because clients take them. No
-library that is kept up edits such a text in place, so `jsonc_editing` does, with what this
-module knows of it.
+Comments and trailing commas are accepted, because clients accept them. No maintained library edits
+such a text in place, so `jsonc_editing` does, based on this module.
 """
 
 import json
@@ -14,7 +13,7 @@ from callboard.errors import SettingsUnusable
 from callboard.events.envelope import Json
 
 DEEPEST: Final = 200
-"""How deep values may be nested; no settings file comes near."""
+"""Maximum nesting depth; no settings file comes near."""
 
 _SPACE = " \t\r\n"
 _COMMENT = re.compile(r"//[^\r\n]*|/\*(?s:.*?)\*/")
@@ -28,9 +27,9 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands: `text[start:end]`.
+    """A value and its position: `text[start:end]`.
 
-    children: its members or items, in their order.
+    children: its members or items, in order.
     """
 
     start: int
@@ -39,16 +38,16 @@ class Node:
     children: "tuple[Member, ...]" = ()
 
     def member(self, key: str) -> "Node | None":
-        """The value under a key; of several, the last, as every parser takes it."""
+        """The value of a key; the last one if there are several, as in every parser."""
         found = [one.node for one in self.children if one.key == key]
         return found[-1] if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of an object, or an item of an array: then it has no key.
+    """A member of an object, or an item of an array, which has no key.
 
-    start: where its key starts, or the value itself. comma: where the comma after it is.
+    start: where its key starts, or the value itself. comma: the position of the comma after it.
     """
 
     start: int
@@ -63,7 +62,7 @@ class Member:
 
 
 def parse(text: str) -> Node:
-    """The value that a text holds; an error names the line and the column."""
+    """Parse a text; errors name the line and the column."""
     reader = _Reader(text)
     node = reader.value(reader.skip(0), 0)
     after = reader.skip(node.end)
@@ -83,7 +82,7 @@ class _Reader:
         return SettingsUnusable(f"line {line}, column {column}: {said}", line=line, column=column)
 
     def skip(self, at: int) -> int:
-        """Where the space and the comments end that start here."""
+        """The end of whitespace and comments from here."""
         found = _TRIVIA.match(self._text, at)
         assert found is not None
         end = found.end()
@@ -132,7 +131,7 @@ class _Reader:
         return Node(at, end + 1, value, tuple(children))
 
     def _key(self, at: int) -> tuple[str, int]:
-        """The name of a member, and where its value starts."""
+        """A member's name, and where its value starts."""
         if not self._text.startswith('"', at):
             raise self.wrong(at, 'a name in "quotes" or } was expected')
         key, after = self._string(at)
@@ -142,7 +141,7 @@ class _Reader:
         return key, self.skip(colon + 1)
 
     def _comma(self, at: int, close: str) -> tuple[int | None, int]:
-        """Where the comma after a child is, and where what comes next starts."""
+        """The position of the comma after a child, and where what follows starts."""
         end = self.skip(at)
         if self._text.startswith(",", end):
             return end, self.skip(end + 1)
@@ -158,10 +157,10 @@ def _number(found: re.Match[str]) -> int | float:
 
 
 def space_before(text: str, at: int) -> int:
-    """Where the space starts that ends here."""
+    """The start of the whitespace that ends here."""
     return len(text[:at].rstrip(_SPACE))
 
 
 def comments(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Where the comments between two places are; there is nothing else but space and commas."""
+    """The positions of comments in a range that otherwise has only whitespace and commas."""
     return [found.span() for found in _COMMENT.finditer(text, start, end)]

@@ -1,6 +1,6 @@
-"""Edits the text of a JSON document: what is not ours stays as it is, byte for byte.
+"""Edit the text of a JSON document, leaving everything that isn't ours unchanged, byte for byte.
 
-`remove` is the inverse of `add`, but for the space inside of an object or array that was empty.
+`remove` is the inverse of `add`, except for whitespace in an object or array that was empty.
 """
 
 import json
@@ -14,7 +14,7 @@ from callboard.events.json_values import Object, is_list, is_mapping, is_object
 from callboard.vendors.settings.jsonc import Member, Node, comments, parse, space_before
 
 Path = tuple[str | int, ...]
-"""Where a value is: the names and numbers that lead to it."""
+"""The keys and indexes that lead to a value."""
 
 _LINE_END = re.compile(r"[ \t]*\r?\n")
 _REST_OF_LINE = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))+")
@@ -22,9 +22,9 @@ _REST_OF_LINE = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))+")
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """One change: `text[start:end]` gives way to `said`.
+    """One change: `text[start:end]` is replaced by `said`.
 
-    after_comment: a comment to the end of its line stands before; the next line must stay one.
+    after_comment: a line comment comes before, so the line break after it must stay.
     """
 
     start: int
@@ -36,17 +36,17 @@ class Splice:
 def add(text: str, wanted: Object) -> str:
     """The document with `wanted` merged in.
 
-    Objects are merged member by member, what is missing in an array is put at its end, and any
-    other value is replaced.
+    Objects are merged key by key, missing items are appended to arrays, and any other value is
+    replaced.
     """
     root = parse(text)
     return _apply(text, _Writer(text, root).merge(root, wanted, (), 0))
 
 
 def remove(text: str, is_ours: Callable[[Path, Json], bool], keeps: Callable[[Path], bool]) -> str:
-    """The document without what is ours, and without what is empty for that reason.
+    """The document without what is ours, and without what becomes empty.
 
-    keeps: whether an object or array stays although nothing is left in it.
+    keeps: whether an object or array stays although it is empty.
     """
     root = parse(text)
     _, splices = _Pruner(text, is_ours, keeps).prune(root, ())
@@ -131,7 +131,7 @@ class _Writer:
         if not node.children:
             return [self._filled(node, f"{joint}{said}", closing)]
         last = node.children[-1]
-        # A comment at the end of the last value's line is about that value: it stays there.
+        # A comment at the end of the last value's line belongs to that value, so it stays there.
         after = last.end if last.comma is None else last.comma + 1
         note = _REST_OF_LINE.match(self._text, after)
         at = after if note is None else note.end()
@@ -140,7 +140,7 @@ class _Writer:
         return [Splice(last.end, last.end, ","), Splice(at, at, joint + said)]
 
     def _filled(self, node: Node, said: str, closing: str = "") -> Splice:
-        """An object or array that was empty, with something in it."""
+        """An object or array that was empty, with content."""
         start, end = node.start + 1, node.end - 1
         notes = comments(self._text, start, end)
         if not notes:
@@ -149,7 +149,7 @@ class _Writer:
         return Splice(at, at, said if _LINE_END.match(self._text, at) else said + closing)
 
     def _has_lines(self, node: Node, depth: int) -> bool:
-        """Whether each value has a line of its own."""
+        """Whether each value is on its own line."""
         if node.children:
             return "\n" in self._text[node.start : node.children[0].start]
         return depth == 0 or "\n" in self._text.strip()
@@ -159,7 +159,7 @@ class _Writer:
         return self._indent_at(node.start) + self._unit if found is None else found
 
     def _indent_of_first(self, node: Node) -> str | None:
-        """The space before the first child, when nothing else is before it on its line."""
+        """The indentation of the first child, if nothing else is before it on its line."""
         if not node.children:
             return None
         _, line_break, before = self._text[: node.children[0].start].rpartition("\n")
@@ -175,7 +175,7 @@ class _Writer:
 
 
 class _Pruner:
-    """Finds what has to go."""
+    """Finds what to remove."""
 
     def __init__(
         self, text: str, is_ours: Callable[[Path, Json], bool], keeps: Callable[[Path], bool]
@@ -185,7 +185,7 @@ class _Pruner:
         self._keeps = keeps
 
     def prune(self, node: Node, path: Path) -> tuple[bool, list[Splice]]:
-        """Whether all of it goes, else what of it."""
+        """Whether all of it is removed, and if not, which parts."""
         if path and self._is_ours(path, node.value):
             return True, []
         gone: list[int] = []
@@ -211,7 +211,7 @@ class _Pruner:
         return splices
 
     def _notes(self, node: Node) -> list[tuple[int, int]]:
-        """The comments directly in an object or array, not those within its values."""
+        """The comments directly in an object or array, not within its values."""
         found: list[tuple[int, int]] = []
         at = node.start + 1
         for child in node.children:
@@ -233,7 +233,7 @@ class _Pruner:
         commas = [comma for index in gone if (comma := children[index].comma) is not None]
         kept = [index for index in range(len(children)) if index not in set(gone)]
         if kept and children[-1].comma is None and kept[-1] < len(children) - 1:
-            # Nothing follows the last that stays, so nothing has to divide it from that.
+            # Nothing follows the last remaining child, so it needs no comma.
             divides = children[kept[-1]].comma
             assert divides is not None
             commas.append(divides)

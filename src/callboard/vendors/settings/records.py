@@ -1,7 +1,7 @@
-"""What was installed where, so that it can be taken back to the last byte.
+"""What was installed where, so that it can be undone byte for byte.
 
-One file a settings file, in the folder `installed` of the hooks folder. Without it, what is ours
-is still found in the settings themselves.
+One record per settings file, in the folder `installed` of the hooks folder. Without it, our hooks
+are still found in the settings themselves.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from callboard.disk.private import make_private_folder
 
 @dataclass(frozen=True, slots=True)
 class InstallRecord:
-    """One settings file as it was before us, and the mark of what we left.
+    """A settings file as it was before us, and a hash of what we wrote.
 
-    before: None when there was no file. mode: the file's before us. made: folders we made.
+    before: None if there was no file. mode: the file's earlier mode. made: folders we created.
     """
 
     agent: str
@@ -39,7 +39,7 @@ class Records:
 
     @contextmanager
     def alone(self, *, make: bool = True) -> Generator[None]:
-        """No one else installs or uninstalls; where nothing was installed, nothing is made."""
+        """Lock out other installs and uninstalls. With nothing installed, creates nothing."""
         if not make and not self._folder.is_dir():
             yield
             return
@@ -48,7 +48,7 @@ class Records:
             yield
 
     def get(self, path: Path) -> InstallRecord | None:
-        """What is known of a settings file; what cannot be read counts as nothing."""
+        """The record of a settings file; None if it can't be read."""
         try:
             kept = json.loads(self._file(path).read_text(encoding="utf-8"))
             record = InstallRecord(**kept)
@@ -57,12 +57,12 @@ class Records:
         return record if record.path == str(path) else None
 
     def put(self, record: InstallRecord) -> None:
-        """Keep a record, whole or not at all."""
+        """Store a record atomically."""
         file = self._file(Path(record.path))
         replace(file, json.dumps(asdict(record)).encode())
 
     def forget(self, path: Path) -> None:
-        """There is nothing to take back any more."""
+        """Delete the record, because there is nothing left to undo."""
         self._file(path).unlink(missing_ok=True)
 
     def _file(self, path: Path) -> Path:
@@ -70,5 +70,5 @@ class Records:
 
 
 def mark(text: str) -> str:
-    """What tells one text from every other."""
+    """A hash that identifies a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
