@@ -25,10 +25,10 @@ _PROMPT = 90
 _MOST_LINES = 30
 _LONGEST = 200
 _MUCH = 2_000
-"""Characters of a text that are looked at when its start is shown."""
+"""Characters of a text to process when only its start is shown."""
 SOON: Final = 1.0
 SELDOM: Final = 5.0
-"""Seconds. All that waits is loaded each time, with whatever was asked along with it."""
+"""Seconds. Each poll loads all open questions, with everything attached to them."""
 
 _SLOWER: Final = 1.3
 
@@ -43,14 +43,14 @@ class AttendScreen:
         """Whether the terminal was closed."""
 
     def line(self, *parts: str | tuple[str, str]) -> None:
-        """Print a line; into a terminal that is gone, nothing."""
+        """Print a line; does nothing if the terminal is gone."""
         try:
             self._screen.line(*parts)
         except OSError:
             self.is_gone = True
 
     def note(self, text: str) -> None:
-        """Say something by the way."""
+        """Print a note."""
         self.line((text, "here"))
 
     def ask(self, question: str) -> None:
@@ -66,7 +66,7 @@ class AttendScreen:
         *,
         asks: bool,
     ) -> None:
-        """What waits, numbered."""
+        """Print the open sessions, numbered."""
         if not waiting:
             return self.line(("No session waits for you. Ctrl-C leaves.", "faint"))
         self.line((f"{plural(len(waiting), 'session')} for you:", "name"))
@@ -81,7 +81,7 @@ class AttendScreen:
         return None
 
     def show(self, ready: PreparedSession) -> None:
-        """All that is about to be started, before it is: it runs code."""
+        """Show everything that is about to be started, because it runs code."""
         asks = ready.wanted
         self.line()
         lines = asks.prompt.splitlines()
@@ -111,12 +111,12 @@ class AttendScreen:
         return [(name, said) for name, said in about if said is not None]
 
     def not_for(self, person: str, one: Interaction) -> None:
-        """Say whose decision it is."""
+        """Print whose decision it is."""
         missing = one_line(", ".join(_missing(one)))
         self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
 
     def unsure(self, ending: SessionEnding) -> None:
-        """What may have been decided, all of it: no one has seen it in the agent's dialog."""
+        """Show in full what may have been decided: no one confirmed it in the agent's dialog."""
         self.line()
         why = {
             "read": "No decision was submitted. The conversation reads as: ",
@@ -129,7 +129,7 @@ class AttendScreen:
             self.line("If you say no, the decision you confirmed before is recorded: ", kept)
 
     def done(self, done: Interaction, *, stays: bool) -> None:
-        """How a session ended, and whether the one that asked stays where it is."""
+        """Print how a session ended, and whether the session that asked has to be resumed."""
         signs = self._screen.signs
         took = "" if done.duration_ms is None else f"  {duration(done.duration_ms / 1000)}"
         sign, style = {
@@ -173,15 +173,15 @@ def _decision(config: Mapping[str, object]) -> str:
 
 
 class Keyboard:
-    """Standard input, line by line, without a thread that waits for ever."""
+    """Standard input, line by line, without a thread that waits forever."""
 
     def __init__(self) -> None:
         self._file = sys.stdin.fileno()
         self.is_closed = False
-        """Whether nothing will be typed any more."""
+        """Whether nothing more will be typed."""
 
     async def line(self, within: float) -> str | None:
-        """A line without its end; None when none was typed in time. "" also when it is closed."""
+        """A line without its end; None if none was typed in time. Also "" once it is closed."""
         loop = asyncio.get_running_loop()
         typed: asyncio.Future[bytes] = loop.create_future()
 
@@ -209,12 +209,12 @@ class Keyboard:
 
 
 class PollPace:
-    """Seconds from one look to the next."""
+    """Seconds between polls."""
 
     def __init__(self) -> None:
         self._within = SOON
 
     def after(self, *, changed: bool) -> float:
-        """How long to wait now; changed: whether the last look saw something new."""
+        """How long to wait now; changed: whether the last poll found something new."""
         self._within = SOON if changed else min(SELDOM, self._within * _SLOWER)
         return self._within

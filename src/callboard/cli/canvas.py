@@ -1,4 +1,4 @@
-"""A grid to draw lines and text on; lines that meet are joined with the right character."""
+"""A grid to draw lines and text on. Lines that meet are joined with the right character."""
 
 import unicodedata
 from collections.abc import Collection
@@ -23,7 +23,7 @@ class _Cell:
 
 
 class Canvas:
-    """Rows and columns from 0; what is drawn later in the same place joins or replaces."""
+    """Rows and columns from 0; drawing in the same place joins or replaces."""
 
     def __init__(self, *, unicode: bool = True) -> None:
         self._unicode = unicode
@@ -32,7 +32,7 @@ class Canvas:
     def text(self, row: int, column: int, text: str, style: str = "") -> None:
         """Write text; wide characters take two columns."""
         for char in text:
-            # What has no width of its own, like an accent, belongs to the character before it.
+            # Zero-width characters, such as accents, belong to the character before.
             before = self._cells.get((row, column - 1))
             if not cells(char) and before is not None and before.char:
                 before.char += char
@@ -56,7 +56,7 @@ class Canvas:
         style: str = "",
         under: Collection[int] = (),
     ) -> None:
-        """Draw a line along a row, both ends included, passing under the columns given."""
+        """Draw a line along a row, both ends included, passing under the given columns."""
         for column in range(left, right + 1):
             if column not in under:
                 arms = [_RIGHT] * (column < right) + [_LEFT] * (column > left)
@@ -80,7 +80,7 @@ class Canvas:
         cell.dashed = cell.dashed and stroke == "dashed"
 
     def lines(self) -> list[list[Segment]]:
-        """What was drawn, row by row, nothing at the ends of lines."""
+        """The drawing, row by row, without trailing spaces."""
         height = max((row for row, _ in self._cells), default=-1) + 1
         return [self._line(row) for row in range(height)]
 
@@ -126,7 +126,7 @@ _DIRECTIONS = {
 
 @cache
 def _glyphs() -> dict[tuple[int, ...], str]:
-    """The weights of the four arms → the character, read from the characters' own names."""
+    """The weights of the four arms → the character, derived from the characters' own names."""
     found: dict[tuple[int, ...], str] = {}
     for code in range(0x2500, 0x2580):
         words = unicodedata.name(chr(code)).removeprefix("BOX DRAWINGS ").split()
@@ -145,7 +145,7 @@ def _arms(words: list[str]) -> tuple[int, ...]:
             for arm in _DIRECTIONS[word]:
                 arms[arm] = weight
         elif word in ("LIGHT", "HEAVY"):
-            # "UP HEAVY AND RIGHT LIGHT": the weight stands behind what it is said of.
+            # "UP HEAVY AND RIGHT LIGHT": the weight comes after the arms.
             for arm in waiting:
                 arms[arm] = 2 if word == "HEAVY" else 1
             waiting = []
@@ -153,14 +153,14 @@ def _arms(words: list[str]) -> tuple[int, ...]:
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The number of terminal columns that a text takes."""
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
 def fit(text: str, width: int, more: str = "…") -> str:
-    """The text in at most so many columns, cut off with a sign that there is more."""
+    """The text in at most this many columns, with a sign if it was cut off."""
     if cells(text) <= width:
         return text
     while text and cells(text) + cells(more) > width:

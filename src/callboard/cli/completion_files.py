@@ -1,4 +1,4 @@
-"""What `callboard completion` puts where: a script for each shell, and the line that loads it."""
+"""What `callboard completion` installs: a script for each shell, and the line that loads it."""
 
 import os
 import shlex
@@ -14,11 +14,11 @@ from callboard.disk.files import replace
 SHELLS: Final = ("bash", "zsh", "fish")
 _MARK: Final = "# callboard completion"
 _ZSH: Final = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
-"""In a shell whose owner has not set completion up, it is."""
+"""Sets up completion in a shell whose user hasn't."""
 
 
 class FileChange(NamedTuple):
-    """One thing that was done to a file; `lines` are those added or removed, if not all."""
+    """A change to a file; `lines` are those added or removed, if not all."""
 
     done: str
     file: Path
@@ -27,7 +27,7 @@ class FileChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompletionFiles:
-    """The script of one shell, and the settings of the shell that load it; fish needs none."""
+    """A shell's script, and the settings file that loads it; fish needs none."""
 
     shell: str
     script: Path
@@ -39,7 +39,7 @@ class CompletionFiles:
         return self.script.exists() or self._line in self._settings_lines()
 
     def install(self, script: str) -> Iterator[FileChange]:
-        """Write what is not there yet; gives what was changed."""
+        """Write what is missing; yields the changes."""
         if _read(self.script) != script:
             done = "Updated" if self.script.exists() else "Wrote"
             self.script.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class CompletionFiles:
             yield FileChange("Added to", self.settings, (self._line,))
 
     def uninstall(self) -> Iterator[FileChange]:
-        """Remove what `install` wrote, and nothing else; gives what was changed."""
+        """Remove what `install` wrote, and nothing else; yields the changes."""
         lines = self._settings_lines()
         ours = tuple(one for one in lines if one.endswith(_MARK))
         if self.settings is not None and ours:
@@ -71,7 +71,7 @@ class CompletionFiles:
 
     def _write(self, lines: list[str]) -> None:
         assert self.settings is not None
-        # Many keep their settings elsewhere, behind a link, which stays.
+        # Many people keep their settings elsewhere, behind a link, which stays.
         file = self.settings.resolve()
         file.parent.mkdir(parents=True, exist_ok=True)
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o644
@@ -81,7 +81,7 @@ class CompletionFiles:
 
 
 def files_of(shell: str) -> CompletionFiles:
-    """Where the files of a shell are for this user."""
+    """A shell's files for this user."""
     if shell == "fish":
         config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
         return CompletionFiles(shell, config / "fish" / "completions" / "callboard.fish", None)
@@ -98,7 +98,7 @@ def script_of(shell: str) -> str:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    # Not its own `source`: bash would be started to find out its version.
+    # Not the base class's `source`, which would start bash to find out its version.
     script = ShellComplete.source(kind(group, {}, "callboard", "_CALLBOARD_COMPLETE"))
     return (_ZSH if shell == "zsh" else "") + script.strip() + "\n"
 

@@ -1,4 +1,4 @@
-"""Why a session stands where it stands, and what moves it on: the answer of `callboard why`.
+"""Why a session isn't progressing, and what to do about it: the answer of `callboard why`.
 
 Pure: everything is in the situation. `status` says how a session is; this says what to do.
 """
@@ -32,15 +32,15 @@ Kind = Literal[
 
 _PROMPT = 100
 _ANSWERS = 10
-"""How many questions are shown with the ways to answer them."""
+"""The number of questions to show with the ways to answer them."""
 
 CommandLine = Callable[..., str]
-"""Makes a command line of Callboard's from words."""
+"""Builds a Callboard command line from words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Everything that is known of a session now, and how to write a command about it.
+    """Everything known about a session now, and how to write a command about it.
 
     `pause` is the event that paused it, if it is paused.
     """
@@ -52,7 +52,7 @@ class Situation:
     now_ms: int
     command: CommandLine
     watched: bool = False
-    """Whether a server looks after it, so that it continues by itself when it can."""
+    """Whether a server drives it, so that it continues by itself when it can."""
     left_open: Sequence[Interaction] = ()
     """The interactive sessions that outlive it, once it has ended."""
 
@@ -69,7 +69,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Something that can be done: what for, and the exact commands, any one of which does it."""
+    """Something to do: its purpose, and the exact commands, any one of which does it."""
 
     purpose: str
     commands: tuple[str, ...]
@@ -77,23 +77,23 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a session does not move (or that it does), in a sentence or two, and the ways on."""
+    """Why a session isn't progressing (or that it is), in a sentence or two, and what to do."""
 
     kind: Kind
     text: str
     ways: tuple[Way, ...] = field(default=())
     traceback: str | None = None
-    """Where a failed session's error was raised."""
+    """The traceback of a failed session's error."""
 
     def to_wire(self, session_id: str, status: str) -> dict[str, object]:
-        """The reason as JSON readers see it."""
+        """The reason as JSON."""
         ways = [{"purpose": way.purpose, "commands": list(way.commands)} for way in self.ways]
         told = {"kind": self.kind, "text": self.text, "ways": ways}
         return {"sessionId": session_id, "status": status, **told}
 
 
 def reason(now: Situation) -> Reason:
-    """Why the session stands where it stands."""
+    """Why the session isn't progressing."""
     match now.info.status:
         case "completed" | "failed" | "cancelled":
             return _ended(now)
@@ -165,7 +165,7 @@ def _waiting(now: Situation) -> Reason:
 
 
 def _overdue(now: Situation) -> Reason:
-    """The clock has closed every question; the process that drives the session will find that."""
+    """Every question has timed out, which the driver of the session will notice."""
     asked = "; ".join(_purpose(now, one) for one in now.info.pending)
     text = f"Timed out without an answer: {asked}."
     if now.is_driven or now.watched:
@@ -225,7 +225,7 @@ def _doing(now: Situation) -> str:
 
 
 def _driver(now: Situation) -> str:
-    """Who drives the session: an owner's id starts with its process's, if it has one."""
+    """Who drives the session: an owner's id starts with its process id, if it has one."""
     if now.watched:
         return "The server"
     pid, dash, _ = ((now.lease.owner if now.lease else None) or "").partition("-")
@@ -237,7 +237,7 @@ def _resume(now: Situation) -> Way:
 
 
 def _answers(now: Situation) -> tuple[Way, ...]:
-    """How to answer what is still open."""
+    """How to answer the open questions."""
     open_ones = [one for one in now.info.pending if not _has_run_out(now, one)]
     ways = [_answer(now, one) for one in open_ones[:_ANSWERS]]
     if len(open_ones) > _ANSWERS or now.info.pending_count > len(now.info.pending):
@@ -258,7 +258,7 @@ def _has_run_out(now: Situation, one: Interaction) -> bool:
 
 
 def _purpose(now: Situation, one: Interaction) -> str:
-    """The question, and until when it can be answered."""
+    """The question, and its deadline."""
     prompt = one_line(one.prompt, _PROMPT)
     if one.deadline is None:
         return prompt
@@ -280,7 +280,7 @@ def _at_timeout(policy: Mapping[str, object] | None) -> str:
 
 
 def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False) -> list[str]:
-    """The commands that answer a question, one for each answer it takes."""
+    """The commands that answer a question, one for each possible answer."""
     declining = command("answer", one.id, "no", "--message", "WHY")
     match manner_of(one.type):
         case "outcome":
@@ -302,14 +302,14 @@ def ways_to_answer(one: Interaction, command: CommandLine, *, free: bool = False
 
 
 def _skeleton(one: Interaction) -> str:
-    """The answers to several questions at once, or to one that takes several, to be filled in."""
+    """A template of answers to several questions, or to one that takes several."""
     asked = objects(as_object(one.config).get("questions"))
     told = {str(each.get("question")): ["A"] if each.get("multiSelect") else "A" for each in asked}
     return dump_json(told).decode()
 
 
 def _typed(options: Sequence[str]) -> list[str]:
-    """The options as one can type them: by their number when something is hidden in them."""
+    """The options as they can be typed: by number if they contain hidden characters."""
     return [
         option if one_line(option) == option else str(number)
         for number, option in enumerate(options, 1)
@@ -317,7 +317,7 @@ def _typed(options: Sequence[str]) -> list[str]:
 
 
 def _as_argument(value: str) -> list[str]:
-    # An answer that looks like an option has to be told apart from one.
+    # An answer that looks like an option needs `--` before it.
     return ["--", value] if value.startswith("-") else [value]
 
 
@@ -331,7 +331,7 @@ def _when(now: Situation, at_ms: int) -> str:
 
 
 async def situation(board: Board, place: Target, session_id: str) -> Situation:
-    """Everything that `reason` wants to know of a session."""
+    """Everything that `reason` needs to know about a session."""
     info = await board.session(session_id)
     pause = None
     if info.status == "paused":
@@ -350,12 +350,12 @@ async def situation(board: Board, place: Target, session_id: str) -> Situation:
 
 
 async def reason_now(board: Board, place: Target, session_id: str) -> Reason:
-    """Why a session stands where it stands."""
+    """Why a session isn't progressing."""
     return reason(await situation(board, place, session_id))
 
 
 def tell_reason(screen: Screen, why: Reason) -> None:
-    """Print why, and what can be done, each with its exact commands."""
+    """Print the reason, and what to do, with the exact commands."""
     screen.paragraph(why.text)
     for line in (why.traceback or "").splitlines():
         screen.line((f"  {line}", "faint"))

@@ -16,17 +16,17 @@ _A_MOMENT: Final = 0.2
 
 
 def write_no_more() -> None:
-    """Let whatever is still written to standard output go nowhere: its reader has gone.
+    """Discard further standard output, because its reader is gone.
 
-    The interpreter flushes it once more at its end, and would complain.
+    The interpreter flushes it once more at exit, and would complain.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STANDARD_OUTPUT)
 
 
 def leave_threads_behind(code: int) -> None:
-    """End the process here if functions still run in threads: nothing can stop those.
+    """Exit now if functions still run in threads, because nothing can stop those.
 
-    The interpreter would wait for them, and with it anyone who pressed Ctrl-C.
+    The interpreter would wait for them, and so would a person who pressed Ctrl-C.
     """
     threading = sys.modules.get("threading")
     if threading is None:
@@ -40,7 +40,7 @@ def leave_threads_behind(code: int) -> None:
 
 
 def leave_now(code: int = INTERRUPTED) -> NoReturn:
-    """End the process here; the database needs no one to say goodbye to it."""
+    """Exit immediately; the database doesn't need to be closed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -21,7 +21,7 @@ from callboard.errors import (
     StoreTooNew,
 )
 
-# Not the caller's fault; everything else is wrong use.
+# Not the caller's fault; everything else is wrong usage.
 _NOT_THE_CALLERS = (
     AgentError,
     HandlerFailed,
@@ -35,7 +35,7 @@ _THE_CALLERS = (StoreCorrupt, StoreForeign, StoreTooNew)
 
 
 def exit_code(error: Exception) -> int:
-    """What the command ends with when it raised this."""
+    """The exit code for this error."""
     if isinstance(error, click.ClickException):
         return error.exit_code
     if not isinstance(error, CallboardError):
@@ -45,7 +45,7 @@ def exit_code(error: Exception) -> int:
 
 
 def report(error: Exception, arguments: Sequence[str]) -> int:
-    """Tell the error as the arguments want it told; returns the exit code."""
+    """Print the error in the format that the arguments ask for; returns the exit code."""
     if "--debug" in arguments:
         traceback.print_exception(error)
     if "--json" in arguments:
@@ -58,7 +58,7 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def as_payload(error: Exception) -> dict[str, object]:
-    """The error as JSON: a code, a message, and what was involved."""
+    """The error as JSON: code, message and details."""
     if isinstance(error, CallboardError):
         return error.as_payload()
     if isinstance(error, click.ClickException):

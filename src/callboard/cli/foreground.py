@@ -33,7 +33,7 @@ _OURS = ("humanResponse", "human_response", "approved")
 
 
 class Interruption(ExitStack):
-    """Cancels a task when the process is asked to end, so that it can put things down."""
+    """Cancels a task when the process is asked to stop, so that it can clean up."""
 
     def __init__(self, task: asyncio.Future[object]) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Interruption(ExitStack):
         self._loop = asyncio.get_running_loop()
 
     def __enter__(self) -> Self:
-        # Not the loop's own handlers: those wait for an agent that blocks the loop.
+        # Not the loop's own handlers, which wait for an agent that blocks the loop.
         for number in _SIGNALS:
             self.callback(signal.signal, number, signal.signal(number, self._caught))
         return super().__enter__()
@@ -53,33 +53,33 @@ class Interruption(ExitStack):
         self.stop()
 
     def stop(self) -> None:
-        """Stop the task as a first Ctrl-C does."""
+        """Stop the task like a first Ctrl-C."""
         self.happened = True
         self._loop.call_soon_threadsafe(self._task.cancel)
 
 
 class Impatient(ThreadPoolExecutor):
-    """Threads for plain functions, which the end of a run does not wait for."""
+    """Threads for plain functions; the end of a run doesn't wait for them."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let idle threads end; one at work is left to the end of the process."""
+        """Let idle threads end; busy ones are left until the process exits."""
         super().shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Foreground:
-    """Where a session is driven: on which database or server, before whom."""
+    """Where a session is driven: on which database or server, and how it is shown."""
 
     place: Target
     as_json: bool
     auto_approve: bool
     tell_end: Callable[[Screen, object], None] | None = None
-    """Says what came of it, by its last state; without it, the state is shown."""
+    """Prints the result from the last state; by default, the state is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A session that is to continue, and where its workflow is if not where it was started from."""
+    """A session to continue, and where its workflow is if it has moved."""
 
     info: SessionInfo
     stage: Foreground
@@ -96,17 +96,17 @@ class Continuation:
         place: Target,
         as_json: bool,
     ) -> Self:
-        """The session that was meant."""
+        """The session for these command line values."""
         info = place.ask(lambda board: find_session(board, place, session))
         return cls(info, Foreground(place, as_json, auto_approve), by, file)
 
     def workflows(self) -> list[Workflow]:
-        """What has to be known here for it to continue."""
+        """The workflows needed here to continue it."""
         return self.stage.place.needed(self.info, self.file)
 
 
 Begin = Callable[[Board, Audience], Awaitable[tuple[str, Awaitable[object]]]]
-"""Starts or takes up a session; gives its id and what is driving it."""
+"""Starts or continues a session; returns its id and what is driving it."""
 
 
 def start(
@@ -116,7 +116,7 @@ def start(
     tell: Callable[[str], object] = str,
     title: str | None = None,
 ) -> Begin:
-    """Start a new session; `tell` hears its id."""
+    """Start a new session; `tell` is called with its id."""
 
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:
         people, hear = audience.people, audience.tell
@@ -130,9 +130,9 @@ def start(
 
 
 def play(stage: Foreground, workflows: Sequence[Workflow], begin: Begin) -> int:
-    """Drive a session here, or watch it there, until it stops; returns the exit code."""
+    """Drive a session here, or watch it elsewhere, until it stops; returns the exit code."""
     audience = Audience(as_json=stage.as_json, auto_approve_all=stage.auto_approve)
-    # With --json standard output is for events alone, whatever the workflow prints.
+    # With --json, standard output is only for events, whatever the workflow prints.
     with redirect_stdout(sys.stderr) if stage.as_json else nullcontext():
         return asyncio.run(_play(stage, audience, workflows, begin))
 
@@ -178,7 +178,7 @@ def _interrupted(stage: Foreground, audience: Audience, session_id: str) -> int:
 
 
 async def _conclude(stage: Foreground, board: Board, audience: Audience, session_id: str) -> int:
-    """Say how the session stands, and what to do about it."""
+    """Print the session's status, and what to do about it."""
     now = await situation(board, stage.place, session_id)
     why = reason(now)
     if why.kind == "completed":

@@ -1,4 +1,4 @@
-"""Values as people read them: moments, durations, JSON in one line; and the signs beside them."""
+"""Values as people read them: times, durations, JSON on one line, and the signs used with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from callboard.events.codec import dump_json
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """One character each, which every terminal font has."""
+    """One character each, available in every terminal font."""
 
     done: str = "✓"
     failed: str = "✗"
@@ -42,9 +42,9 @@ _UNITS = ((_DAY, "d"), (3600, "h"), (60, "min"))
 
 
 def duration(seconds: float) -> str:
-    """How long: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`.
+    """A duration: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 1 h`.
 
-    Whole seconds are told as whole seconds.
+    Whole seconds are shown as whole seconds.
     """
     if seconds < 0.0995 and not isinstance(seconds, int):
         return f"{max(round(seconds * 1000), 0)} ms"
@@ -64,12 +64,12 @@ def duration(seconds: float) -> str:
 
 
 def between(start: datetime, end: datetime) -> str:
-    """How long from one moment to another."""
+    """The duration between two times."""
     return duration((end - start).total_seconds())
 
 
 def moment(at: datetime, now: datetime) -> str:
-    """When, in local time: with the day unless it is today."""
+    """A local time, with the date unless it is today."""
     local = at.astimezone()
     same_day = local.date() == now.astimezone().date()
     return local.strftime("%H:%M:%S" if same_day else "%Y-%m-%d %H:%M:%S")
@@ -85,19 +85,19 @@ def ago(at: datetime, now: datetime) -> str:
 
 
 def preview(value: object, limit: int | None = None) -> str:
-    """A JSON value on one line; a text without its quotes."""
+    """A JSON value on one line; text without its quotes."""
     return one_line(value if isinstance(value, str) else dump_json(value).decode(), limit)
 
 
 def error_text(error: Mapping[str, object]) -> str:
-    """An event's error on one line; with its type when that is the workflow's own."""
+    """An event's error on one line; with its type if that is the workflow's own."""
     kind, message = error.get("type"), one_line(str(error.get("message", "unknown error")))
     theirs = error.get("code") in (None, "AGENT_ERROR") and kind not in (None, message)
     return f"{kind}: {message}" if theirs else message
 
 
 def author(payload: Mapping[str, object]) -> str:
-    """Who did something: ` by admin (as "dana")`, of which only the first name was checked."""
+    """Who did something: ` by admin (as "dana")`, of which only the first name was verified."""
     by, given = payload.get("by"), payload.get("as")
     if not by:
         return ""

@@ -1,5 +1,6 @@
-"""How current a command's view of coding agents is. While no server runs, their hooks wait in the
-spool: what can be read in a moment is read, and whatever is missing is said."""
+"""How current a command's view of coding agents is. Without a server, hooks wait in the spool: what
+can be read quickly is read, and the rest is mentioned.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,13 +27,13 @@ _PATIENCE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """is_watched: a server looks after the agents. backlog: what is not shown yet."""
+    """is_watched: a server follows the agents. backlog: what isn't shown yet."""
 
     is_watched: bool
     backlog: HookBacklog
 
     def notes(self, place: Target, plates: Sequence[Plate], now_ms: int) -> Iterator[str]:
-        """What a person has to know about what is shown."""
+        """What a person has to know about the output."""
         if self.backlog.hooks:
             reports = plural(self.backlog.hooks, "report")
             oldest = ago(from_ms(self.backlog.oldest_at or now_ms), from_ms(now_ms))
@@ -43,7 +44,7 @@ class Freshness:
 
 
 async def freshness(place: Target, board: Board) -> Freshness:
-    """Read what lies in the spool, if no server does; how current the board is then."""
+    """Read the spool if no server does; returns how current the board is then."""
     is_watched = not isinstance(place, Database) or is_served(place.path)
     if isinstance(place, Database) and isinstance(board.plates, Plates) and not is_watched:
         await _read_spool(hooks_folder(place.path), board.plates, board.clock)
@@ -57,6 +58,6 @@ async def _read_spool(hooks: Path, plates: Plates, clock: Clock) -> None:
     try:
         await drain.catch_up(_PATIENCE)
     except StoreError:
-        pass  # Whatever was not read is in the backlog.
+        pass  # What wasn't read is in the backlog.
     finally:
         await drain.close()

@@ -1,4 +1,4 @@
-"""Where a harness keeps things, and how a window of tmux continues where a harness leaves off."""
+"""Where a harness stores files, and how a tmux window takes over from a harness."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ _TOKEN: Final = "CALLBOARD_TOKEN"
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What a window has to know to continue where this harness leaves off."""
+    """What a window needs to take over from this harness."""
 
     place: Target
     folders: Folders
@@ -34,10 +34,10 @@ class Handover:
     grace: float
 
     async def give(self, question: str, mark: str) -> None:
-        """Open a window for a question that is claimed here, and wait for the window's end.
+        """Open a window for a question that is claimed here, and wait until the window ends.
 
-        The window takes the claim over and records the end, also when no one waits here. mark: of
-        what the person has agreed to; for anything else the window asks again.
+        The window takes over the claim and records the end, even if this process is gone. mark: of
+        what the person has agreed to; for anything else, the window asks again.
         """
         token = self._kept_token()
         try:
@@ -58,7 +58,7 @@ class Handover:
         return [*command, f"--grace={self.grace}", *handed, *key, _option(self.place)]
 
     def _kept_token(self) -> Path | None:
-        """The token in a file that only the person can read: what is an argument, all can see."""
+        """The token in a private file, because everyone can see arguments."""
         token = os.environ.get(_TOKEN)
         if token is None or isinstance(self.place, Database):
             return None
@@ -69,7 +69,7 @@ class Handover:
 
 
 def take_token(path: Path) -> None:
-    """Take the token that was handed over; it is in no file any more."""
+    """Take the token that was handed over, and delete its file."""
     with suppress(OSError):
         os.environ[_TOKEN] = path.read_text(encoding="utf-8")
         path.unlink()
@@ -82,14 +82,14 @@ def _option(place: Target) -> str:
 
 
 def folders_of(place: Target) -> Folders:
-    """Beside the database; of a server, in the person's state directory."""
+    """The folder next to the database; for a server, in the person's state directory."""
     if isinstance(place, Database):
         return beside(place.path)
     return of_server(place.url)
 
 
 def plan_of(place: Target) -> InstallPlan | None:
-    """The hooks of a session; None when nothing here leads to that board."""
+    """The hooks of a session; None if nothing here leads to that board."""
     database = place.path if isinstance(place, Database) else _database_of(place)
     if database is None:
         return None
@@ -99,7 +99,7 @@ def plan_of(place: Target) -> InstallPlan | None:
 
 
 def _database_of(place: ServerTarget) -> Path | None:
-    """The database of a server, when it is on this machine and the one that is usual here."""
+    """A server's database, if it is the default one on this machine."""
     if not is_loopback(place.url):
         return None
     database = database_path(os.environ.get("CALLBOARD_DB") or None)

@@ -1,4 +1,4 @@
-"""What a session did so far, told from its events: its stays in phases, and the way it took."""
+"""What a session has done so far, from its events: its visits of phases, and its path."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,23 +17,23 @@ from callboard.state.timeline import Interval, Timeline
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One agent's run in a stay, with all its attempts."""
+    """One agent's run in a visit, with all its attempts."""
 
     tried: Sequence[Interval]
 
     @property
     def agent(self) -> str:
-        """Who works."""
+        """The agent's name."""
         return names.AGENT_STARTED.read(self.tried[0].began)["agent"]
 
     @property
     def attempts(self) -> int:
-        """How often it was tried."""
+        """The number of attempts."""
         return names.AGENT_STARTED.read(self.tried[-1].began)["attempt"]
 
     @property
     def status(self) -> str:
-        """How its last attempt stands."""
+        """The status of the last attempt."""
         last = self.tried[-1]
         if last.ended is None:
             return "running"
@@ -42,7 +42,7 @@ class Work:
         return _STATUSES.get(last.ended.name, "interrupted")
 
     def to_wire(self, now: datetime) -> dict[str, object]:
-        """The run as JSON readers see it."""
+        """The run as JSON."""
         return {
             "agent": self.agent,
             "attempts": self.attempts,
@@ -59,7 +59,7 @@ _STATUSES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """One visit of a phase, with what was done and how long people were waited for."""
+    """One visit of a phase, with its runs and how long it waited for people."""
 
     visit: Interval
 
@@ -70,7 +70,7 @@ class Stay:
 
     @property
     def number(self) -> int:
-        """Which visit of the phase it is."""
+        """The number of the visit."""
         return names.PHASE_ENTERED.read(self.visit.began)["visit"]
 
     @property
@@ -80,7 +80,7 @@ class Stay:
 
     @property
     def outcome(self) -> str:
-        """How it ended: `open` if it has not, `cancelled` if the session ended in it."""
+        """How it ended: `open` if it hasn't, `cancelled` if the session ended in it."""
         if self.visit.ended is None:
             return "open"
         exited = names.PHASE_EXITED.of(self.visit.ended)
@@ -88,7 +88,7 @@ class Stay:
 
     @property
     def next(self) -> str | None:
-        """The phase that it led to."""
+        """The next phase."""
         exited = self.visit.ended and names.PHASE_EXITED.of(self.visit.ended)
         return None if exited is None else exited.get("next")
 
@@ -101,7 +101,7 @@ class Stay:
 
     @property
     def works(self) -> list[Work]:
-        """The runs of agents in it."""
+        """The agents' runs in it."""
         runs: dict[str, list[Interval]] = {}
         for one in self.visit.inner:
             if one.kind == "attempt":
@@ -111,21 +111,21 @@ class Stay:
 
     @property
     def questions(self) -> list[Interval]:
-        """The waits for people in it."""
+        """Its waits for people."""
         return [one for one in self.visit.inner if one.kind == "wait"]
 
     @property
     def error(self) -> Mapping[str, object] | None:
-        """The last error in it, unless an agent completed since."""
+        """The last error in it, unless an agent has completed since."""
         failure = self.visit.failure and names.PHASE_FAILED.of(self.visit.failure)
         return None if failure is None or self.visit.recovered else failure["error"]
 
     def waited_ms(self, now_ms: int) -> int:
-        """How long people were waited for, questions at the same time counted once each."""
+        """How long it waited for people; simultaneous questions count once each."""
         return sum(one.took(now_ms) for one in self.questions if not one.cut_off)
 
     def to_wire(self, now: datetime) -> dict[str, object]:
-        """The stay as JSON readers see it."""
+        """The visit as JSON."""
         ended = self.visit.ended
         return {
             "phase": self.phase,
@@ -144,20 +144,20 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A session's stays, oldest first, and when it ended."""
+    """A session's visits, oldest first, and when it ended."""
 
     stays: Sequence[Stay]
     ended: datetime | None
 
     @property
     def edges(self) -> Counter[Edge]:
-        """The ways between phases that it took."""
+        """The transitions between phases that it took."""
         pairs = ((one.phase, one.next, then.phase) for one, then in pairwise(self.stays))
         return Counter((phase, then) for phase, meant, then in pairs if meant == then)
 
     @property
     def visits(self) -> dict[str, int]:
-        """How often each phase was entered."""
+        """The number of visits of each phase."""
         return dict(Counter(stay.phase for stay in self.stays))
 
 
@@ -179,7 +179,7 @@ def history(events: Iterable[Event]) -> History:
 
 
 def phases_seen(told: History) -> Sequence[PhaseInfo]:
-    """The phases as far as the session saw them, for a workflow that cannot be loaded."""
+    """The phases that the session has seen, for a workflow that can't be loaded."""
     agents = {stay.phase: work.agent for stay in reversed(told.stays) for work in stay.works}
     humans = {
         stay.phase

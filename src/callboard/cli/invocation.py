@@ -1,4 +1,4 @@
-"""What was typed before the command's name, and what to type to call it again."""
+"""What was typed before the command's name, and how to call the program again."""
 
 import shutil
 import sys
@@ -9,7 +9,7 @@ _NAME = "callboard"
 
 
 class Invocation(NamedTuple):
-    """Which database and which server, and whether the person typed it."""
+    """The database and the server, and whether the person typed them."""
 
     db: str | None = None
     server: str | None = None
@@ -18,7 +18,7 @@ class Invocation(NamedTuple):
 
 
 def program() -> str:
-    """Its name where the shell finds it, else how it was called."""
+    """The program's name if the shell finds it, otherwise how it was called."""
     called = sys.argv[0]
     is_ours = Path(called).name == _NAME
     return called if is_ours and shutil.which(_NAME) is None else _NAME

@@ -1,4 +1,4 @@
-"""A session as it runs, line by line; on a terminal with a line that shows which agents work."""
+"""A session as it runs, line by line; on a terminal, with a line that shows the working agents."""
 
 import asyncio
 import time
@@ -22,9 +22,9 @@ _SPOKEN = (names.TEXT_DELTA, names.THINKING_DELTA)
 
 
 class Spinner:
-    """Turns while agents work. Without a terminal it does nothing.
+    """Spins while agents work. Does nothing without a terminal.
 
-    agents: run → who works at it, and since when.
+    agents: run → its agent, and since when it has been working.
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -35,7 +35,7 @@ class Spinner:
         self._live: live.Live | None = None
 
     def show(self) -> None:
-        """Turn, if there is anyone at work."""
+        """Spin, if any agent is working."""
         if not self.agents:
             self.hide()
         elif self.works and self._live is None:
@@ -66,7 +66,7 @@ class Spinner:
 
 
 class Live:
-    """Tells each event that people care about. While someone is being asked, it waits."""
+    """Prints the events that matter to people. Waits while a question is being asked."""
 
     def __init__(self, screen: Screen, *, asks_here: bool = False) -> None:
         self._screen = screen
@@ -79,7 +79,7 @@ class Live:
         self._begun: datetime | None = None
 
     def tell(self, event: Event) -> None:
-        """Tell an event, or keep it until the question on the screen is answered."""
+        """Print an event, or keep it until the question on the screen is answered."""
         if self._held is not None:
             self._held.append(event)
             return
@@ -93,16 +93,16 @@ class Live:
             self.expect(as_text(event.payload["id"]))
 
     def introduce(self, workflow: str, session_id: str, begun: datetime) -> None:
-        """Say which session it is; for one that does not start here."""
+        """Print which session it is, if it didn't start here."""
         self._begun = begun
         self._screen.line(*heading(workflow, session_id))
 
     async def reached(self, question: str) -> None:
-        """Wait until everything up to a question has been told."""
+        """Wait until everything before a question has been printed."""
         await self._asked.setdefault(question, asyncio.Event()).wait()
 
     def expect(self, question: str) -> None:
-        """Note that all before a question has been told."""
+        """Record that everything before a question has been printed."""
         self._asked.setdefault(question, asyncio.Event()).set()
 
     def hold(self) -> None:
@@ -111,14 +111,14 @@ class Live:
         self._held = []
 
     def release(self) -> None:
-        """Take the screen back, and report what happened meanwhile."""
+        """Take the screen back, and print what happened in the meantime."""
         held, self._held = self._held or [], None
         for event in held:
             self.tell(event)
         self._spinner.show()
 
     def rest(self) -> None:
-        """Leave the screen clean: no sign of work, no line half written."""
+        """Leave the screen clean: no spinner, no unfinished line."""
         self._spinner.hide()
         self._finish_line()
 
@@ -134,7 +134,7 @@ class Live:
             self._screen.line(*line)
 
     def _count(self, event: Event) -> None:
-        """Keep track of who is at work."""
+        """Track which agents are working."""
         run, agents = as_text(event.payload.get("run")), self._spinner.agents
         if event.name == names.AGENT_STARTED:
             agents[run] = one_line(as_text(event.payload["agent"])), time.monotonic()
@@ -144,7 +144,7 @@ class Live:
             agents.clear()
 
     def _say(self, event: Event) -> None:
-        """Add to what an agent says; a new speaker starts a new line."""
+        """Print an agent's output as it streams; a different agent starts a new line."""
         speaker = (as_text(event.payload.get("run")), event.name)
         if self._speaking != speaker:
             self._finish_line()
@@ -156,7 +156,7 @@ class Live:
             said += [(line, style)] if self._in_line else [margin, (line, style)]
             self._in_line = not line.endswith("\n")
         if self._in_line:
-            # It would stand where the line continues.
+            # It would be where the line continues.
             self._spinner.hide()
         self._screen.add(*said)
 

@@ -1,4 +1,4 @@
-"""Which session or question is meant: by its id, or by the start of one."""
+"""Find a session or question by its id, or by the start of one."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +12,12 @@ from callboard.errors import InteractionNotFound, SessionNotFound, ValidationErr
 from callboard.interactions.records import Interaction
 
 SHORTEST = 4
-"""A shorter start of an id would be a guess."""
+"""Minimum length of the start of an id."""
 _PAGE = 1000
 
 
 async def find_session(board: Board, place: Target, given: str) -> SessionInfo:
-    """The session with this id, or the only one whose id starts so."""
+    """The session with this id, or the only one whose id starts with it."""
     with suppress(SessionNotFound):
         return await board.session(given)
     found = await _sessions_beginning(board, given)
@@ -31,14 +31,14 @@ async def find_session(board: Board, place: Target, given: str) -> SessionInfo:
 
 
 async def find_question(board: Board, place: Target, given: str) -> Interaction:
-    """The question that is meant, by its own id or by its session's if that asks only one."""
+    """The question with this id, or the only one of the session with this id."""
     with suppress(InteractionNotFound):
         return await board.interaction(given)
     with suppress(SessionNotFound):
         return await _only_question(board, place, (await board.session(given)).session_id)
     sessions = await _sessions_beginning(board, given)
     found = _beginning(given, [one.id for one in await board.inbox()]) + sessions
-    # One that is closed already is found too, so that it can say so.
+    # Closed questions are found too, so that the error can say so.
     found = found or _beginning(given, [one.id for one in await board.people.find()])
     if not found:
         raise InteractionNotFound(

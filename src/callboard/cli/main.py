@@ -1,7 +1,7 @@
-"""The `callboard` command itself: which commands there are, and how an error ends one.
+"""The `callboard` command itself: its subcommands, and how an error ends one.
 
-Only click is imported here. A command's module is imported when it is called, so that
-`callboard --help` stays quick.
+Only click is imported here. A command's module is imported when it is called, so that `callboard
+--help` stays fast.
 """
 
 import sys
@@ -72,10 +72,10 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "completion": "Set up Tab completion for bash, zsh or fish.",
     },
 }
-"""The commands and what each is for, without importing any of them."""
+"""The commands and their descriptions, without importing any of them."""
 
 HIDDEN: Final = ("decision",)
-"""Commands that programs of ours start, and people never."""
+"""Commands that only our own programs start."""
 
 
 class LazyGroup(click.Group):
@@ -86,7 +86,7 @@ class LazyGroup(click.Group):
         return [name for section in SECTIONS.values() for name in section]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, its module imported."""
+        """The command with this name, with its module imported."""
         if cmd_name not in (*self.list_commands(ctx), *HIDDEN):
             return None
         return import_module(f"callboard.cli.commands.{cmd_name}").command
@@ -94,7 +94,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was asked for; an unknown one is answered with the nearest."""
+        """The requested command; for an unknown one, the error suggests the closest."""
         name = args[0]
         known = (*self.list_commands(ctx), *HIDDEN)
         if name not in known and not name.startswith("-"):
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """The commands, without importing any of them; and our own options."""
+        """The commands, without importing any of them, and our own options."""
         from click.shell_completion import CompletionItem
 
         known = {name: said for section in SECTIONS.values() for name, said in section.items()}
@@ -118,7 +118,7 @@ class LazyGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; when the process that reads our output leaves, leave quietly."""
+        """Run the command; exits quietly if the reader of its output is gone."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -166,7 +166,7 @@ def group(ctx: click.Context, db: str | None, server: str | None, debug: bool) -
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; whatever it raises becomes a line on standard error and an exit code."""
+    """Run one command; errors become a line on standard error and an exit code."""
     try:
         with _whole_tracebacks() if "--debug" in arguments else nullcontext():
             code = group.main(list(arguments), prog_name="callboard", standalone_mode=False)
@@ -182,7 +182,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 @contextmanager
 def _whole_tracebacks() -> Generator[None]:
-    """Show on standard error all of what agents and other functions of workflows raise."""
+    """Show full tracebacks of errors in workflows on standard error."""
     import logging
 
     log, handler = logging.getLogger("callboard.engine.tracebacks"), logging.StreamHandler()

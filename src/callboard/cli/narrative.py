@@ -1,4 +1,4 @@
-"""What each event is to people who watch: no line, one, or a few."""
+"""How each event is shown to people who watch: no line, one, or a few."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ _PREVIEW = 100
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """One event, and what decides how it is told.
+    """One event, and what decides how it is shown.
 
-    `asks_here`: a person at this terminal is asked by a prompt, which shows the question.
-    `spins`: agents at work are shown by a spinner.
+    `asks_here`: a prompt at this terminal shows the question.
+    `spins`: a spinner shows the working agents.
     `started`: when the session started.
     """
 
@@ -39,13 +39,13 @@ _Tell = Callable[[Mapping[str, object], Telling], list[Line]]
 
 
 def told(telling: Telling) -> list[Line]:
-    """The lines that tell an event; what an agent says as it goes is not told here."""
+    """The lines for an event; agents' streamed output isn't included."""
     tell = _TOLD.get(telling.event.name)
     return tell(telling.event.payload, telling) if tell else []
 
 
 def heading(workflow: str, session_id: str) -> Line:
-    """Which session it is."""
+    """The line that identifies a session."""
     return ((one_line(workflow), "name"), f"  session {session_id}")
 
 
@@ -123,7 +123,7 @@ def _emitted(payload: agents.AgentEmittedPayload, telling: Telling) -> list[Line
 
 
 def _requested(payload: people.InputRequestedPayload, telling: Telling) -> list[Line]:
-    # Anyone who is asked here sees the question; an interactive session is held elsewhere.
+    # The prompt here shows the question; an interactive session is held elsewhere.
     if telling.asks_here and payload["type"] != INTERACTIVE:
         return []
     first, *others = visible(payload["prompt"]).split("\n")
@@ -166,7 +166,7 @@ def _failed_to_decide(payload: people.InputFailedPayload, telling: Telling) -> l
 
 def _task_started(payload: workflow.TaskStartedPayload, telling: Telling) -> list[Line]:
     if payload.get("kind") == OF_A_SESSION:
-        return []  # Its question was just told.
+        return []  # Its question was just shown.
     return [
         ((f"  {telling.signs.dot} task started: {preview(payload.get('title', ''))}", "faint"),)
     ]
@@ -178,7 +178,7 @@ def _completed(payload: workflow.WorkflowCompletedPayload, telling: Telling) -> 
 
 
 def _standing(sign: str, word: str, style: str, *, why: bool = False) -> _Tell:
-    """Tells how the whole session stands now; and why, where that is told with this event."""
+    """Shows the status of the whole session, and the reason if the event has one."""
 
     def tell(payload: Mapping[str, object], telling: Telling) -> list[Line]:
         because = _because(payload) if why else ""

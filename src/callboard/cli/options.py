@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 def _typed(ctx: click.Context, db: str | None, server: str | None) -> Invocation:
-    """What was given. After the command's name is nearer than before it, and wins."""
+    """The given values. Those after the command's name take precedence."""
     chosen: Invocation = ctx.obj or Invocation()
     return Invocation(
         db or chosen.db,
@@ -75,7 +75,7 @@ _DB_HELP = "The database: a path or sqlite:///path."
 def complete_files(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """Let the shell complete the names of files."""
+    """Let the shell complete file names."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
@@ -103,7 +103,7 @@ _NEAR_DB = click.option(
     callback=_near_database,
     shell_complete=complete_files,
     expose_value=False,
-    is_eager=True,  # So that it is known when the place is chosen.
+    is_eager=True,  # So that it is known when the target is chosen.
     help=_DB_HELP,
 )
 _SERVER = click.option(
@@ -120,33 +120,33 @@ _JSON = click.option(
     "--json",
     "as_json",
     is_flag=True,
-    is_eager=True,  # So that it is known when the place is chosen.
+    is_eager=True,  # So that it is known when the target is chosen.
     help="Print JSON.",
 )
 
 
 def common(function: Command) -> Command:
-    """Add what every command takes that needs the database itself: --db, --json, --debug."""
+    """Add the options of commands that need the database itself: --db, --json, --debug."""
     return _DB(_JSON(_DEBUG(function)))
 
 
 def found(function: Command) -> Command:
-    """The same for commands that work on the database of the server that is running."""
+    """The same for commands that work on the running server's database."""
     return _FOUND_DB(_JSON(_DEBUG(function)))
 
 
 def anywhere(function: Command) -> Command:
-    """Add what every command takes that works on a server too, --server among it."""
+    """Add the options of commands that also work on a server, including --server."""
     return _NEAR_DB(_SERVER(plain(function)))
 
 
 def protocol(function: Command) -> Command:
-    """The same without --json, for commands that speak to a program in their own way."""
+    """The same without --json, for commands with their own protocol."""
     return _NEAR_DB(_SERVER(_DEBUG(function)))
 
 
 def several(*given: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Add options in their order; for commands that have many."""
+    """Add options in order, for commands that have many."""
 
     def decorate(function: Command) -> Command:
         for option in reversed(given):
@@ -159,7 +159,7 @@ def several(*given: Callable[[Command], Command]) -> Callable[[Command], Command
 def collected(
     kind: Callable[..., Given],
 ) -> Callable[[Callable[[Given], R]], Callable[..., R]]:
-    """Give a command that takes much all of it as one value, with a field for each option."""
+    """Pass a command's options as one value, with a field for each option."""
 
     def decorate(function: Callable[[Given], R]) -> Callable[..., R]:
         @wraps(function)
@@ -172,7 +172,7 @@ def collected(
 
 
 def plain(function: Command) -> Command:
-    """Add what every command takes that needs no place at all."""
+    """Add the options of commands that need no database or server."""
     return _JSON(_DEBUG(function))
 
 
@@ -181,17 +181,17 @@ driving = click.option(
     is_flag=True,
     help="Approve every question and take the first option of every choice.",
 )
-"""What every command takes that drives a session here."""
+"""The option of commands that drive a session here."""
 workflow_file = click.option(
     "--file",
     metavar="FILE[:NAME]",
     help="The workflow's file, if it has moved since the session started.",
 )
-"""For a session whose workflow is no longer where it was."""
+"""For a session whose workflow has moved."""
 
 
 def user_name() -> str | None:
-    """The name of the logged-in user, or None where the system has none."""
+    """The name of the logged-in user, or None if the system has none."""
     try:
         return getuser()
     except (KeyError, OSError):
@@ -201,4 +201,4 @@ def user_name() -> str | None:
 by = click.option(
     "--by", metavar="NAME", default=user_name, help="Your name, recorded with the action."
 )
-"""Whose name is recorded."""
+"""The name to record."""

@@ -1,8 +1,8 @@
 """A picture of a workflow with the path that a session took through it.
 
-Phases stand below each other in their order. An arrow to the next one goes straight down; the
-others run beside the boxes, one lane for each phase they lead to. Heavy lines were taken, dashed
-ones not. Pure: what it draws is in its arguments.
+Phases are below each other, in order. An arrow to the next one goes straight down; the others run
+next to the boxes, in one lane for each target phase. Heavy lines were taken, dashed ones not. Pure:
+what it draws is in its arguments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,14 +15,14 @@ from callboard.engine.offers import PhaseInfo
 Edge = tuple[str, str]
 
 _ROWS = 5
-"""A box has four rows, and below it is one for the arrow."""
+"""A box has four rows, with one below it for the arrow."""
 _LANE = 2
 _NARROWEST = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The way a session took: visits by phase, edges with how often, and where it is.
+    """A session's path: visits by phase, edges with their counts, and the current phase.
 
     skipped: the phases that did nothing in any of their visits.
     """
@@ -46,13 +46,13 @@ def picture(
 
 
 def _with_strangers(phases: Sequence[PhaseInfo], path: Path) -> list[PhaseInfo]:
-    """The phases, and behind them those that the session saw and the workflow has no more."""
+    """The phases, followed by those that the session saw and the workflow no longer has."""
     known = {phase.name for phase in phases}
     return [*phases, *(PhaseInfo(name) for name in path.visits if name not in known)]
 
 
 def _edges(phases: Sequence[PhaseInfo], path: Path) -> list[Edge]:
-    """Where each phase can lead, and where it did lead, in the order of the phases."""
+    """Where each phase can lead, and where it did, in the order of the phases."""
     names = {phase.name for phase in phases}
     possible = [(phase.name, to) for phase in phases for to in phase.leads_to or ()]
     both = dict.fromkeys([*possible, *path.edges])
@@ -60,7 +60,7 @@ def _edges(phases: Sequence[PhaseInfo], path: Path) -> list[Edge]:
 
 
 def _look(phase: PhaseInfo, path: Path, marks: Signs) -> tuple[str, str]:
-    """The sign of a phase and the style of its box."""
+    """A phase's sign, and the style of its box."""
     if phase.name == path.failed:
         return marks.failed, "failed"
     if phase.name == path.here:
@@ -71,7 +71,7 @@ def _look(phase: PhaseInfo, path: Path, marks: Signs) -> tuple[str, str]:
 
 
 def _title(phase: PhaseInfo, path: Path, marks: Signs) -> tuple[str, str]:
-    """The first line of a phase: what stands left, what stands right."""
+    """The first line of a phase: its left and right parts."""
     count = path.visits.get(phase.name, 0)
     name = f"{_look(phase, path, marks)[0]} {phase.name}"
     return name, f"{count}{marks.times}" if count > 1 else ""
@@ -91,7 +91,7 @@ def _details(phase: PhaseInfo, marks: Signs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Net:
-    """All edges into one phase that run beside the boxes: they share a lane."""
+    """All edges into one phase that run next to the boxes. They share a lane."""
 
     target: int
     sources: tuple[int, ...]
@@ -111,7 +111,7 @@ def _out_row(index: int) -> int:
 
 
 def _lanes(nets: Sequence[_Net]) -> dict[int, int]:
-    """Target → lane, counted from the boxes: short ones inside, none over another."""
+    """Target → lane, counted from the boxes: short ones inside, without overlaps."""
     taken: list[list[tuple[int, int]]] = []
     lanes: dict[int, int] = {}
     for net in sorted(nets, key=lambda net: net.span[1] - net.span[0]):
@@ -196,7 +196,7 @@ class _Drawing:
         return self._width + 1 + _LANE * self._lane_of[target]
 
     def _crossed(self, row: int, own: set[int]) -> set[int]:
-        """The columns of lanes that a row only passes."""
+        """The columns of lanes that a row only crosses."""
         return {
             self._column(net.target)
             for net in self._nets
@@ -228,7 +228,7 @@ class _Drawing:
 def _listing(
     phases: Sequence[PhaseInfo], path: Path, marks: Signs, width: int
 ) -> list[list[Segment]]:
-    """The same in words, where there is no room for lanes."""
+    """The same as text, if there is no room for lanes."""
     edges = _edges(phases, path)
     lines: list[list[Segment]] = []
     for phase in phases:

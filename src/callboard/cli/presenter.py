@@ -1,4 +1,4 @@
-"""Who watches a session that is driven here, and who can be asked: a person, or a program."""
+"""Shows a session that is driven here, and asks its questions: for a person, or a program."""
 
 import asyncio
 import sys
@@ -20,7 +20,7 @@ from callboard.handlers.terminal import cli_prompt
 
 
 class AtTerminal:
-    """Asks the person at this terminal, once everything before the question has been told."""
+    """Asks the person at this terminal, once everything before the question has been printed."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -29,7 +29,7 @@ class AtTerminal:
         self._turn = asyncio.Lock()
 
     async def answer(self, request: Request) -> object:
-        """What the person says."""
+        """The person's answer."""
         await self._live.reached(request.id)
         async with self._turn:
             self._live.hold()
@@ -40,7 +40,7 @@ class AtTerminal:
 
 
 class Audience:
-    """Hears every event once, in order; knows where to put what else is to be said."""
+    """Gets every event once, in order, and knows where to print everything else."""
 
     def __init__(self, *, as_json: bool, auto_approve_all: bool) -> None:
         is_attended = sys.stdin.isatty() and sys.stdout.isatty()
@@ -50,7 +50,7 @@ class Audience:
         self.on_gone: Callable[[], None] = lambda: None
         self.is_gone = False
         self._live = None if as_json else Live(self.notes, asks_here=asks_here)
-        # Held on to: what a workflow prints must not come between the lines.
+        # Kept, because a workflow's own output must not come between the lines.
         self._stream = sys.stdout.buffer
         self._terminal = AtTerminal(self._live) if self._live and asks_here else None
         self.people = auto_approve() if auto_approve_all else self._terminal
@@ -63,27 +63,27 @@ class Audience:
         return self._terminal is not None and self._terminal.prompt.interrupted
 
     def tell(self, event: Event) -> None:
-        """Tell an event that has not been told yet."""
+        """Show an event that hasn't been shown yet."""
         if event.position <= self._position or self.is_gone:
             return
         if self.as_json and event.name == names.COMPLETED:
-            return  # Served with its final state, which `finish` reads.
+            return  # Written with its final state, which `finish` reads.
         self._position = event.position
         try:
             self._write(event)
         except OSError:
-            # The reader has gone, or the terminal was closed.
+            # The reader is gone, or the terminal was closed.
             self.is_gone = True
             write_no_more()
             self.on_gone()
 
     def introduce(self, info: SessionInfo) -> None:
-        """Say which session it is, and since when; for one that does not start here."""
+        """Print which session it is, and since when, if it didn't start here."""
         if self._live is not None:
             self._live.introduce(info.workflow, info.session_id, info.created_at)
 
     async def take_up(self, board: Board, session_id: str, position: int) -> None:
-        """Start in the middle: report what came after a position, expect what is open."""
+        """Start in the middle: show what came after a position, and expect what is open."""
         self._position = position
         for event in await board.events(session_id, after=position):
             self.tell(event)
@@ -92,7 +92,7 @@ class Audience:
                 self._live.expect(asked.id)
 
     async def finish(self, board: Board, session_id: str) -> None:
-        """Tell what only the end of the session could tell."""
+        """Print what is known only at the session's end."""
         self.rest()
         if self.as_json and not self.is_gone:
             for event in await board.events(session_id, after=self._position):
@@ -105,7 +105,7 @@ class Audience:
                 self._live.rest()
 
     def _write(self, event: Event) -> None:
-        """As people read it; or as one line of JSON, which can be seen at once."""
+        """Write for people, or as one line of JSON, flushed at once."""
         if self._live is not None:
             return self._live.tell(event)
         self._stream.write(dump_json(event.to_wire()) + b"\n")

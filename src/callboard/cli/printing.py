@@ -1,4 +1,4 @@
-"""What commands print again and again: JSON for programs, tables and progress for people."""
+"""Common output of commands: JSON for programs, tables and progress for people."""
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -13,23 +13,23 @@ from callboard.cli.screen import Screen
 Cell = str | tuple[str, str]
 """Text, or text with the name of its style."""
 Report = Callable[[int, int], None]
-"""Called with how much is done, and of how much."""
+"""Called with the amount done, and the total."""
 
 
 def print_json(values: Iterable[object]) -> None:
-    """Print values as JSON, one a line."""
+    """Print values as JSON, one per line."""
     for value in values:
         sys.stdout.buffer.write(orjson.dumps(value) + b"\n")
         sys.stdout.buffer.flush()
 
 
 def pretty_json(value: object) -> str:
-    """A JSON value over several lines, keys in their order."""
+    """A JSON value over several lines, with its keys in order."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
 def print_result(as_json: bool, document: Mapping[str, object], *said: Cell) -> None:
-    """Print what came of a command: a document for programs, or a line for people."""
+    """Print the result of a command: a document for programs, or a line for people."""
     if as_json:
         print_json([document])
     else:
@@ -37,7 +37,7 @@ def print_result(as_json: bool, document: Mapping[str, object], *said: Cell) -> 
 
 
 def print_table(screen: Screen, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    """Print rows under titles. Nothing is cut off: what is too wide, the terminal breaks."""
+    """Print rows under titles. Nothing is cut off; the terminal wraps what is too wide."""
     head: list[Cell] = [(title, "faint") for title in titles]
     columns = list(zip(head, *rows, strict=True))
     widths = [max(cells(_text(cell)) for cell in column) for column in columns]
@@ -57,7 +57,7 @@ def _padded(cell: Cell, width: int) -> Cell:
 
 @contextmanager
 def bar(screen: Screen, what: str) -> Generator[Report]:
-    """Show a bar while the work continues; without a terminal nothing is shown."""
+    """Show a progress bar during the work; nothing without a terminal."""
     if not screen.is_terminal:
         yield lambda done, total: None
         return

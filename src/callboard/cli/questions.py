@@ -1,4 +1,4 @@
-"""Questions in the terminal: every line of one, who may answer it, and what became of that."""
+"""Questions in the terminal: their full text, who may answer, and the receipts."""
 
 import json
 import os
@@ -48,7 +48,7 @@ _RECEIPTS: Final[Mapping[Receipt | None, tuple[int, str, str]]] = {
     "lost": (FAILED, "failed", "failed"),
     None: (DONE, "dot", "faint"),
 }
-"""What became of an answer → the exit code, the sign, and its style."""
+"""A receipt → the exit code, the sign, and its style."""
 
 
 def shown(place: Target, asked: Interaction, *, full: bool = False) -> QuestionText:
@@ -58,14 +58,14 @@ def shown(place: Target, asked: Interaction, *, full: bool = False) -> QuestionT
 
 
 def print_lines(screen: Screen, lines: list[Line], indent: str = "  ") -> None:
-    """Print lines of a question below its first."""
+    """Print a question's other lines."""
     for line in lines:
         lead = (f"{indent}{line.lead}", _STYLES.get(line.lead_look, ""))
         screen.line(lead, (line.text, _STYLES.get(line.look, "")))
 
 
 def print_receipt(screen: Screen, place: Target, asked: Interaction) -> None:
-    """Say what became of an answer to a coding agent, and whose it was."""
+    """Print the receipt of an answer to a coding agent, and whose answer it was."""
     said = receipt(asked, place.command("inbox", asked.id))
     _, sign, style = _RECEIPTS[asked.receipt]
     screen.line((f"{getattr(screen.signs, sign)} {said}", style))
@@ -74,12 +74,12 @@ def print_receipt(screen: Screen, place: Target, asked: Interaction) -> None:
 
 
 def exit_code(asked: Interaction) -> int:
-    """0 when the agent got the answer, 1 when it did not count, 3 while that is not known."""
+    """0 if the agent got the answer, 1 if it didn't count, 3 while that isn't known."""
     return _RECEIPTS[asked.receipt][0]
 
 
 async def check_answerer(board: Board, asked: Interaction) -> None:
-    """Refuse to answer for a coding agent; what agents ask is answered at a terminal only."""
+    """Refuse to answer for a coding agent. Agents' questions can only be answered in a terminal."""
     if is_from_board(asked.type) and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Forbidden(
             f"{asked.type} {asked.id} needs a person, and this is not a terminal. Answer it in "
@@ -93,7 +93,7 @@ async def check_answerer(board: Board, asked: Interaction) -> None:
 async def _agents(board: Board) -> list[AgentProcess]:
     """The processes of the agents on the board.
 
-    On a server of another machine the same number means another process, and its start tells that.
+    On another machine's server, the same id is a different process, which its start shows.
     """
     plates = await board.plates.all(dismissed=True)
     known = [agent_process(one.pid, one.proc_start, one.status) for one in plates]
@@ -101,10 +101,9 @@ async def _agents(board: Board) -> list[AgentProcess]:
 
 
 def confirm_yes(place: Target, asked: Interaction, *, always: bool) -> None:
-    """Show all that a yes would allow, where `inbox` shows only part of it, and ask again.
+    """Show everything that a yes would allow, if `inbox` shows only part of it, and confirm.
 
-    So no one allows what they have not seen to its end. What makes no sense is left to be refused
-    with the answer.
+    This way no one allows what they haven't seen in full. An invalid answer is refused later.
     """
     if manner_of(asked.type) != "ruling":
         return
@@ -125,7 +124,7 @@ def _confirm(question: str) -> None:
 
 
 def _confirm_rules(asked: Interaction) -> None:
-    """Show the rules that `--always` would make, and ask whether they are meant."""
+    """Show the rules that `--always` would create, and confirm."""
     rules = rules_of(asked.config) if asked.type == "permission" else []
     if not rules:
         raise ValidationError("The agent did not propose a rule. Remove --always.", field="always")
@@ -139,7 +138,7 @@ def _confirm_rules(asked: Interaction) -> None:
 
 
 def ruled(asked: Interaction, value: str, message: str | None, always: bool) -> object:
-    """The value that the answer sends, from what was typed."""
+    """The value to send, from what was typed."""
     if manner_of(asked.type) == "answers":
         if always:
             raise ValidationError("--always needs a yes.", field="always")
@@ -160,7 +159,7 @@ def _answers(asked: Interaction, value: str) -> object:
 
 
 def decision(typed: str, schema: object) -> object:
-    """What was decided, as it was typed: JSON, or else text. Where a text is wanted, a text."""
+    """The decision as typed: JSON, or text. If text is expected, always text."""
     try:
         found = json.loads(typed)
     except ValueError:
@@ -170,7 +169,7 @@ def decision(typed: str, schema: object) -> object:
 
 
 def meant(value: str, options: list[str] | None) -> str:
-    """The option that a value means: itself, or the one with this number."""
+    """The option for a value: itself, or the one with this number."""
     if not options or value in options or not value.isdecimal():
         return value
     number = int(value)

@@ -1,4 +1,4 @@
-"""Where a command prints: what the terminal can show, and the signs that say it shortly."""
+"""A command's output: what the terminal can show, and the signs for statuses."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from rich.text import Text
 from callboard.cli.format import ASCII, Signs
 from callboard.display.lines import visible
 
-# No one sees where a line ends that goes into a file or a pipe.
+# In a file or pipe, the width of a line doesn't matter.
 _ENDLESS = 10_000
 
 
@@ -24,7 +24,7 @@ STYLES = {
     "command": "cyan",
     "faint": "dim",
 }
-"""What is meant → how it looks."""
+"""Meanings, with their styles."""
 
 STATUS = {
     "pending": ("ahead", "faint"),
@@ -35,20 +35,20 @@ STATUS = {
     "failed": ("failed", "failed"),
     "cancelled": ("off", "faint"),
 }
-"""A session's status → its sign and its style."""
+"""A session's status → its sign and style."""
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Let the error through: what it means is for the command to say."""
+        """Raise the error, and let the command handle it."""
         self.quiet = True
         raise
 
 
 class Screen:
-    """Prints text: nothing in it is taken for markup, nothing stays hidden.
+    """Prints text without interpreting markup, and with hidden characters made visible.
 
-    In colour where that is welcome.
+    In color if the terminal wants it.
     """
 
     def __init__(self, stream: TextIO | None = None, width: int | None = None) -> None:
@@ -61,27 +61,27 @@ class Screen:
         self.unicode = (out.encoding or "").lower().startswith("utf")
         self.signs = Signs() if self.unicode else ASCII
         if not self.unicode and isinstance(out, TextIOWrapper):
-            # A character that the terminal lacks is shown as its number; it is not an error.
+            # A character that the terminal lacks is shown as its number; it isn't an error.
             out.reconfigure(errors="backslashreplace")
 
     @property
     def width(self) -> int:
-        """How many cells a line has."""
+        """The width of a line in cells."""
         return self.console.width
 
     def line(self, *parts: str | tuple[str, str]) -> None:
         """Print one line of parts, each plain or with the name of a style.
 
-        It is never broken by us: a command in it can be copied as it stands.
+        It is never wrapped, so that a command in it can be copied as it is.
         """
         self.console.print(self.styled(*parts), soft_wrap=True)
 
     def add(self, *parts: str | tuple[str, str]) -> None:
-        """Print parts and stay on their line."""
+        """Print parts, and stay on their line."""
         self.console.print(self.styled(*parts), end="", soft_wrap=True)
 
     def paragraph(self, text: str) -> None:
-        """Print prose, broken to the terminal's width."""
+        """Print prose, wrapped to the terminal's width."""
         self.console.print(self.styled(text))
 
     def status(self, status: str) -> tuple[str, str]:
@@ -90,7 +90,7 @@ class Screen:
         return f"{getattr(self.signs, sign)} {status}", style
 
     def styled(self, *parts: str | tuple[str, str]) -> Text:
-        """Parts of a line as one text; plain where no colours are wanted."""
+        """Parts of a line as one text; plain if colors are off."""
         text = Text()
         for part in parts:
             said, style = (part, "") if isinstance(part, str) else part

@@ -1,7 +1,7 @@
 """The server of a database: its address, and which token may be sent there.
 
-An address is trusted when a server holds a lock that says so (`log.presence`). That something
-listens at a port proves nothing.
+An address is trusted if a server holds a lock that says so (`log.presence`). A program listening on
+a port proves nothing.
 """
 
 import http.client
@@ -19,7 +19,7 @@ _WAKES_WITHIN: Final = 10.0
 
 
 def address_of(database: Path, *, is_default: bool) -> str | None:
-    """The address of the server that is running on a database; None if there is none.
+    """The address of the server running on a database; None without one.
 
     A server that systemd or launchd starts on demand is started.
     """
@@ -44,7 +44,7 @@ def token_for(url: str) -> str | None:
 
 
 def _running_at(database: Path, known: list[str]) -> str | None:
-    """Where the database's server says that it is; an old version tells only hooks."""
+    """The address that the database's server reports; an old version reports it only to hooks."""
     servers = servers_of(database)
     addresses = [one.url for one in servers if one.url is not None]
     return next(iter(addresses or known), None) if servers else None
@@ -60,7 +60,7 @@ def _hook_address(database: Path) -> str | None:
 
 
 def _wake(url: str) -> None:
-    """Connect, without a token: a socket that the system listens on starts its server."""
+    """Connect without a token: a socket that the system listens on starts its server."""
     parts = urlsplit(url)
     port = parts.port or 80
     connection = http.client.HTTPConnection(parts.hostname or "", port, timeout=_WAKES_WITHIN)

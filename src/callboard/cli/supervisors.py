@@ -1,4 +1,4 @@
-"""The programs that keep a server running, and own the socket that it listens at."""
+"""The supervisors that keep a server running and own its listening socket."""
 
 import os
 import plistlib
@@ -27,7 +27,7 @@ _LISTENS: Final = re.compile(r"^ListenStream=127\.0\.0\.1:([0-9]+)$", re.MULTILI
 
 @dataclass(frozen=True, slots=True)
 class ServiceCommand:
-    """What the supervisor runs: a command, behind a port of this machine."""
+    """What the supervisor runs: a command behind a port of this machine."""
 
     command: tuple[str, ...]
     port: int
@@ -35,7 +35,7 @@ class ServiceCommand:
 
 
 class Systemd:
-    """The systemd instance of a person."""
+    """A person's systemd instance."""
 
     title = "systemd"
 
@@ -50,7 +50,7 @@ class Systemd:
         return {self.folder / name: text.encode() for name, text in units.items()}
 
     def port(self) -> int | None:
-        """The port of the socket unit, if that is ours."""
+        """The port of the socket unit, if it is ours."""
         try:
             unit = (self.folder / SOCKET).read_text(encoding="utf-8")
         except (OSError, ValueError):
@@ -59,7 +59,7 @@ class Systemd:
         return int(found[1]) if found and unit.startswith(_OURS) else None
 
     def start(self) -> None:
-        """Enable both units, and start them again."""
+        """Enable and restart both units."""
         self._tell("daemon-reload")
         self._tell("enable", SOCKET, SERVICE)
         self._tell("restart", SOCKET)
@@ -74,11 +74,11 @@ class Systemd:
         self._tell("daemon-reload")
 
     def state(self) -> str:
-        """As `systemctl is-active` says it."""
+        """The state as reported by `systemctl is-active`."""
         return _run(["systemctl", "--user", "is-active", SERVICE]).stdout.strip() or "unknown"
 
     def check(self) -> None:
-        """Whether there is an instance for this person."""
+        """Check that this person has an instance."""
         done = _run(["systemctl", "--user", "show-environment"])
         if done.returncode != 0:
             raise SettingsUnusable(
@@ -97,7 +97,7 @@ class Systemd:
 
 
 class Launchd:
-    """The launchd of a person who is logged in."""
+    """The launchd of a logged-in person."""
 
     title = "launchd"
 
@@ -117,18 +117,18 @@ class Launchd:
             return None
 
     def start(self) -> None:
-        """Load the agent, in the place of an old one."""
+        """Load the agent, replacing an old one."""
         _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
         done = _run(["launchctl", "bootstrap", self._domain, str(self.plist)])
         if done.returncode != 0:
             raise SettingsUnusable(f"launchctl bootstrap failed: {_said(done)}.")
 
     def stop(self) -> None:
-        """Unload the agent; one that is not loaded is not an error."""
+        """Unload the agent; one that isn't loaded isn't an error."""
         _run(["launchctl", "bootout", f"{self._domain}/{LABEL}"])
 
     def forget(self) -> None:
-        """There is nothing more to do."""
+        """Nothing to do."""
 
     def state(self) -> str:
         """Whether it is loaded."""
@@ -136,11 +136,11 @@ class Launchd:
         return "active" if done.returncode == 0 else "inactive"
 
     def check(self) -> None:
-        """It is always there."""
+        """Always available."""
 
 
 def supervisor() -> Systemd | Launchd:
-    """The one of this system."""
+    """This system's supervisor."""
     return Launchd() if sys.platform == "darwin" else Systemd()
 
 
@@ -160,7 +160,7 @@ def _said(done: "subprocess.CompletedProcess[str]") -> str:
 
 
 def systemd_units(served: ServiceCommand) -> dict[str, str]:
-    """The units by their names. The socket is one of its own, so it outlives every server."""
+    """The units by name. The socket is a separate unit, so it outlives every server."""
     run = " ".join(_word(word) for word in served.command)
     socket = f"""\
 {_OURS}
@@ -217,7 +217,7 @@ def launchd_agent(served: ServiceCommand) -> bytes:
 
 
 def launchd_port(agent: bytes) -> int | None:
-    """The port in an agent's property list that is ours."""
+    """The port in an agent's property list, if it is ours."""
     try:
         sockets = as_object(as_object(plistlib.loads(agent)).get("Sockets"))
         return int(str(as_object(sockets.get(NAME)).get("SockServiceName")))
@@ -226,6 +226,6 @@ def launchd_port(agent: bytes) -> int | None:
 
 
 def _word(text: str) -> str:
-    """A word of a command as systemd takes it: quoted, with nothing expanded."""
+    """A command's word in systemd's syntax: quoted, with nothing expanded."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{plain.replace("%", "%%").replace("$", "$$")}"'

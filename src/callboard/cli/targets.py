@@ -1,7 +1,7 @@
 """Where a command works: on a database of this machine, or on a server.
 
-`choose` is the one rule by which every command finds it. The file token of a database is sent to
-the server that holds that database's lock, or to an address that the person gave, and to no other.
+`choose` is the one rule by which every command finds it. A database's file token is sent only to
+the server that holds that database's lock, or to an address that the person gave.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from callboard.client.client import Client
 
 _LOOK_PATIENCE: Final = 0.8
-"""Seconds. A person who wants to see something has an answer within two, with starting up."""
+"""Seconds. A command that only reads answers within two, including startup."""
 
 
 class ServerAccess(NamedTuple):
@@ -47,7 +47,7 @@ B_co = TypeVar("B_co", bound=Board, covariant=True)
 
 
 class _Place(ABC, Generic[B_co]):
-    """What can be done on any place once it is known how to open it."""
+    """What every target can do once it is known how to open it."""
 
     __slots__ = ()
 
@@ -55,24 +55,24 @@ class _Place(ABC, Generic[B_co]):
     def open(
         self, workflows: Sequence[Workflow] = (), *, create: bool = False
     ) -> AbstractAsyncContextManager[B_co]:
-        """What is there; with the workflows that are to be run here."""
+        """Open it, with the workflows to run here."""
 
     @abstractmethod
     def _options(self) -> list[str]:
-        """What leads a command to this place; nothing where every command finds it."""
+        """The options that lead a command to this target; empty if every command finds it."""
 
     def command(self, *words: str) -> str:
-        """A command line of Callboard's on this place, as a shell takes it."""
-        # Behind "--" nothing is an option any more.
+        """A Callboard command line for this target, quoted for a shell."""
+        # After "--", nothing is an option.
         end = words.index("--") if "--" in words else len(words)
         return shlex.join([program(), *words[:end], *self._options(), *words[end:]])
 
     def database_command(self, *words: str) -> str:
-        """The same for a command that works on databases only; of a server's nothing is known."""
+        """The same for a command that works only on databases; a server's database is unknown."""
         return self.command(*words)
 
     def ask(self, work: Callable[[B_co], Awaitable[T]]) -> T:
-        """Open it, do something with it, and close it again."""
+        """Open it, run the work, and close it again."""
 
         async def opened() -> T:
             async with self.open() as board:
@@ -81,21 +81,21 @@ class _Place(ABC, Generic[B_co]):
         return asyncio.run(opened())
 
     def look(self, work: Callable[[B_co], Awaitable[T]]) -> T:
-        """The same for those who only read, and would rather be told at once why they cannot."""
+        """The same for commands that only read, and should fail fast."""
         return self.ask(work)
 
 
 @dataclass(frozen=True, slots=True)
 class Database(_Place[Callboard]):
-    """A database by what the person typed for it; None is the default one.
+    """A database as the person named it; None is the default one.
 
-    A file drives nothing: anyone who wants a session to continue drives it.
+    A file drives nothing: the command that continues a session drives it.
     """
 
     given: str | None = None
     lock_timeout: float = 30.0
     watched: ClassVar = False
-    """Whether something there drives sessions by itself, so that no one here has to."""
+    """Whether sessions there are driven without this command."""
 
     @property
     def path(self) -> Path:
@@ -104,11 +104,11 @@ class Database(_Place[Callboard]):
 
     @property
     def is_default(self) -> bool:
-        """Whether every command finds it without being told."""
+        """Whether every command finds it without an option."""
         return self.path.absolute() == default_path()
 
     def server(self) -> ServerAccess:
-        """The server that is running on it, for commands that need one."""
+        """The server running on it, for commands that need one."""
         url = address_of(self.path, is_default=self.is_default)
         if url is None:
             raise ServerUnreachable(
@@ -118,11 +118,11 @@ class Database(_Place[Callboard]):
         return ServerAccess(url, find_token(url, self.path))
 
     def drives(self, workflow: str) -> bool:
-        """Whether a server on this machine knows the workflow."""
+        """Whether a server on this machine has the workflow."""
         return is_driven(self.path, workflow)
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> Callboard:
-        """Open it. Only the default one may be new, one that hooks report to, or with `create`."""
+        """Open it. Creates only the default one, one that hooks report to, or with `create`."""
         is_meant = create or self.is_default or hooks_folder(self.path).is_dir()
         if not is_meant and not self.path.exists():
             raise NotFound(
@@ -133,18 +133,18 @@ class Database(_Place[Callboard]):
         return Callboard.open(self.path, workflows, lock_timeout=self.lock_timeout)
 
     def look(self, work: Callable[[Callboard], Awaitable[T]]) -> T:
-        """Read it. A program that has locked the whole file keeps no one waiting."""
+        """Read it. A program that has locked the whole file doesn't keep anyone waiting."""
         return replace(self, lock_timeout=_LOOK_PATIENCE).ask(work)
 
     def running(self, given: str) -> "Target":
-        """Where a workflow runs: on the server that has it, if it was given by its name."""
+        """Where a workflow runs: on the server that has it, if it was given by name."""
         if _is_file(given):
             return self
         servers = [one for one in servers_of(self.path) if given in one.workflows]
         return next((ServerTarget(one.url) for one in servers if one.url is not None), self)
 
     def startable(self, given: str) -> tuple[Workflow, Mapping[str, str]]:
-        """A workflow of a Python file, `FILE[:NAME]`, and what a session remembers of it."""
+        """A workflow from a Python file, `FILE[:NAME]`, and what a session records about it."""
         found = load(given)
         return found.workflow, found.recorded()
 
@@ -176,25 +176,25 @@ class ServerTarget(_Place["Client"]):
     watched: ClassVar = True
 
     def server(self) -> ServerAccess:
-        """Itself, with its token: on this machine, the one beside its database."""
+        """Itself, with its token: on this machine, the one next to its database."""
         return ServerAccess(self.url, token_for(self.url))
 
     def drives(self, workflow: str) -> bool:
-        """It refused to start what it cannot drive; our own workflows are their commands'."""
+        """Whether the server drives it: everything except Callboard's own workflows."""
         return workflow not in OURS
 
     def open(self, workflows: Sequence[Workflow] = (), *, create: bool = False) -> "Client":
-        """A client of it."""
-        from callboard.client.client import Client  # Only commands on a server wait for httpx.
+        """A client for it."""
+        from callboard.client.client import Client  # Only commands on a server need httpx.
 
         return Client(self.url, self.server().token, via="cli")
 
     def running(self, given: str) -> "Target":
-        """There, whatever is given."""
+        """On the server, whatever is given."""
         return self
 
     def startable(self, given: str) -> tuple[str, None]:
-        """A workflow by its name, or by the file and variable that it stands in here too."""
+        """A workflow by its name, or by the file and variable that contain it here."""
         name = load(given).workflow.name if _is_file(given) else given
         self._offer(name)
         return name, None
@@ -205,7 +205,7 @@ class ServerTarget(_Place["Client"]):
         return WorkflowInput(name, self._offer(name).input_schema)
 
     def needed(self, info: SessionInfo, file: str | None) -> list[Workflow]:
-        """Nothing here, but the server must have the workflow."""
+        """Empty, but the server must have the workflow."""
         self.phases(info, file)
         return []
 
@@ -223,7 +223,7 @@ class ServerTarget(_Place["Client"]):
         return ["--server", self.url]
 
     def database_command(self, *words: str) -> str:
-        """The command alone."""
+        """Just the command."""
         return shlex.join([program(), *words])
 
     def _offer(self, name: str) -> WorkflowInfo:
@@ -243,7 +243,7 @@ Target = Database | ServerTarget
 
 
 class ChosenTarget(NamedTuple):
-    """Where a command works, and what to say if the person could not know it."""
+    """Where a command works, and a note if the person couldn't know it."""
 
     target: Target
     note: str | None = None
@@ -252,8 +252,8 @@ class ChosenTarget(NamedTuple):
 def choose(given: Invocation) -> ChosenTarget:
     """Where a command works.
 
-    What was typed, else the environment, else the only server of this user that is running, else
-    the default database.
+    In this order: what was typed, the environment, this user's only running server, the default
+    database.
     """
     if given.server and not given.db_was_typed:
         return ChosenTarget(ServerTarget(checked(given.server)))
@@ -278,6 +278,6 @@ def _found() -> ChosenTarget:
 
 
 def _is_file(given: str) -> bool:
-    """Whether a file is meant; a workflow's name says nothing of one."""
+    """Whether a file is meant, not a workflow's name."""
     file = given.rpartition(":")[0] or given
     return file.endswith(".py") or "/" in file or Path(given).is_file() or Path(file).is_file()

@@ -1,4 +1,4 @@
-"""A workflow of status files, drawn."""
+"""Drawing workflows from status files."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ Line = list[str | tuple[str, str]]
 
 
 def draw(screen: Screen, workflow: Workflow, *, as_json: bool) -> None:
-    """Print how far it is."""
+    """Print the progress."""
     if as_json:
         return print_json([workflow])
     for line in lines(screen, workflow):
@@ -34,7 +34,7 @@ def draw(screen: Screen, workflow: Workflow, *, as_json: bool) -> None:
 
 
 def lines(screen: Screen, workflow: Workflow) -> list[Line]:
-    """How far it is, line by line."""
+    """The progress, line by line."""
     done, count = progress(workflow)
     share = done / count if count else 0
     full, empty = ("█", "░") if screen.unicode else ("#", "-")
@@ -53,7 +53,7 @@ def lines(screen: Screen, workflow: Workflow) -> list[Line]:
 
 
 def draw_history(screen: Screen, workflow: Workflow, *, as_json: bool) -> None:
-    """Print what was changed when, one change a line."""
+    """Print the changes with their times, one per line."""
     history: list[Phase] = workflow.get(HISTORY) or []
     if as_json:
         return print_json(history)
@@ -73,7 +73,7 @@ def draw_history(screen: Screen, workflow: Workflow, *, as_json: bool) -> None:
 
 
 def draw_list(screen: Screen, shelved: Iterable[Shelved], *, as_json: bool) -> None:
-    """Print workflows, one a line."""
+    """Print workflows, one per line."""
     found = list(shelved)
     if as_json:
         return print_json(_wire(one) for one in found)
@@ -106,7 +106,7 @@ def _phase(screen: Screen, phase: Phase) -> Line:
 def _status(screen: Screen, status: str) -> tuple[str, str]:
     try:
         sign, style = screen.status(_STATUS.get(status, status))
-    except KeyError:  # A file that someone wrote by hand.
+    except KeyError:  # A file that was written by hand.
         return "?", "failed"
     return sign.partition(" ")[0], style
 
@@ -137,11 +137,11 @@ def _wire(one: Shelved) -> dict[str, object]:
 
 _LOOK_AGAIN: Final = 0.1
 _LOOKS: Final = 30
-"""How often a broken file is looked at before it counts as broken."""
+"""How often to read a broken file before it counts as broken."""
 
 
 def follow(place: StatusFolder, screen: Screen, *, as_json: bool) -> Workflow:
-    """Draw the workflow at each change; returns it as it is when it is over."""
+    """Draw the workflow on each change; returns it when it has ended."""
     if screen.is_terminal and not as_json:
         return _live(place, screen)
     last: Workflow = {"status": "archived"}
@@ -160,7 +160,7 @@ def _live(place: StatusFolder, screen: Screen) -> Workflow:
 
 
 def _changes(place: StatusFolder) -> Iterator[Workflow]:
-    """The workflow, and again at each change, until it is over, archived or replaced."""
+    """The workflow, now and on each change, until it has ended or is archived or replaced."""
     first = before = files.read(place.state)
     while before is not None:
         yield before
@@ -174,7 +174,7 @@ def _changes(place: StatusFolder) -> Iterator[Workflow]:
 
 
 def _read(place: StatusFolder) -> Workflow | None:
-    """The workflow as it stands. Not everybody writes it at once: half of it is looked at again."""
+    """The workflow as it is now. Not everyone writes it atomically: half a file is read again."""
     for _ in range(_LOOKS - 1):
         try:
             return files.read(place.state)

@@ -1,4 +1,4 @@
-"""Periods and sizes as people type them: `30s`, `90d`, `64MB`. Each is a type of click's."""
+"""Periods and sizes as people type them: `30s`, `90d`, `64MB`. Each is a click type."""
 
 import re
 from datetime import timedelta

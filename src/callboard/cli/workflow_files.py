@@ -17,9 +17,10 @@ from callboard.errors import CallboardError, DefinitionError, WorkflowNotFound
 OURS: Final[Mapping[str, Mapping[str, str]]] = {
     "delegate": {"module": "callboard.delegation.workflow", "name": "delegation"}
 }
-"""Workflows of our own, by their names: a session remembers of them what stands here.
+"""Callboard's own workflows by name, with what a session records about them.
 
-They are driven by their commands; no server knows them."""
+Their commands drive them; no server has them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,12 @@ class WorkflowFile:
     name: str
 
     def recorded(self) -> dict[str, str]:
-        """What a session remembers of it, so that another process finds it again."""
+        """What a session records about it, so that another process can find it."""
         return {"file": str(self.file), "name": self.name}
 
 
 def load(given: str) -> WorkflowFile:
-    """Load the workflow that `FILE[:NAME]` means; without a name, the only one in the file."""
+    """Load the workflow of `FILE[:NAME]`; without a name, the only one in the file."""
     file, name = _split(given)
     found = _workflows(file)
     if name is not None:
@@ -50,7 +51,7 @@ def load(given: str) -> WorkflowFile:
 
 
 def load_all(given: str) -> list[WorkflowFile]:
-    """Load every workflow that `FILE[:NAME]` means."""
+    """Load every workflow of `FILE[:NAME]`."""
     file, name = _split(given)
     if name is not None:
         return [load(given)]
@@ -61,7 +62,7 @@ def load_all(given: str) -> list[WorkflowFile]:
 
 
 def load_again(info: SessionInfo, given: str | None) -> Workflow:
-    """The workflow of a session: from where it was started, or from where `--file` says it is."""
+    """A session's workflow: from where it was started, or from `--file`."""
     if given is not None:
         file, name = _split(given)
         return _fitting(info, file, name)
@@ -82,7 +83,7 @@ def load_again(info: SessionInfo, given: str | None) -> Workflow:
 
 
 def _fitting(info: SessionInfo, file: Path, name: str | None) -> Workflow:
-    """The workflow under that variable, or else the one of the session's name."""
+    """The workflow in that variable, or the one with the session's workflow name."""
     found = _workflows(file)
     if name in found and found[name].name == info.workflow:
         return found[name]
@@ -116,7 +117,7 @@ def _offered(file: Path, found: Mapping[str, Workflow]) -> str:
 
 
 def _workflows(file: Path) -> dict[str, Workflow]:
-    """The workflows of a file by the variables that hold them, each once."""
+    """The workflows in a file by their variables, each once."""
     found: dict[str, Workflow] = {}
     for name, value in vars(_module(file)).items():
         if isinstance(value, Workflow) and value not in found.values():
@@ -125,17 +126,17 @@ def _workflows(file: Path) -> dict[str, Workflow]:
 
 
 def _module(file: Path) -> ModuleType:
-    """Run the file as a module; what stands beside it can be imported, now and later."""
+    """Run the file as a module; its neighbors can be imported, now and later."""
     name = file.stem if file.stem not in sys.modules else f"callboard_file_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise WorkflowNotFound(f"{file} is not a Python file. Give one: FILE[:NAME]")
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses and pydantic look their module up by its name.
+    # Dataclasses and pydantic look up their module by its name.
     sys.modules[name] = module
     sys.path.insert(0, str(file.parent))
     try:
-        # Standard output is for what the command itself has to say.
+        # Standard output is for the command itself.
         with redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
     except CallboardError:

@@ -1,4 +1,4 @@
-"""What a person typed as the input of a workflow, and what to say when something is missing."""
+"""A workflow's input as typed, and the error if something is missing."""
 
 import json
 import shlex
@@ -25,24 +25,23 @@ _EXAMPLES: Final[Mapping[object, object]] = {
 class WorkflowInput:
     """What a workflow takes as its input.
 
-    schema: None where its `start` does not declare it. name: how `start` calls it, where that is
-    known.
+    schema: None if its `start` doesn't declare it. name: the parameter's name in `start`, if known.
     """
 
     workflow: str
     schema: Mapping[str, object] | None
     name: str | None = None
     may_be_missing: bool = True
-    """Whether its start may have failed for want of an input."""
+    """Whether its start may have failed because of a missing input."""
 
     @classmethod
     def of(cls, workflow: Workflow) -> Self:
-        """What a workflow of this process takes."""
+        """The input of a workflow in this process."""
         name = workflow.input_name
         return cls(workflow.name, workflow.input_schema, name, may_be_missing=name is not None)
 
     def read(self, given: str | None) -> object:
-        """The input that was typed: text, or JSON where the workflow takes something else."""
+        """The input as typed: text, or JSON if the workflow takes something else."""
         if given is None or self.schema is None or _takes(self.schema, "string"):
             return given
         try:
@@ -51,12 +50,12 @@ class WorkflowInput:
             return given
 
     def check_missing(self, file: str) -> None:
-        """Raise ValidationError if the workflow cannot start without an input."""
+        """Raise a ValidationError if the workflow can't start without an input."""
         if self.schema is not None and not _takes(self.schema, "null"):
             raise self.missing(file)
 
     def missing(self, file: str, because: CallboardError | None = None) -> ValidationError:
-        """The error that names what is missing, with a command that gives it."""
+        """The error that names what is missing, with a command that provides it."""
         schema = self.schema or {"type": "string"}
         example = _example(schema, schema)
         text = example if isinstance(example, str) else json.dumps(example)
@@ -78,7 +77,7 @@ class WorkflowInput:
 
 
 def _fields(schema: Mapping[str, object]) -> list[str]:
-    """The fields that an object must have, each with its type."""
+    """The required fields of an object, each with its type."""
     schema = _resolved(schema, schema)
     properties = as_object(schema.get("properties"))
     return [
@@ -101,7 +100,7 @@ def _example(schema: Mapping[str, object], root: Mapping[str, object]) -> object
 
 
 def _resolved(schema: Mapping[str, object], root: Mapping[str, object]) -> Mapping[str, object]:
-    """The definition that a reference means."""
+    """The definition that a reference points to."""
     reference = schema.get("$ref")
     if not isinstance(reference, str):
         return schema
@@ -109,7 +108,7 @@ def _resolved(schema: Mapping[str, object], root: Mapping[str, object]) -> Mappi
 
 
 def _takes(schema: Mapping[str, object], kind: str) -> bool:
-    """Whether a value of this type fits; a schema that names no type takes anything."""
+    """Whether a value of this type fits; a schema without a type takes anything."""
     schema = _resolved(schema, schema)
     branches = [_resolved(as_object(one), schema) for one in as_list(schema.get("anyOf"))]
     types = {one.get("type") for one in branches or [schema]}

@@ -1,1 +1,1 @@
-"""The commands: one module for each, imported when it is called."""
+"""The commands: one module each, imported when it is called."""

@@ -38,7 +38,7 @@ _SHORT = 200
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed."""
+    """The command line's values."""
 
     question: str
     value: str | None
@@ -106,7 +106,7 @@ def command(typed: _Typed) -> int | None:
 
 
 def _value(typed: _Typed) -> str | None:
-    """The VALUE; None when the end of a session was typed in its place."""
+    """The VALUE; None if the end of a session was given instead."""
     ends = typed.outcome is not None or typed.response is not None
     if ends and (typed.value is not None or typed.always):
         raise click.UsageError("Give VALUE, or --outcome and --response: not both.")
@@ -131,7 +131,7 @@ async def _answer(board: Board, asked: Interaction, typed: _Typed) -> Interactio
 
 
 def _ended(asked: Interaction, typed: _Typed) -> Completion:
-    """The end of an interactive session, as a person reports it who held it without an agent."""
+    """The end of an interactive session, reported by a person who held it without an agent."""
     if manner_of(asked.type) != "outcome":
         raise ValidationError(
             f"--outcome is for interactive sessions, and {asked.id} is a question of type "
@@ -145,7 +145,7 @@ def _ended(asked: Interaction, typed: _Typed) -> Completion:
 
 
 def _told(asked: Interaction, typed: _Typed, value: str) -> object:
-    """What is sent for what was typed."""
+    """The value to send for what was typed."""
     declines = said(value) is False and not typed.always
     if declines and (typed.message is not None or manner_of(asked.type) == "outcome"):
         return declined(asked, typed.message)
@@ -161,7 +161,7 @@ def _told(asked: Interaction, typed: _Typed, value: str) -> object:
 
 
 async def _session(board: Board, done: Interaction) -> SessionInfo | None:
-    """The session that asked; what hooks of coding agents ask is not a session's."""
+    """The session that asked; None for coding agents' questions."""
     if done.session_id is None or (is_from_board(done.type) and not done.awaited):
         return None
     return await board.session(done.session_id)
@@ -174,9 +174,9 @@ async def _find(board: Board, place: Target, given: str) -> Interaction:
 
 
 def _confirmed(typed: _Typed) -> str:
-    """The id of what a yes is for: this question, of which a person has seen everything.
+    """The id to approve: of exactly this question, which the person has seen in full.
 
-    Nothing is open while they read.
+    Nothing stays open while they read.
     """
     place = typed.place
     asked = place.ask(lambda board: _find(board, place, typed.question))
@@ -185,12 +185,12 @@ def _confirmed(typed: _Typed) -> str:
 
 
 def _as_answered(place: Target, info: SessionInfo, done: Interaction) -> SessionInfo:
-    """The session as it stood just after the answer; it may have continued since."""
+    """The session right after the answer; it may have continued since."""
 
     async def look(board: Board) -> int:
         events = await board.events(info.session_id)
         ends = [one for one in events if one.name in names.CLOSES_QUESTION]
-        # What outlived its session ended in another stream.
+        # A question that outlived its session ended in another stream.
         found = (one.position for one in ends if one.payload["id"] == done.id)
         return next(found, info.position)
 

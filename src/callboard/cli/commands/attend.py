@@ -41,7 +41,7 @@ _LOOK_AGAIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed."""
+    """The command line's values."""
 
     once: bool
     session: str
@@ -118,7 +118,7 @@ class Attending:
         )
 
     async def run(self) -> int:
-        """Until the person leaves."""
+        """Run until the person leaves."""
         if self._session != "*":
             info = await find_session(self._board, self._place, self._session)
             self._session = info.session_id
@@ -145,7 +145,7 @@ class Attending:
     # ------------------------------------------------------------------ choosing
 
     async def _handed(self) -> Interaction | None:
-        """What another harness has claimed for this one."""
+        """The question that another harness has claimed for this one."""
         if self._typed.question is None:
             return None
         desk = self._office.desk
@@ -155,7 +155,7 @@ class Attending:
         return await desk.get(self._typed.question)
 
     async def _choose(self) -> Interaction | None:
-        """What the person picks from the list, which is shown again when it changes."""
+        """The person's choice from the list, which is shown again when it changes."""
         shown: list[tuple[str, str | None]] | None = None
         pace = PollPace()
         while True:
@@ -228,7 +228,7 @@ class Attending:
         return done
 
     async def _in_window(self, asked: Interaction, mark: str) -> Interaction:
-        """Let a window attend to it, and wait for that; the window needs no one to wait."""
+        """Open a window for it and wait; the window works without anyone waiting."""
         office = self._office
         self._screen.note("It opens in a tmux window. Your decision there is recorded.")
         handover = Handover(self._place, office.folders, office.me, office.grace)
@@ -248,7 +248,7 @@ class Attending:
         )
 
     async def _confirm(self, ending: SessionEnding) -> bool:
-        """Never recorded by itself: no one has confirmed it in the agent's dialog."""
+        """Ask the person, because no one confirmed it in the agent's dialog."""
         if not PersonsTerminal().is_there:
             return False
         self._screen.unsure(ending)
@@ -264,7 +264,7 @@ class Attending:
         return default if not line else line.casefold() in ("y", "yes")
 
     async def _holding(self, asked: Interaction, work: Awaitable[bool]) -> bool:
-        """Keep the claim while the person thinks."""
+        """Keep the claim while the person decides."""
         office = self._office
         lost: Callable[[str], None] = self._screen.note
         async with alongside(keep(office.desk, asked, office.me, office.clock, lost)):
@@ -278,19 +278,19 @@ class Attending:
                 self._screen.done(done, stays=await self._stays(done))
 
     async def _stays(self, done: Interaction) -> bool:
-        """Whether no one lets the session continue that has its answer now."""
+        """Whether nothing will resume the session, although it has its answer."""
         if done.session_id is None or done.status == "pending":
             return False
         try:
             info = await self._board.session(done.session_id)
         except CallboardError:
-            return False  # It was deleted, or the server is gone: there is nothing to advise.
+            return False  # It was deleted, or the server is gone: there is nothing to suggest.
         ended = info.status in ENDED
         return not (ended or info.running or self._place.drives(info.workflow))
 
 
 def _picked(line: str, waiting: list[Interaction], free: list[Interaction]) -> Interaction | None:
-    """By its number, by the start of its id, or the first for nothing at all."""
+    """The question by its number or the start of its id; the first one for an empty line."""
     if not line:
         return free[0] if free else None
     if line.isdecimal() and 1 <= int(line) <= len(waiting):

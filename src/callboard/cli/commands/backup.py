@@ -46,6 +46,6 @@ def command(path: Path | None, force: bool, database: Database, as_json: bool) -
 
 
 def dated(database: Path, now: datetime) -> Path:
-    """Where a copy goes that was given no name."""
+    """The default path of a copy."""
     moment = now.astimezone().strftime("%Y-%m-%d-%H%M%S")
     return database.with_name(f"{database.stem}-{moment}{database.suffix}")

@@ -40,8 +40,8 @@ _LOOK_EVERY: Final = 0.1
 def command(place: Target, start: bool, sounds: tuple[str, ...], by: str | None) -> None:
     """Show every agent and question in the terminal, and answer there.
 
-    Coding agents and questions of workflows, live from a server; what needs you comes first.
-    `?` lists the keys.
+    Shows coding agents and workflow questions live from a server, those that need you first. `?`
+    lists the keys.
     """
     if find_spec("textual") is None:
         raise MissingExtra(
@@ -57,7 +57,7 @@ def command(place: Target, start: bool, sounds: tuple[str, ...], by: str | None)
 
 
 def _choose(sounds: tuple[str, ...]) -> None:
-    """Remember what a person wants to hear."""
+    """Save the sounds that a person wants."""
     from callboard.tui.settings import read_settings, settings_file, write_settings
 
     if sounds:
@@ -79,14 +79,14 @@ async def _show(place: Target, *, start: bool, by: str | None) -> None:
     from callboard.tui.settings import settings_file
     from callboard.tui.source import Source
 
-    # The board itself says when the server is gone, and since when.
+    # The board itself shows when the server is gone, and since when.
     async with Client(url, token, via="tui", reconnect=0) as client:
         source = Source(client, by)
         await BoardApp(source, SystemClock(), settings_file(), url).run_async()
 
 
 async def _reached(place: Target) -> ServerAccess:
-    """The server, asked once: whatever is wrong is found before the terminal is taken over."""
+    """The server, after one request: find errors before taking over the terminal."""
     server = place.server()
     async with Client(*server, via="tui", timeout=10) as client:
         await client.plates.all()
@@ -108,7 +108,7 @@ async def start_server(place: Target) -> None:
 
 
 def _wanted(place: Target) -> tuple[Database, str, int]:
-    """On which database to start a server, and where it is to listen."""
+    """The database for the new server, and the address to listen on."""
     if isinstance(place, Database):
         host, port = "127.0.0.1", urlsplit(DEFAULT_URL).port or 0
         return place, host, port if _is_free(host, port) else 0

@@ -48,7 +48,7 @@ _MODES: Final = ("default", "acceptEdits", "bypassPermissions")
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed."""
+    """The command line's values."""
 
     task: str | None
     folder: Path | None
@@ -81,7 +81,7 @@ _TERMS: Final = (
         help="Time limit for one attempt at a phase; waiting for a person doesn't count.",
     ),
 )
-"""How the work is to be done."""
+"""Options for how the work is done."""
 
 
 @click.command("delegate")
@@ -168,7 +168,7 @@ def _order(task: str, typed: _Typed) -> Order:
 
 
 def _agents(folder: Path | None) -> list[AgentFile]:
-    """Those of the folder that was named come first, then the project's, then the person's."""
+    """The agents in the given folder come first, then the project's, then the person's."""
     places = [Path(find_place().root) / ".claude" / "agents", home() / "agents"]
     found = find_agents([folder, *places] if folder else places)
     for warning in found.warnings:
@@ -209,11 +209,11 @@ def _tell_plan(screen: Screen, state: object) -> None:
 
 
 def _silent(screen: Screen, state: object) -> None:
-    """What there is to tell is drawn from the files."""
+    """Prints nothing: the progress is drawn from the files."""
 
 
 def _drawn(code: int, stage: Foreground, root: Path, session: str) -> int:
-    """Draw how far the phases are, unless no one looks; gives the exit code back."""
+    """Draw the phases' progress, if there is a terminal; returns the exit code."""
     if stage.as_json or code == INTERRUPTED:
         return code
     for shelved in all_workflows(find_place(root)):
@@ -224,7 +224,7 @@ def _drawn(code: int, stage: Foreground, root: Path, session: str) -> int:
 
 
 def _check_alone() -> None:
-    """Say which options would have no effect: a task that was started keeps its terms."""
+    """Reject options that would have no effect: a running task keeps its options."""
     context = click.get_current_context()
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
@@ -245,7 +245,7 @@ def _check_program() -> None:
 
 
 def check_trust(folder: Path) -> None:
-    """ValidationError where a project's own settings would run something that no one agreed to."""
+    """Raise a ValidationError if a project's own settings would run something untrusted."""
     own = next(_own_settings(folder), None)
     if own is None or _is_trusted(folder):
         return
@@ -257,7 +257,7 @@ def check_trust(folder: Path) -> None:
 
 
 def _own_settings(folder: Path) -> Iterator[Path]:
-    """What the client would obey here, up to the root of the repository."""
+    """The settings that the client would apply here, up to the root of the repository."""
     persons = home().resolve()
     for place in _up_to_root(folder):
         if (place / ".claude").resolve() != persons:
@@ -281,7 +281,7 @@ def _is_trusted(folder: Path) -> bool:
 
 
 def _known() -> Mapping[str, object]:
-    """What the client remembers; nothing where it was never used."""
+    """What the client remembers; empty if it was never used."""
     place = home() if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home()
     try:
         return as_object(json.loads((place / ".claude.json").read_text(encoding="utf-8")))

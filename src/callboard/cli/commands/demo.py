@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _AN_HOUR: Final = 3600.0
 _BETWEEN: Final = 10.0
-"""Seconds between one time and the next."""
+"""Seconds between repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """A server: where it is, a link that lets a browser in, a token, and its run."""
+    """A server: its address, a sign-in link, a token, and its task."""
 
     address: "Address"
     link: str
@@ -84,7 +84,7 @@ async def _show(database: Database, speed: float, once: bool) -> None:
         player = Player(post, callboard.clock, speed, lambda text: screen.line("  ", text))
         playing = asyncio.create_task(_play(player, callboard.clock, speed, screen, once))
         try:
-            # Ctrl-C ends the server, and with it the show.
+            # Ctrl-C ends the server, and with it the demo.
             await wait_any(playing, served.task)
             if playing.done():
                 playing.result()
@@ -104,7 +104,7 @@ async def _play(player: Player, clock: Clock, speed: float, screen: Screen, once
 
 @asynccontextmanager
 async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_Served]:
-    """A server for the board, at a free port."""
+    """A server for the board, on a free port."""
     from callboard.log.presence import present
     from callboard.server.running import bind, here, serve
     from callboard.server.settings import ServerSettings
@@ -115,7 +115,7 @@ async def _served(callboard: Callboard, database: Database) -> AsyncGenerator[_S
     app, service = prepare(callboard, settings, database.path)
     ready: asyncio.Future[Address] = asyncio.get_running_loop().create_future()
     stopping = asyncio.Event()
-    # It is gone soon: a command must name it to work on it.
+    # It is temporary: commands work on it only if they name it.
     with present(database.path, callboard.workflows, here(listening).url, listed=False):
         serving = asyncio.create_task(serve(app, service, listening, ready.set_result, stopping))
         try:

@@ -63,7 +63,7 @@ def _json(value: object) -> str:
 
 
 def _value(document: object, path: str) -> object:
-    """What stands at a path now; None where there is nothing yet."""
+    """The current value at a path; None if there is nothing yet."""
     for key in pointer.split(path):
         if is_list(document):
             document = document[int(key)] if key.isdecimal() and int(key) < len(document) else None

@@ -51,7 +51,7 @@ def command(database: Database, as_json: bool, host: str | None, port: int | Non
 
 
 def _address(database: Database, host: str | None, port: int | None) -> tuple[str, int]:
-    """Where to look for a server: where it was said, where one is, or where servers usually are."""
+    """Where to look for a server: as given, where one is running, or at the default address."""
     is_said = host is not None or port is not None
     running = [] if is_said else [one.url for one in servers_of(database.path) if one.url]
     parts = urlsplit(running[0] if running else DEFAULT_URL)

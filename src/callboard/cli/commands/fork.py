@@ -22,7 +22,7 @@ from callboard.events.json_values import is_list, objects
 
 
 class Point(TypedDict, total=False):
-    """Where a fork starts, and what is changed there, as `Board.fork` takes it."""
+    """Where a fork starts, and what to change there, as `Board.fork` takes it."""
 
     phase: str | None
     occurrence: int | str | None
@@ -106,7 +106,7 @@ def _only_fork(one: Continuation, point: Point) -> int:
 
 
 def _workflows_if_any(one: Continuation) -> list[Workflow]:
-    """The workflow, which checks the edits, if it can be found; one that was named has to be."""
+    """The workflow, which checks the edits, if it can be found; required if it was named."""
     try:
         return one.workflows()
     except CallboardError:
@@ -116,7 +116,7 @@ def _workflows_if_any(one: Continuation) -> list[Workflow]:
 
 
 def read_edits(given: str) -> list[Mapping[str, object]]:
-    """The operations that `--edit` gives: a JSON Patch, one operation of it, or @FILE."""
+    """The operations in `--edit`: a JSON Patch, one operation of it, or @FILE."""
     try:
         text = Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
         parsed: object = orjson.loads(text)

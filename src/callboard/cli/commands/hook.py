@@ -12,14 +12,14 @@ from callboard.courier.delivery import deliver, is_agent, print_context
 from callboard.courier.letters import Letter, quoted, read_payload, with_member
 
 _NAMES: Final = {"prompt-submit": "UserPromptSubmit"}
-"""Where an event's name is not its words in capitals."""
+"""Events whose names don't follow from the words."""
 _TOLD: Final = b'"hook_event_name"'
 
 _ANYTHING: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 class _NeverWrong(click.Command):
-    """A command that is called the right way, however it is called: exit code 2 blocks an agent."""
+    """A command that accepts any arguments, because exit code 2 would block an agent."""
 
     def make_context(
         self,
@@ -51,7 +51,7 @@ def command(
     permission-request, session-end, or any other. Prints nothing and never fails, so that it
     can't disturb the agent. `callboard hooks install` installs a faster equivalent.
     """
-    # Whatever goes wrong here would show in the agent's session, and some of it would stop it.
+    # An error here would show up in the agent's session, and some would stop it.
     with suppress(Exception):
         payload = read_payload(sys.stdin.fileno())
         chosen: Invocation = ctx.obj or Invocation()
@@ -60,7 +60,7 @@ def command(
 
 
 def named(payload: bytes, words: tuple[str, ...]) -> bytes:
-    """The payload, with the name of its event where it does not tell that itself."""
+    """The payload, with the event's name if it doesn't have one."""
     text = payload.strip()
     if not words or _TOLD in text or not (text.startswith(b"{") and text.endswith(b"}")):
         return payload

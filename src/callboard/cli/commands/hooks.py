@@ -50,7 +50,7 @@ class _Done:
     remarks: list[str] = field(default_factory=list[str])
 
     def add(self, outcomes: list[InstallResult]) -> None:
-        """Count in what was done to files beside the settings."""
+        """Add what was done to other files than the settings."""
         changed = [outcome.file.path for outcome in outcomes if outcome.changed]
         self.changed = self.changed or bool(changed)
         self.remarks += [f"{path} too" for path in changed]
@@ -102,7 +102,7 @@ _OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed; it is done for one agent after the other."""
+    """The command line's values. The action runs for one agent after the other."""
 
     action: Literal["install", "uninstall", "status"]
     agent: str
@@ -118,16 +118,16 @@ class _Typed:
 
     @property
     def project(self) -> Path:
-        """Where we are."""
+        """The current project."""
         return project_root(Path.cwd())
 
     @property
     def folder(self) -> Path:
-        """What hooks of this database use."""
+        """The folder that hooks of this database use."""
         return hooks_folder(self.database.path)
 
     def each(self, work: Callable[[Installable], _Done]) -> int:
-        """Do it for every agent that is meant; one that fails does not keep the others from it."""
+        """Run it for every selected agent, even if it fails for one of them."""
         removes = work == self.uninstall
         agents = list(self._meant(also_absent=removes))
         failed, changed = False, False
@@ -147,7 +147,7 @@ class _Typed:
         return FAILED if failed else DONE
 
     def install(self, one: Installable) -> _Done:
-        """Put our hooks into the settings of one agent."""
+        """Add our hooks to one agent's settings."""
         transport = self._chosen_transport(one)
         path = self._place(one.settings)
         make_private_folder(self.folder.parent)
@@ -178,9 +178,9 @@ class _Typed:
         return done
 
     def uninstall(self, one: Installable) -> _Done:
-        """Take our hooks out of the settings of one agent."""
+        """Remove our hooks from one agent's settings."""
         path = self._place(one.settings)
-        # First what was made last, so that the folders are empty that were made for the first.
+        # In reverse order, so that the folders created for the first file are empty.
         lessons = self._lessons() if one.name == _CLAUDE else []
         beside = [uninstall(lesson, place, self.folder) for lesson, place in lessons]
         outcome = uninstall(one.settings, path, self.folder)
@@ -189,7 +189,7 @@ class _Typed:
         return done
 
     def _keeps_status_files(self, one: Installable, path: Path) -> bool:
-        """Asked for now, or before: an update leaves nothing out."""
+        """Whether this was requested now or before: an update keeps everything."""
         if one.name != _CLAUDE:
             if self.status_files and self.agent != _ALL:
                 raise ValidationError(
@@ -241,7 +241,7 @@ class _Typed:
         return transport
 
     def _hook_token(self) -> str:
-        """The token that servers of this database give to hooks; made, if none ever ran."""
+        """The token that servers of this database give to hooks; created if none has run yet."""
         port = self.port or installed_port() or 2255
 
         async def keep() -> str:
@@ -306,7 +306,7 @@ def command(typed: _Typed) -> int:
 
 
 def project_root(here: Path) -> Path:
-    """The project that a folder belongs to: where its git starts, else the folder itself."""
+    """The project of a folder: the root of its git repository, or the folder itself."""
     for folder in (here, *here.parents):
         if (folder / ".git").exists():
             return folder

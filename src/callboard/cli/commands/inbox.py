@@ -25,7 +25,7 @@ from callboard.interactions.records import Interaction
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What was typed."""
+    """The command line's values."""
 
     question: str | None
     session: str | None
@@ -39,13 +39,13 @@ class _Typed:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether it is about some questions only. Terminals of coding agents are then left out."""
+        """Whether only some questions are listed. Agents' terminals are then left out."""
         chosen = (self.question, self.session, self.workflow, self.search)
         return self.mine or self.unassigned or any(one is not None for one in chosen)
 
     @property
     def assigned_to(self) -> list[str] | None:
-        """To whom they have to be assigned."""
+        """The assignees to filter by."""
         if self.unassigned:
             return [UNASSIGNED]
         # A server knows whose token it is.
@@ -54,7 +54,7 @@ class _Typed:
 
 
 class _Found(NamedTuple):
-    """What waits for a person."""
+    """What is open."""
 
     questions: list[Interaction]
     now_ms: int
@@ -101,7 +101,7 @@ def command(typed: _Typed) -> None:
 
 
 async def _look(board: Board, typed: _Typed) -> _Found:
-    """One question, those that fit, or all of them with what no server has read of hooks yet."""
+    """One question, the matching ones, or all of them with what hooks reported without a server."""
     now_ms = board.clock.now_ms()
     if typed.question is not None:
         one = await find_question(board, typed.place, typed.question)
@@ -125,7 +125,7 @@ async def _look(board: Board, typed: _Typed) -> _Found:
 
 
 def _tell_terminal(screen: Screen, place: Target, plate: Plate, fresh: Freshness) -> None:
-    """A dialog that only the agent's own terminal can answer, as long as no server holds it."""
+    """Print a dialog that only the agent's own terminal can answer, because no server holds it."""
     screen.line((f"{screen.signs.asks} {one_line(plate.waiting_for or '')}", "asks"))
     where = f"{plate.agent} in {one_line(plate.project_path)}"
     screen.line((f"  {where}. Answer in its terminal.", "faint"))
@@ -156,7 +156,7 @@ def _tell(screen: Screen, place: Target, one: Interaction, now_ms: int, full: bo
 
 
 def _tell_end(screen: Screen, one: Interaction) -> None:
-    """How a question of a workflow ended."""
+    """Print how a workflow's question ended."""
     screen.line((f"{screen.signs.done} {ending(one)}", "done"))
     if who := answerer(one):
         screen.line((f"  {who}", "faint"))

@@ -46,7 +46,7 @@ def command(place: Target) -> None:
 
 
 def client_key(folder: Path) -> bytes:
-    """The key that the client's configuration gives; else one of this person's, made once."""
+    """The key from the client's configuration, or one for this person, created once."""
     given = os.environ.get(VARIABLE)
     if given:
         return given.encode()
@@ -58,6 +58,6 @@ def client_key(folder: Path) -> bytes:
             if len(found) == _BYTES:
                 return found
             path.unlink()
-        # The first process makes it; the others take that one.
+        # The first process creates it; the others read that one.
         with suppress(FileExistsError):
             add(path, secrets.token_bytes(_BYTES))

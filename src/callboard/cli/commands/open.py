@@ -30,7 +30,7 @@ from callboard.events.json_values import Object, as_text
 from callboard.ids import short_id
 
 _LIVES: Final = 30
-"""Seconds after which the file is removed; the server takes its code no longer either."""
+"""Seconds after which the file is removed. The server's code expires then too."""
 _OWN_NAME: Final = "callboard.localhost"
 _NO_BROWSER: Final = "CALLBOARD_NO_BROWSER"
 _WINDOWS: Final = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
@@ -44,7 +44,7 @@ _PAGE: Final = """\
 <p><a href="{address}">Open Callboard</a></p>
 """
 
-# No one wants to wait half a minute for the command to end, so another process removes the file.
+# Another process removes the file, so that the command doesn't take half a minute to end.
 _REMOVE: Final = (
     "import os, sys, time; time.sleep(float(sys.argv[2])); "
     "os.path.exists(sys.argv[1]) and os.unlink(sys.argv[1])"
@@ -89,9 +89,9 @@ async def _ask_for_link(url: str, token: str | None, as_admin: bool) -> Object:
 
 
 def page_address(url: str) -> str:
-    """The server's address for a browser: on this machine under a name that only it uses.
+    """The server's address for a browser: on this machine, under a name that only it uses.
 
-    Cookies know no ports. Under `localhost` every other server here would be sent ours.
+    Cookies ignore ports. Under `localhost`, every other server here would get ours.
     """
     parts = urlsplit(url)
     if not is_loopback(url) or parts.scheme != "http":
@@ -105,14 +105,14 @@ def page_address(url: str) -> str:
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether a browser opens in a window of its own; one in the terminal would take it over."""
+    """Whether a browser opens in its own window; one in the terminal would take it over."""
     if environment.get(_NO_BROWSER, "0") not in ("", "0"):
         return False
     return platform in ("darwin", "win32") or any(map(environment.get, _WINDOWS))
 
 
 def open_dashboard(url: str, code: str) -> bool:
-    """Open the dashboard, signed in by a code of the server; gives whether a browser took it."""
+    """Open the dashboard, signed in with a code; returns whether a browser opened."""
     try:
         return webbrowser.open(write_page(url, code).as_uri())
     except (OSError, webbrowser.Error):
@@ -120,7 +120,7 @@ def open_dashboard(url: str, code: str) -> bool:
 
 
 def write_page(url: str, code: str) -> Path:
-    """A page that signs a browser in with a code, for its owner's eyes only, and not for long."""
+    """A private, short-lived page that signs a browser in with a code."""
     address = f"{page_address(url)}/login?code={quote(code, safe='')}"
     folder = _folder()
     _remove_old(folder)
@@ -137,7 +137,7 @@ def write_page(url: str, code: str) -> Path:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove what a process left behind that did not live to do it."""
+    """Remove files left by processes that died early."""
     oldest = SystemClock().now_ms() / 1000 - _LIVES
     for file in folder.glob("open-*.html"):
         with suppress(FileNotFoundError):
@@ -146,9 +146,9 @@ def _remove_old(folder: Path) -> None:
 
 
 def _folder() -> Path:
-    """The person's runtime folder; where the system has none, the cache."""
+    """The person's runtime folder, or the cache folder if the system has none."""
     places = [user_cache_path("callboard", False)]
-    # Without it, the folder would be one in /tmp whose name anybody can take.
+    # Otherwise it would be a folder in /tmp whose name anyone can take.
     if os.environ.get("XDG_RUNTIME_DIR"):
         places.insert(0, user_runtime_path("callboard", False))
     for folder in places:

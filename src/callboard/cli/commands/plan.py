@@ -44,7 +44,7 @@ def command(session: str, place: Target, as_json: bool) -> None:
 
 
 MODEL: Final = "sonnet"
-"""Which model holds a session that names none."""
+"""The model of a session that doesn't name one."""
 
 _WAITING: Final = {
     True: "Waiting for interactive session to complete...",
@@ -52,7 +52,7 @@ _WAITING: Final = {
 }
 _WORDS: Final[Mapping[bool | None, str]] = {True: "approved", False: "rejected"}
 _FORBIDDEN: Final = re.compile(
-    "[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # what no XML document can hold
+    "[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # characters that XML doesn't allow
 )
 
 
@@ -66,7 +66,7 @@ def plan_xml(session: SessionInfo, questions: list[Interaction]) -> str:
 
 
 def outcome_of(closed: Interaction) -> str:
-    """What came of a question, in one word: the decision if it was yes or no, else the status."""
+    """A question's outcome in one word: the decision if it was yes or no, otherwise the status."""
     if closed.status != "completed":
         return closed.status
     verdict = verdict_of(closed) if closed.type == KIND else None
@@ -122,7 +122,7 @@ def _closed(asked: Interaction) -> Iterator[str]:
 
 
 def _json(value: object) -> str:
-    """JSON that can be read back, with nothing hidden in it."""
+    """JSON that can be parsed again, without hidden characters."""
     text = json.dumps(value, ensure_ascii=False)
     return "".join(char if shown(char) == char else json.dumps(char)[1:-1] for char in text)
 
@@ -137,5 +137,5 @@ def _attributes(named: Mapping[str, str]) -> str:
 
 
 def shown(text: str) -> str:
-    """Text as the plan shows it: nothing hidden, and nothing that XML forbids."""
+    """Text for the plan, without hidden characters or anything that XML forbids."""
     return _FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text))

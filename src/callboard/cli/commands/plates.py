@@ -40,8 +40,8 @@ _STYLES = {
 def command(with_closed: bool, line: bool, place: Target, as_json: bool) -> None:
     """List coding agents, those that need you first.
 
-    With --line, questions of workflows are counted too, and a missing server is not an error:
-    `2 need you · 3 running · 1 idle`.
+    With --line, workflow questions are counted too, and a missing server is not an error: `2 need
+    you · 3 running · 1 idle`.
     """
     if line:
         return _one_line(place)
@@ -49,7 +49,7 @@ def command(with_closed: bool, line: bool, place: Target, as_json: bool) -> None
 
 
 def _list(place: Target, *, with_closed: bool, as_json: bool) -> None:
-    # A status bar asks again and again, and does not wait for what draws tables.
+    # A status bar asks often, and shouldn't wait for the import of what draws tables.
     from callboard.cli.printing import print_json, print_table
     from callboard.cli.screen import Screen
 
@@ -94,7 +94,7 @@ async def _look(place: Target, board: Board) -> _Seen:
 
 
 def rows_of(plates: Sequence[Plate], questions: Sequence[Interaction]) -> list[Row]:
-    """The rows of plates; answers that an agent has not confirmed yet are among them."""
+    """The rows of plates, including answers that an agent hasn't confirmed yet."""
     asked: dict[str | None, list[Interaction]] = {}
     for one in questions:
         asked.setdefault(plate_of(one), []).append(one)

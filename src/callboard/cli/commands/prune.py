@@ -31,7 +31,7 @@ _NOTHING = "Nothing to delete."
 
 @dataclass(frozen=True, slots=True)
 class Outdated(Shape):
-    """A session, or a plate of a coding agent, that may go, and how many events it has."""
+    """A session or plate that can be deleted, and its number of events."""
 
     session_id: str
     workflow: str
@@ -42,7 +42,7 @@ class Outdated(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed; `freed` is None where the file had to stay as long as it is."""
+    """What was removed; `freed` is None if the file could not be shrunk."""
 
     sessions: int
     events: int
@@ -106,10 +106,10 @@ def command(
 
 
 async def _outdated(log: EventLog, before_ms: int, statuses: tuple[str, ...]) -> list[Outdated]:
-    """The sessions and plates that ended so, and last changed then or before; oldest first."""
+    """The sessions and plates that ended this way and last changed by then, oldest first."""
     before = ("updated_at", before_ms)
     ended = ("status", tuple(one for one in statuses if one in ENDED))
-    # A session that left an interactive one open is still needed: for that one's record.
+    # A session with an open interactive session is still needed, for its record.
     pending = await log.rows(Query("human_interactions", {"status": "pending"}))
     needed = {row["execution_id"] for row in pending}
     found = [
@@ -138,7 +138,7 @@ async def _outdated(log: EventLog, before_ms: int, statuses: tuple[str, ...]) ->
 
 
 def _say(screen: Screen, found: Sequence[Outdated], now_ms: int, *, as_json: bool) -> None:
-    """What would be removed: each session for programs, how many for people."""
+    """Print what would be removed: each session for programs, the totals for people."""
     if as_json:
         print_json(one.to_wire() for one in found)
     else:
@@ -167,7 +167,7 @@ def _confirm(screen: Screen, found: Sequence[Outdated], now_ms: int) -> None:
 
 
 async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
-    """Remove these sessions, then their events, then the space that they took."""
+    """Remove these sessions, then their events, then the space they took."""
     # Standard output may be for a program.
     screen = Screen(sys.stderr)
     sessions = events = 0
@@ -180,7 +180,7 @@ async def remove(board: Callboard, found: Sequence[Outdated]) -> Pruned:
                     await board.operations.delete(one.session_id, trim=False)
                 sessions += 1
             except SessionNotFound:
-                pass  # Someone else was quicker.
+                pass  # Another process was faster.
             report(number, len(found))
     total = sum(one.position for one in found)
     with bar(screen, "Deleting events") as report:
@@ -194,7 +194,7 @@ async def _free(board: Callboard) -> int | None:
     try:
         return await board.compact()
     except StoreError:
-        # The sessions are gone all the same; only the file has not become shorter.
+        # The sessions are gone anyway; only the file hasn't shrunk.
         return None
 
 

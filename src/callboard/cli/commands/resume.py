@@ -45,7 +45,7 @@ def resume_session(one: Continuation) -> int:
 def watch_session(
     one: Continuation, first: Callable[[Board], Awaitable[object]] | None = None
 ) -> int:
-    """Watch a session from where it stood; what is to be done `first` makes it continue."""
+    """Watch a session from its current position; `first` makes it continue."""
     session_id = one.info.session_id
 
     async def begin(board: Board, audience: Audience) -> tuple[str, Awaitable[object]]:

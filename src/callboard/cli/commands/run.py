@@ -56,14 +56,14 @@ def command(  # noqa: PLR0913 - one for each option
     try:
         return play(Foreground(place, as_json, auto_approve), needed, begin)
     except (PhaseError, StateInvalid) as error:
-        # The session did not start: an error of one that did is in its events.
+        # The session didn't start. If it had, its error would be in its events.
         if given is None and takes.may_be_missing:
             raise takes.missing(file, error) from error
         raise
 
 
 def _root(place: Target, folder: str | None) -> str | None:
-    """The project whose status files are meant."""
+    """The project for the status files."""
     if folder is not None and place.watched:
         raise ValidationError(
             "status_files: a server writes no files in your projects. Leave --status-files out, "

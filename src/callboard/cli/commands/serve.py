@@ -176,13 +176,13 @@ def command(
     logs.install(log_format)
     opens = chosen.pop("opens") and sys.stdout.isatty() and has_browser(os.environ)
     chosen["sign_in"] = _sign_in(database)
-    settings = ServerSettings(**chosen)  # Every other option is a setting, by its name.
+    settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(database, workflows, settings, handed, as_json, opens))
 
 
 def _sign_in(database: Database) -> str:
-    """The command that opens the dashboard, in whichever folder it is typed."""
+    """The command that opens the dashboard, from any folder."""
     place = database if database.is_default else Database(str(database.path.absolute()))
     called, *rest = shlex.split(place.command("open"))
     program = str(Path(called).absolute()) if "/" in called else called
@@ -190,7 +190,7 @@ def _sign_in(database: Database) -> str:
 
 
 def _check_reach(host: str, allowed: bool, *, dev: bool) -> None:
-    """Everyone who can reach the server can try tokens on it: that must be meant."""
+    """Require an explicit option to be reachable by others, who could then try tokens."""
     try:
         is_here = host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -242,7 +242,7 @@ async def _serve(
             if settings.dev:
                 _warn_of_pages(settings)
 
-        # The socket listens by now: a hook that is quicker than we are waits a moment.
+        # The socket is already listening: a hook that is faster than us waits a moment.
         host, port = listening.getsockname()[:2]
         access = await keep_hooks_in(board.tokens, database.path, host, port)
         service.rounds.also = access.check
@@ -253,13 +253,13 @@ async def _serve(
 
 
 def _open_browser(service: "Service", address: "Address") -> None:
-    """Open the dashboard, in a thread: some browsers take seconds to say that they are there."""
+    """Open the dashboard in a thread, because some browsers take seconds to respond."""
     code, _ = service.links.create()
     asyncio.get_running_loop().run_in_executor(None, open_dashboard, address.url, code)
 
 
 def _warn_of_pages(settings: "ServerSettings") -> None:
-    """Say on standard error what is open: standard output may be for a program."""
+    """Warn on standard error about what is open; standard output may be for a program."""
     screen = Screen(sys.stderr)
     origins = " and ".join(settings.cors_origins)
     screen.line((f"--dev: pages of {origins} need no token. They can read workflows' ", "here"))

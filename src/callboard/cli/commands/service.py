@@ -63,7 +63,7 @@ def command(
 
 
 def installed_port() -> int | None:
-    """The port of the service that is installed; None when there is none."""
+    """The installed service's port; None without one."""
     return supervisor().port()
 
 
@@ -104,14 +104,14 @@ def _served(database: Database, files: tuple[str, ...], port: int) -> ServiceCom
     path = database.path.absolute()
     make_private_folder(path.parent)
     places = [_absolute(file) for file in files]
-    # `-P`: what lies in the folder where it happens to start is not what was meant.
+    # `-P`, so that files in the working folder aren't imported.
     words = (sys.executable, "-P", "-m", "callboard", "serve", *places, "--db", str(path))
     log = path.with_name(f"{path.name}.server.log")
     return ServiceCommand((*words, "--port", str(port), "--log-format", "json"), port, log)
 
 
 def _absolute(file: str) -> str:
-    """FILE[:NAME] from wherever it is called."""
+    """FILE[:NAME] with an absolute path."""
     path, colon, name = file.rpartition(":")
     if not colon or "/" in name:
         path, colon, name = file, "", ""
@@ -175,7 +175,7 @@ def _uninstall(keeper: Systemd | Launchd, database: Database, as_json: bool, for
 
 
 def _http_callers() -> list[str]:
-    """The agents whose hooks of the person's own use HTTP."""
+    """The agents whose user-level hooks use HTTP."""
     found: list[str] = []
     for one in INSTALLABLE.values():
         try:
@@ -215,7 +215,7 @@ def _show(keeper: Systemd | Launchd, state: str, url: str, answers: bool) -> Non
 
 
 def _answers(port: int) -> bool:
-    """Whether a server answers; the socket alone would take the connection and keep quiet."""
+    """Whether a server answers; the socket alone would accept the connection and say nothing."""
     try:
         status, _ = get("127.0.0.1", port, "/health")
     except (OSError, HTTPException, ValueError):

@@ -12,7 +12,7 @@ from callboard.engine.sessions import SessionInfo
 from callboard.events.moments import from_ms
 
 _TITLE = 40
-"""So many characters of a title leave room for the other columns."""
+"""Characters of a title that leave room for the other columns."""
 
 
 @click.command("sessions")

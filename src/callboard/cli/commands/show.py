@@ -35,7 +35,7 @@ _PROMPT = 60
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """Everything that is shown of a session."""
+    """Everything that is shown about a session."""
 
     info: SessionInfo
     told: History
@@ -149,7 +149,7 @@ def _row(screen: Screen, stay: Stay, now: datetime) -> list[Cell]:
 
 
 def _agents(stay: Stay) -> str:
-    """Each agent once, with how often it had to be tried; items of a `for_each` counted."""
+    """Each agent once, with its number of attempts; items of a `for_each` are counted."""
     said: list[str] = []
     for name in dict.fromkeys(work.agent for work in stay.works):
         works = [work for work in stay.works if work.agent == name]
@@ -175,7 +175,7 @@ def _outcome(screen: Screen, stay: Stay) -> Cell:
 
 
 def _tell_answers(screen: Screen, report: SessionReport) -> None:
-    """Who answered what, and what became of it."""
+    """Print who answered what, and the receipts."""
     if not report.answered:
         return
     screen.line()

@@ -57,7 +57,7 @@ def command(workflow: str | None, days: int, place: Target, as_json: bool) -> No
 
 
 def _utc_offset() -> int:
-    """How far local time is from UTC now, in minutes."""
+    """The current offset of local time from UTC, in minutes."""
     return time.localtime().tm_gmtoff // 60
 
 
@@ -139,7 +139,7 @@ def _tokens(told: Outcomes) -> str:
 
 
 def _days(screen: Screen, told: Outcomes) -> str:
-    """A bar for each day, the highest for the busiest; as numbers where bars cannot be shown."""
+    """A bar for each day, the highest for the busiest; numbers if bars can't be shown."""
     counts = [one.completed + one.failed + one.cancelled + one.active for one in told.per_day]
     if not screen.unicode:
         return " ".join(map(str, counts[-7:]))

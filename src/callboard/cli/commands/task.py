@@ -41,12 +41,12 @@ def _folder(place: StatusFolder) -> Path:
 
 
 def template_names(place: StatusFolder) -> list[str]:
-    """The templates that the project has."""
+    """The project's templates."""
     return sorted(file.stem for file in _folder(place).glob("*.json"))
 
 
 def read_template(place: StatusFolder, name: str) -> Phases:
-    """The phases of one template: a list of them, or an object with `phases`."""
+    """The phases of a template: a list, or an object with `phases`."""
     if name not in template_names(place):
         known = ", ".join(template_names(place)) or "none yet"
         raise NotFound(
@@ -105,7 +105,7 @@ def command() -> None:
 
 
 def _warned(message: Warning | str, *where: object) -> None:
-    """Tell what went wrong beside, and not which line of ours says so."""
+    """Print a warning without the line of code that raised it."""
     click.echo(f"warning: {one_line(str(message))}", err=True)
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """What the person typed."""
+    """The command line's values."""
 
     action: str
     id: str | None
@@ -74,7 +74,7 @@ def command(typed: _Typed) -> None:
 
 
 def _ask(database: Database, work: Callable[[Callboard], Awaitable[T]]) -> T:
-    """Work on a database that is there, or on the default one."""
+    """Work on an existing database, or on the default one."""
     if not database.is_default and not database.path.exists():
         raise NotFound(
             f"There is no database {database.path}. Check --db (or CALLBOARD_DB).",
@@ -97,7 +97,7 @@ def _create(typed: _Typed) -> None:
     )
     if typed.as_json:
         return print_json([{**made.token.to_wire(), "token": made.secret}])
-    # Alone on standard output, so that a script can take it; the rest is for people.
+    # Alone on standard output, so that a script can read it; the rest is for people.
     click.echo(made.secret)
     revoke = database.command("token", "revoke", made.token.id)
     return click.echo(f"This secret is shown only once. Revoke it with: {revoke}", err=True)

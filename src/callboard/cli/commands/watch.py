@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NOT_FOUND, _NOT_STARTED = 127, 126
-"""What shells end with when a program is not there, or is not one."""
+"""The exit codes of shells for a program that doesn't exist, or can't be run."""
 _USUAL: Final = "claude"
 _WITHIN: Final = 1.0
 _HELD: Final = (
@@ -32,9 +32,9 @@ _HELD: Final = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
-"""What we wait for, instead of letting it happen to us."""
+"""Signals that we wait for instead of handling."""
 _IGNORED: Final = (signal.SIGPIPE, signal.SIGXFSZ)
-"""What Python ignores for itself. An interrupt it handles, unless that was ignored before."""
+"""Signals that Python ignores for itself. It handles interrupts, unless ignored before."""
 _OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP})
 _BY_KERNEL: Final = 128
 _NEWS: Final = os.WNOHANG | os.WUNTRACED | os.WCONTINUED
@@ -57,7 +57,7 @@ def command(ctx: click.Context, words: tuple[str, ...], **given: str | None) -> 
     except OSError as error:
         click.echo(f"error: {words[0]} cannot be started: {error.strerror}.", err=True)
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_STARTED
-    # The agent is starting; what follows takes no time from it.
+    # The agent is starting; what follows doesn't slow it down.
     chosen: Invocation = ctx.obj or Invocation()
     server = given["server"] or (None if given["db"] else chosen.server)
     db = given["db"] or chosen.db
@@ -69,7 +69,7 @@ def command(ctx: click.Context, words: tuple[str, ...], **given: str | None) -> 
 
 
 def _tell(db: str | None, server: str | None, path: str, told: Mapping[str, object]) -> None:
-    """Tell the board, in a second or not at all. Whatever fails would take the agent with it."""
+    """Report to the board, within a second or not at all. An error must not affect the agent."""
     with suppress(Exception):
         import json
 
@@ -77,7 +77,7 @@ def _tell(db: str | None, server: str | None, path: str, told: Mapping[str, obje
 
 
 def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
-    """To the server of a database, as hooks know it, or to one by its address, if there is one."""
+    """Send to the server of a database, as hooks know it, or to one by its address, if any."""
     from urllib.parse import urlsplit
 
     from callboard.board.hook_folders import hooks_folder
@@ -87,7 +87,7 @@ def _send(db: str | None, server: str | None, path: str, body: bytes) -> None:
 
     database = database_path(db or None)
     if server is None:
-        # Each time again: the server may have moved meanwhile.
+        # Looked up each time, because the server may have moved.
         if (known := read_connection(str(hooks_folder(database)))) is not None:
             ask(known, path, body, Timeouts(_WITHIN))
         return
@@ -121,12 +121,12 @@ def _told(pid: int, agent: str) -> dict[str, object]:
 def _folder() -> str:
     try:
         return str(Path.cwd())
-    except OSError:  # It was removed, and we are in it all the same.
+    except OSError:  # The current folder was removed.
         return os.environ.get("PWD") or "/"
 
 
 def _agent(words: tuple[str, ...]) -> str:
-    """The agent that a command line starts, such as `npx claude`; claude when it does not say."""
+    """The agent that a command line starts, such as `npx claude`; `claude` if it doesn't say."""
     with suppress(ImportError):
         from callboard.vendors.agents import VENDORS
 
@@ -146,7 +146,7 @@ class ChildProgram:
 
     @classmethod
     def start(cls, words: tuple[str, ...]) -> Self:
-        """Start it; an OSError when that cannot be done."""
+        """Start it; raises an OSError if that fails."""
         # The process that started us may have ignored it.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         is_handled = callable(signal.getsignal(signal.SIGINT))
@@ -165,7 +165,7 @@ class ChildProgram:
         return cls(pid)
 
     def wait(self) -> int:
-        """Until it ends; gives its status, as `os.waitpid` does."""
+        """Wait until it ends; returns its status, as `os.waitpid` does."""
         while True:
             number, is_shared = _next_signal()
             if number != signal.SIGCHLD:
@@ -184,12 +184,12 @@ class ChildProgram:
             if pid == 0:
                 if not is_stopped:
                     return None
-                # Only we were woken. A shell wakes us both, and to wake it again then could undo
-                # the next Ctrl-Z.
+                # Only we were resumed. A shell resumes both, and resuming the program again could
+                # undo the next Ctrl-Z.
                 self._send(signal.SIGCONT)
                 is_stopped = False
             elif os.WIFSTOPPED(status):
-                # The process that started us sees a job that is stopped, and can let it continue.
+                # The process that started us sees a stopped job, and can resume it.
                 os.kill(os.getpid(), signal.SIGSTOP)
                 is_stopped = True
             elif os.WIFCONTINUED(status):
@@ -205,11 +205,11 @@ class ChildProgram:
 
 
 def end_like(status: int) -> int:
-    """End as a program did: its exit code, or the signal that ended it."""
+    """End as a program did: with its exit code, or the signal that ended it."""
     if not os.WIFSIGNALED(status):
         return os.waitstatus_to_exitcode(status)
     number = os.WTERMSIG(status)
-    # One core is enough.
+    # One core dump is enough.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)
@@ -219,10 +219,10 @@ def end_like(status: int) -> int:
 
 
 def _next_signal() -> tuple[int, bool]:
-    """The next signal, and whether it went to the program as well."""
+    """The next signal, and whether the program got it as well."""
     if not hasattr(signal, "sigwaitinfo"):
         number = signal.sigwait(_HELD)
         return number, number in _OF_TERMINALS
     told = signal.sigwaitinfo(_HELD)
-    # What a terminal sends, it sends to all of its foreground.
+    # A terminal sends signals to its whole foreground process group.
     return told.si_signo, told.si_code == _BY_KERNEL

@@ -1,4 +1,4 @@
-"""What `callboard doctor` finds in the database and the files beside it. Nothing is changed."""
+"""The checks of `callboard doctor` on the database and its files. Nothing is changed."""
 
 import os
 import shlex
@@ -27,7 +27,7 @@ _TOLERANCE_MS = 5_000
 
 
 def database(path: Path, clock: Clock) -> Iterator[Finding]:
-    """Everything about one database; what cannot be opened is told, and the rest left out."""
+    """All findings about a database; if it can't be opened, only that."""
     if not path.exists():
         yield _absent(path)
         yield _clock_alone(clock)
@@ -113,7 +113,7 @@ def _clock_alone(clock: Clock) -> Finding:
 
 
 def _live(folder: Path) -> Finding:
-    """The folder where the processes meet that use the database."""
+    """The folder where the database's processes meet."""
     if not folder.is_dir():
         return Finding("live folder", "ok", "no process has the database open")
     if folder.stat().st_mode & _OTHERS:

@@ -1,4 +1,4 @@
-"""What `callboard doctor` finds, and its look at the installation and the machine."""
+"""The findings of `callboard doctor`, and its checks of the installation and the machine."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ MAIN_PACKAGES: Final = {
     "server": "fastapi",
     "tui": "textual",
 }
-"""The package that shows that an extra was asked for; the others come with other extras, too."""
+"""The package that shows that an extra was installed; the others come with other extras, too."""
 _ALL = "all"
 _LITTLE = 1_000_000_000
 _NEXT_TO_NOTHING = 50_000_000
@@ -33,7 +33,7 @@ _THOUSAND = 1000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line: what was looked at, how it is, and what to do if it is not well."""
+    """One line: what was checked, the result, and what to do about a problem."""
 
     check: str
     level: Level
@@ -41,25 +41,25 @@ class Finding:
     todo: str | None = None
 
     def to_wire(self) -> dict[str, str | None]:
-        """The finding for programs."""
+        """The finding as JSON."""
         return {"check": self.check, "status": self.level, "message": self.said, "todo": self.todo}
 
 
 def installation() -> Iterator[Finding]:
-    """Python, Callboard itself, and what of it is optional."""
+    """Python, Callboard itself, and its extras."""
     found = ".".join(str(part) for part in sys.version_info[:3])
     yield Finding("python", "ok", f"{found}, SQLite {sqlite3.sqlite_version}")
     yield Finding("callboard", "ok", version("callboard"))
     for extra in metadata("callboard").get_all("Provides-Extra") or ():
         if extra == _ALL:
-            continue  # It has only the others.
+            continue  # Only the others are installed.
         yield _extra(extra, _required_by(extra, requires("callboard") or ()))
 
 
 def _required_by(extra: str, requirements: Iterable[str]) -> list[str]:
-    """The names of the packages that an extra consists of."""
+    """The names of an extra's packages."""
     marked = [one for one in requirements if re.search(rf"extra == ['\"]{extra}['\"]", one)]
-    # What is left out on some system is not missed on it.
+    # A package that isn't used on this system isn't missing on it.
     here = [one for one in marked if sys.platform != "win32" or "platform_system" not in one]
     return [re.split(r"[\s<>=!~;\[(]", one, maxsplit=1)[0] for one in here]
 
@@ -84,7 +84,7 @@ def _is_installed(name: str) -> bool:
 
 
 def host() -> Iterator[Finding]:
-    """Whether the id of this machine can be read, if there is one; agents are listed under it."""
+    """Whether this machine's id can be read, if it has one; agents are listed under it."""
     file = host_file()
     if not file.exists():
         return
@@ -108,7 +108,7 @@ def disk(folder: Path) -> Finding:
 
 
 def amount(size: float) -> str:
-    """So many bytes, as people say it."""
+    """A number of bytes in readable units."""
     unit = 0
     while size >= _THOUSAND and unit < len(_UNITS) - 1:
         size, unit = size / _THOUSAND, unit + 1

@@ -1,4 +1,4 @@
-"""How the hooks of coding agents are, for `callboard doctor` and `callboard hooks status`."""
+"""The state of coding agents' hooks, for `callboard doctor` and `callboard hooks status`."""
 
 import os
 import subprocess
@@ -71,7 +71,7 @@ class AgentFindings:
 
 @dataclass(frozen=True, slots=True)
 class SpoolFindings:
-    """What lies in the spool, and what servers made of what came."""
+    """The content of the spool, and what happened to earlier reports."""
 
     waiting: int
     oldest_ms: int | None
@@ -83,7 +83,7 @@ class SpoolFindings:
 
 
 def agents(database: Path, project: Path) -> list[AgentFindings]:
-    """Every agent that we know, in its own settings and in the project's."""
+    """Every supported agent, in its own settings and in the project's."""
     folder = hooks_folder(database)
     with ThreadPoolExecutor(len(INSTALLABLE)) as pool:
         versions = pool.map(_version, INSTALLABLE.values())
@@ -100,7 +100,7 @@ def agents(database: Path, project: Path) -> list[AgentFindings]:
 
 
 def spool(database: Path) -> SpoolFindings:
-    """What lies in the spool of a database."""
+    """The content of a database's spool."""
     folder = hooks_folder(database)
     backlog = backlog_in(folder)
     return SpoolFindings(
@@ -115,7 +115,7 @@ def spool(database: Path) -> SpoolFindings:
 
 
 def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
-    """Hooks that found no room: what waits in a server's memory, and what is lost."""
+    """Hooks that couldn't be stored: those waiting in a server's memory, and the lost ones."""
     todo = "Free some disk space."
     if kept := as_whole(lies.received.get("kept")):
         said = f"{plural(kept, 'hook')} could not be saved; the server keeps them in memory"
@@ -126,7 +126,7 @@ def unrecorded(lies: SpoolFindings) -> Iterator[Finding]:
 
 
 def finding(database: Path, project: Path) -> Iterator[Finding]:
-    """One line for `callboard doctor`, with the first thing that is to be done."""
+    """One line for `callboard doctor`, with the first thing to do."""
     folder = hooks_folder(database)
     found = [
         (one, installation)
@@ -162,7 +162,7 @@ def _installed(
 ) -> Iterator[Installation]:
     places: dict[Path, Scope] = {}
     for scope in cast("tuple[Scope, ...]", ("user", "project")):
-        # At home both are the same.
+        # In the home folder, both are the same.
         places.setdefault(one.settings.place(scope, project), scope)
     for path, scope in places.items():
         try:
@@ -216,7 +216,7 @@ def _count(folder: Path, ending: str) -> int:
 
 
 def _address(folder: Path) -> str | None:
-    """Where the last server was, for hooks. Never the token."""
+    """The last server's address, for hooks. Never the token."""
     try:
         lines = connection_file(folder).read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):
@@ -225,7 +225,7 @@ def _address(folder: Path) -> str | None:
 
 
 def show(database: Database, project: Path, as_json: bool) -> int:
-    """Print how the hooks are; the exit code is 1 when something keeps them from working."""
+    """Print the state of the hooks; the exit code is 1 if something keeps them from working."""
     found, lies = agents(database.path, project), spool(database.path)
     at_port = _server(database, lies.address)
     if as_json:

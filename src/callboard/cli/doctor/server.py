@@ -1,4 +1,4 @@
-"""What `callboard doctor` finds at the port: no one, a server of ours, or a stranger."""
+"""What `callboard doctor` finds at the port: nothing, our server, or another program."""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ _OK = 200
 
 
 def server(host: str, port: int, database: Path) -> Iterator[Finding]:
-    """Whether the port is free, or who has it."""
+    """Whether the port is free, or who uses it."""
     where = f"{host}:{port}"
     if not _answers(host, port):
         yield _free(host, port)
@@ -68,7 +68,7 @@ def _stranger(where: str) -> Finding:
 
 
 def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
-    """The server's version, when it is safe to ask: a token is for no one but its server."""
+    """The server's version, if it is safe to ask: a token is only for its own server."""
     token = find_token(f"http://{_bracketed(host)}:{port}", database)
     if token is None or system.listener_of(port) != os.getuid():
         return
@@ -92,7 +92,7 @@ def _version(host: str, port: int, database: Path) -> Iterator[Finding]:
 
 
 def get(host: str, port: int, path: str, token: str | None = None) -> tuple[int, object]:
-    """The status and the JSON that a server answers with."""
+    """The status and JSON of a server's response."""
     connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
     with closing(connection):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
