@@ -204,7 +204,7 @@ class Notifications:
 
 
 def _subject(event: Event) -> str | None:
-    """What an event may make notifications about; None for most events."""
+    """What to check for a notification after an event; None for most events."""
     if event.name in plate_events.ALL:
         changed = as_object(event.payload.get("plate"))
         return f"plate {event.session_id}" if _TELLING & changed.keys() else None

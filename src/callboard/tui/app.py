@@ -253,7 +253,7 @@ class BoardApp(ActingApp):
 
     @on(Listing.Selected)
     def _on_selected(self, message: Listing.Selected) -> None:
-        """Mark a row as seen when a person stays on it; until then, it keeps its place."""
+        """Mark a row as seen when a person stays on it. Meanwhile, it keeps its place."""
         self._show_detail()
         self.refresh_bindings()
         if not message.by_person:

@@ -213,6 +213,6 @@ class _Passage:
 
 
 def _is_open(head: Head) -> bool:
-    """Whether it needs no token: the health check and the sign-in pages."""
+    """Whether it needs no token: the health check, signing in, and the dashboard's files."""
     is_page = head.path in _OPEN or head.path.startswith("/app/")
     return is_page and head.method in ("GET", "HEAD")
