@@ -77,19 +77,19 @@ class CallboardError(Exception):
 
 
 class DefinitionError(CallboardError, code="WRONG_DEFINITION"):
-    """The workflow is defined wrongly."""
+    """The workflow definition is not valid."""
 
 
 class ValidationError(CallboardError, code="VALIDATION_ERROR"):
-    """A value does not fit."""
+    """The value is not valid."""
 
 
 class AnswerInvalid(ValidationError):
-    """The question does not take this answer."""
+    """This is not a valid answer to the question."""
 
 
 class ResponseInvalid(ValidationError):
-    """The response does not fit result_type."""
+    """The response does not match result_type."""
 
 
 class EditInvalid(ValidationError):
@@ -97,7 +97,7 @@ class EditInvalid(ValidationError):
 
 
 class NotFound(CallboardError, code="NOT_FOUND"):
-    """There is no such thing."""
+    """Not found."""
 
 
 class SessionNotFound(NotFound, code="SESSION_NOT_FOUND"):
@@ -117,11 +117,11 @@ class PlateNotFound(NotFound, code="PLATE_NOT_FOUND"):
 
 
 class ConflictError(CallboardError, code="CONFLICT"):
-    """The state changed first."""
+    """Something else changed it first."""
 
 
 class AlreadyAnswered(ConflictError, code="ALREADY_ANSWERED"):
-    """This question has been answered already."""
+    """This question has already been answered."""
 
 
 class InteractionClosed(ConflictError, code="INTERACTION_CLOSED"):
@@ -145,7 +145,7 @@ class NotResumable(ConflictError, code="NOT_RESUMABLE"):
 
 
 class SessionExists(ConflictError, code="SESSION_EXISTS"):
-    """A session with this id exists already."""
+    """A session with this id already exists."""
 
 
 class SessionOwned(ConflictError, code="SESSION_OWNED"):
@@ -169,7 +169,7 @@ class StateNotSerializable(StateError, code="STATE_NOT_SERIALIZABLE"):
 
 
 class StateInvalid(StateError, code="STATE_INVALID"):
-    """A value does not fit the type that the state declares for it."""
+    """A value does not match the type declared in the state."""
 
 
 class AgentError(CallboardError, code="AGENT_ERROR"):
@@ -177,7 +177,7 @@ class AgentError(CallboardError, code="AGENT_ERROR"):
 
 
 class AgentOutputInvalid(AgentError, code="AGENT_OUTPUT_INVALID"):
-    """The agent returned something else than it declares."""
+    """The agent's output does not match its declared type."""
 
 
 class AgentTimedOut(AgentError, code="AGENT_TIMED_OUT"):
@@ -185,15 +185,15 @@ class AgentTimedOut(AgentError, code="AGENT_TIMED_OUT"):
 
 
 class AgentUncertain(AgentError, code="AGENT_UNCERTAIN"):
-    """The process died while the agent ran, and no one knows what it had done."""
+    """The process died while the agent was running, so its outcome is unknown."""
 
 
 class RateLimited(AgentError, code="RATE_LIMITED"):
-    """The model takes no more requests for now; `retry_after` says for how many seconds."""
+    """The model accepts no more requests for now; retry after `retry_after` seconds."""
 
 
 class RetryAfter(AgentError, code="RETRY_AFTER"):
-    """The agent cannot work yet, and wants to be started again later.
+    """The agent cannot run yet and will be started again later.
 
     Raised by an agent. It is not a failure and does not use up an attempt of `retry`. `seconds`
     defaults to a minute.
@@ -239,11 +239,11 @@ class Forbidden(CallboardError, code="FORBIDDEN"):
 
 
 class TooLarge(CallboardError, code="TOO_LARGE"):
-    """The body is larger than this server takes."""
+    """The request body is too large."""
 
 
 class TooManyFailures(CallboardError, code="TOO_MANY_FAILURES"):
-    """Too many wrong tokens came from there; wait before the next."""
+    """Too many failed attempts. Wait before you try again."""
 
 
 class Overloaded(CallboardError, code="OVERLOADED"):
@@ -251,7 +251,7 @@ class Overloaded(CallboardError, code="OVERLOADED"):
 
 
 class ServerUnreachable(CallboardError, code="SERVER_UNREACHABLE"):
-    """No server answers there. Start one: callboard serve FILE"""
+    """Can't reach the server. Start one: callboard serve FILE"""
 
 
 class ServerFailed(CallboardError, code="INTERNAL_ERROR"):
@@ -259,11 +259,11 @@ class ServerFailed(CallboardError, code="INTERNAL_ERROR"):
 
 
 class StoreError(CallboardError, code="STORE_ERROR"):
-    """The database could not do it; nothing was written."""
+    """The database operation failed; nothing was written."""
 
 
 class StoreBusy(StoreError, code="STORE_BUSY"):
-    """Another process holds the database for too long."""
+    """The database is locked by another process."""
 
 
 class StoreFull(StoreError, code="STORE_FULL"):

@@ -480,7 +480,7 @@ class TestCallers:
         )
         id = await recorded(interactive)
         await board.human.complete_interactive(id, "completed", "approved")
-        with pytest.raises(ResponseInvalid, match="does not fit result_type"):
+        with pytest.raises(ResponseInvalid, match="does not match result_type"):
             await waiting
         assert interactive.status == "error"
 

@@ -90,6 +90,6 @@ def _typed(ended: Interaction, result_type: object) -> object:
         return TypeAdapter[object](wanted).validate_python(ended.response)
     except Misfit as error:
         raise ResponseInvalid(
-            f"The response to {ended.id} does not fit result_type: {error}",
+            f"The response to {ended.id} does not match result_type: {error}",
             interaction_id=ended.id,
         ) from error

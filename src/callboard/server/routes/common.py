@@ -18,11 +18,11 @@ _MEANINGS: Final = {
     401: "The token is missing or invalid.",
     403: "The token's scope is not sufficient, or the host or origin is not allowed.",
     404: "Not found.",
-    409: "The state changed first.",
+    409: "The state has changed in the meantime.",
     413: "The body is too large.",
     429: "Too many wrong tokens.",
-    503: "The server is overloaded, or the database could not do it; `Retry-After` says when to "
-    "try again.",
+    503: "The server is overloaded, or the database operation failed; `Retry-After` says when "
+    "to try again.",
 }
 
 
