@@ -378,14 +378,18 @@ class TestPlan:
             CALLBOARD, "answer", info.session_id, "Fewer phases", "--resume", env=client.env
         )
         assert said.code == 3, said
-        assert model.was_told("A person did not agree. Make another:\n- Fewer phases")
+        assert model.was_told(
+            "A person rejected it. Make another plan. Their feedback:\n- Fewer phases"
+        )
 
         own = json.dumps([phase("Check it", "ghost", "check")])
         said = await client.home.run(
             CALLBOARD, "answer", info.session_id, own, "--resume", env=client.env
         )
         assert said.code == 3, said
-        assert "phases[0].agent: there is no agent 'ghost'. There are: general-purpose" in said.out
+        assert (
+            "phases[0].agent: there is no agent 'ghost'. Known agents: general-purpose" in said.out
+        )
 
         own = json.dumps([phase("Check it", "maker", "check")])
         said = await client.home.run(

@@ -160,8 +160,8 @@ def find_agents(folders: Iterable[Path]) -> AgentFiles:
             continue
         if agents.setdefault(agent.name, agent) is agent and agent.permission_mode:
             warnings.append(
-                f"{agent.path}: its permissionMode {agent.permission_mode} is not taken. "
-                "Say --permission-mode, which counts for all agents."
+                f"{agent.path}: its permissionMode {agent.permission_mode} is ignored. "
+                "Use --permission-mode, which applies to all agents."
             )
     return AgentFiles(list(agents.values()), warnings)
 
@@ -250,7 +250,7 @@ def _tools(head: FrontMatter, field: str) -> list[str] | None:
 def _disallowed(head: FrontMatter) -> list[str]:
     names = _tools(head, _DENIED)
     if names is None and head.fields.get(_DENIED):
-        what = f"{_DENIED} leaves it nothing; name tools, as in {_DENIED}: Bash, WebFetch"
+        what = f"{_DENIED} denies every tool; name some, as in {_DENIED}: Bash, WebFetch"
         raise head.wrong(_DENIED, what)
     return names or []
 

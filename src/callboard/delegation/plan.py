@@ -29,15 +29,15 @@ class PlannedPhase(BaseModel):
     instructions: str = Field(
         default="", description="What the agent has to know beyond the title."
     )
-    deliverables: list[str] = Field(default=[], description="What is to be there afterwards.")
+    deliverables: list[str] = Field(default=[], description="What has to exist afterwards.")
     depends_on: list[str] | None = Field(
         default=None,
         description="The ids of the earlier phases whose outcome it needs, such as phase_0; "
-        "empty for none. Left out, it waits for all before it.",
+        "empty for none. If omitted, it waits for all earlier phases.",
     )
     wave: int | None = Field(
         default=None,
-        description="Left out, or a number: neighbours with the same one run together.",
+        description="Omit, or a number: adjacent phases with the same number run in parallel.",
     )
 
 
@@ -48,7 +48,7 @@ class Plan(BaseModel):
 
     phases: list[PlannedPhase] = Field(min_length=1, max_length=MOST_PHASES)
     notes: list[str] = Field(
-        default=[], description="Anything a person should know before they agree."
+        default=[], description="Anything a person should know before they approve."
     )
 
     @property
@@ -109,13 +109,14 @@ def edited(text: str, agents: Collection[str]) -> Plan:
         if phase.agent not in (GENERAL, *agents):
             known = ", ".join((GENERAL, *sorted(agents)))
             raise ValidationError(
-                f"{where}.agent: there is no agent {phase.agent!r}. There are: {known}.",
+                f"{where}.agent: there is no agent {phase.agent!r}. Known agents: {known}.",
                 field=f"{where}.agent",
             )
         if unmet := _unmet(phase, number):
             before = ", ".join(map(phase_id, range(number))) or "none"
             raise ValidationError(
-                f"{where}.depends_on: {unmet[0]!r} is not an earlier phase. There are: {before}.",
+                f"{where}.depends_on: {unmet[0]!r} is not an earlier phase. "
+                f"Earlier phases: {before}.",
                 field=f"{where}.depends_on",
             )
     return plan

@@ -29,7 +29,7 @@ changed, or outcomes, each a short text), and context_for_next: what the agents 
 have to know, in a few sentences. If the phase cannot be done, say why in failure.
 """
 
-_GENERAL_OFFER: Final = f"- {GENERAL}: whatever none of the others is for"
+_GENERAL_OFFER: Final = f"- {GENERAL}: anything that no other agent is for"
 
 
 def planning_prompt(state: Delegation) -> str:
@@ -40,8 +40,9 @@ def planning_prompt(state: Delegation) -> str:
         f"Task, word for word:\n{state.task}",
     ]
     if state.remarks and state.plan is not None:
-        parts.append("The plan before was:\n" + outline(state.plan))
-        parts.append("A person did not agree. Make another:\n" + _listed(state.remarks))
+        parts.append("The previous plan was:\n" + outline(state.plan))
+        feedback = _listed(state.remarks)
+        parts.append(f"A person rejected it. Make another plan. Their feedback:\n{feedback}")
     return "\n\n".join(parts)
 
 
@@ -57,11 +58,12 @@ def phase_prompt(state: Delegation, turn: PhaseRun) -> str:
     if phase.instructions:
         parts.append(f"Your phase:\n{phase.instructions}")
     if phase.deliverables:
-        parts.append("To be there afterwards:\n" + _listed(phase.deliverables))
+        parts.append("Expected deliverables:\n" + _listed(phase.deliverables))
     if before := list(_before(state, turn.id)):
         parts.append("What was done before you:\n" + "\n\n".join(before))
     if others := [one.id for one in next_turn(state) if one.id != turn.id]:
-        parts.append(f"At the same time others work on {', '.join(others)}. Leave that to them.")
+        theirs = ", ".join(others)
+        parts.append(f"Other agents are working on {theirs} at the same time. Leave that to them.")
     if turn.id in state.retried:
         parts.append("An earlier attempt failed. Look first at what it left behind.")
     return "\n\n".join([*parts, _REPORTING])
@@ -93,7 +95,7 @@ def _together(wave_of: dict[str, int], id: str) -> str:
 def _before(state: Delegation, id: str) -> Iterable[str]:
     for done, phase in the_plan(state).by_id.items():
         if done in state.skipped:
-            yield f"{done}, {phase.title}: left out, because it failed: {state.skipped[done]}"
+            yield f"{done}, {phase.title}: skipped, because it failed: {state.skipped[done]}"
         elif done in state.results and done != id:
             result = state.results[done]
             made = f"\nMade: {', '.join(result.deliverables)}" if result.deliverables else ""

@@ -47,11 +47,11 @@ def board_arguments(state: Delegation, name: str) -> list[str]:
 
 
 class WorkerReport(BaseModel):
-    """What an agent says of its phase when it is done."""
+    """An agent's report on its phase."""
 
     deliverables: list[str] = Field(description="Files or outcomes, each a short text.")
     context_for_next: str = Field(description="What the next phases have to know.")
-    failure: str | None = Field(default=None, description="Why it cannot be done; else left out.")
+    failure: str | None = Field(default=None, description="Why it cannot be done; omit otherwise.")
 
 
 class PhaseDone(BaseModel):

@@ -37,11 +37,11 @@ def plan_question(state: Delegation) -> Choice:
     written = plan.model_dump_json(exclude_defaults=True, exclude={"notes"})
     parts = [
         f"Approve this plan?\n\n{outline(plan)}",
-        "Or say in your own words what to change, and it is planned again. Or give the whole plan "
-        f"as JSON, and it is taken as it is:\n{written}",
+        "Or describe what to change, and the task is planned again. Or enter a complete plan as "
+        f"JSON, which is used as it is:\n{written}",
     ]
     if state.objection:
-        parts.insert(0, f"That plan could not be taken. {state.objection}")
+        parts.insert(0, f"That plan is not valid. {state.objection}")
     return Choice("\n\n".join(parts), [APPROVE, STOP], other=True)
 
 
@@ -89,7 +89,7 @@ async def referee(state: Delegation, ctx: Context) -> Ruling:
     options = [ABORT, RETRY, SKIP] if id in state.retried else [RETRY, SKIP, ABORT]
     decision = await ctx.choose(prompt, options)
     if decision == ABORT:
-        raise AgentError(f"A person stopped it when {id} had failed: {why}", phase_id=id)
+        raise AgentError(f"Stopped by a person after {id} failed: {why}", phase_id=id)
     return Ruling(phase=id, decision=decision)
 
 

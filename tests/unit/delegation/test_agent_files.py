@@ -80,7 +80,7 @@ def test_a_mode_that_only_a_person_may_give_is_said(tmp_path: Path):
 
     assert [agent.name for agent in found.agents] == ["default", "plan"]
     [warning] = found.warnings
-    assert warning.startswith(f"{tmp_path}/plan.md: its permissionMode 'plan' is not taken. Say --")
+    assert warning.startswith(f"{tmp_path}/plan.md: its permissionMode 'plan' is ignored. Use --")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_mark_of_byte_order_and_carriage_returns_do_no_harm(tmp_path: Path):
         ("---\nname: maker\n---\n", 1, "has no description"),
         ("---\ndescription: d\nname: two words\n---\n", 3, "letters, digits and dashes"),
         ("---\nname: maker\ndescription: d\ntools: 3\n---\n", 4, "write tools: Read, Grep"),
-        ("---\nname: m\ndescription: d\ndisallowedTools: '*'\n---\n", 4, "leaves it nothing"),
+        ("---\nname: m\ndescription: d\ndisallowedTools: '*'\n---\n", 4, "denies every tool"),
         ("---\nname: m\ndescription: d\ndisallowedTools: 3\n---\n", 4, "disallowedTools: Read"),
         ("---\nname: maker\ndescription: d\nmodel: [a]\n---\n", 4, "such as sonnet"),
         ("---\nname: maker\ndescription: 42\n---\n", 3, "quote it"),

@@ -77,9 +77,9 @@ def test_a_person_may_write_the_whole_plan_or_only_its_phases():
         (
             '[{"title": "t"}, {"title": "t", "depends_on": ["phase_1"]}]',
             "phases[1].depends_on",
-            "There are: phase_0.",
+            "Earlier phases: phase_0.",
         ),
-        ('[{"title": "t", "depends_on": ["phase_0"]}]', "phases[0].depends_on", "are: none."),
+        ('[{"title": "t", "depends_on": ["phase_0"]}]', "phases[0].depends_on", "phases: none."),
     ],
 )
 def test_a_wrong_plan_is_refused_with_its_field(text: str, field: str, what: str):

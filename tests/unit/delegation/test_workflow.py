@@ -139,7 +139,7 @@ class TestTrouble:
         people = ScriptedPeople(ABORT)
         done = await played(flow(planner(ONE), working(raising("phase_0"))), AUTO, people)
         assert done.status == "failed"
-        assert done.error["message"] == "A person stopped it when phase_0 had failed: phase_0 broke"
+        assert done.error["message"] == "Stopped by a person after phase_0 failed: phase_0 broke"
 
     async def test_of_several_phases_is_decided_one_after_the_other(self):
         both = plan({"depends_on": []}, {"depends_on": []})
@@ -189,7 +189,7 @@ class TestApproval:
         assert list(done.state.results) == ["phase_0"]
         prompt = planning_prompt(made.calls[1].state)
         assert "- Without the tests, please" in prompt
-        assert "The plan before was:\nphase_0  Step 0" in prompt
+        assert "The previous plan was:\nphase_0  Step 0" in prompt
 
     async def test_a_plan_of_the_persons_own_is_taken_and_a_wrong_one_asked_about_again(self):
         wrong = json.dumps([{"title": "Do it", "agent": "ghost"}])
@@ -202,7 +202,7 @@ class TestApproval:
         assert done.status == "completed"
         assert [phase.title for phase in done.state.plan.phases] == ["Do it"]
         assert len(made.calls) == 1
-        assert people.prompts[1].startswith("That plan could not be taken. phases[0].agent: ")
+        assert people.prompts[1].startswith("That plan is not valid. phases[0].agent: ")
 
     async def test_nothing_is_done_of_a_plan_that_is_refused(self):
         people = ScriptedPeople(STOP)
@@ -237,9 +237,9 @@ class TestWords:
         assert "Phase ID: phase_1\nPhase: Step 1" in prompt
         assert "Build it" in prompt
         assert "Your phase:\nGo left" in prompt
-        assert "To be there afterwards:\n- a.py" in prompt
+        assert "Expected deliverables:\n- a.py" in prompt
         assert "phase_0, Step 0\nMade: x.py\nIt is blue." in prompt
-        assert "others work on phase_2." in prompt
+        assert "working on phase_2 at the same time." in prompt
         assert "An earlier attempt failed" not in prompt
 
     def test_a_title_or_a_note_cannot_forge_lines_of_the_outline(self):
@@ -255,7 +255,7 @@ class TestWords:
     def test_a_phase_that_a_person_had_tried_again_is_told_so_and_what_was_left_out(self):
         state = delegation(plan({}, {}), skipped={"phase_0": "no disk"}, retried={"phase_1": 1})
         prompt = phase_prompt(state, PhaseRun(id="phase_1", number=3))
-        assert "phase_0, Step 0: left out, because it failed: no disk" in prompt
+        assert "phase_0, Step 0: skipped, because it failed: no disk" in prompt
         assert "An earlier attempt failed" in prompt
 
 
