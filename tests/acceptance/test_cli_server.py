@@ -321,7 +321,7 @@ def test_a_wrong_token_is_told(served: Served):
     served.env |= {"CALLBOARD_TOKEN": "cb_wrong"}
     assert "does not accept this token" in served.here("sessions", code=2).err
     del served.env["CALLBOARD_TOKEN"]
-    assert "wants a token" in served.here("sessions", code=2).err
+    assert "requires a token" in served.here("sessions", code=2).err
 
 
 def test_the_token_beside_the_database_is_found_without_being_told(tmp_path: Path):

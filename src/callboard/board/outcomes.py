@@ -93,7 +93,7 @@ async def tell_if(plates: Plates, plate: Plate, build: Callable[[Plate], Entry |
     try:
         await plates.tell(plate.plate_id, build)
     except PlateNotFound:
-        _log.debug("Plate %s was pruned meanwhile", plate.plate_id)
+        _log.debug("Plate %s has been pruned", plate.plate_id)
 
 
 def details_of(shown: ShownOutcome) -> RequestOutcome:

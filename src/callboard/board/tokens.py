@@ -146,7 +146,7 @@ def _check_name(field: str, given: str) -> None:
 def _check_person(person: str) -> None:
     if person.startswith(_GROUP):
         raise ValidationError(
-            f"person: {person!r} means a group. Give the person's name, and put groups into "
+            f"person: {person!r} is a group. Use the person's name, and add groups with "
             "groups (--group).",
             field="person",
         )
@@ -164,13 +164,11 @@ def _check_groups(groups: Sequence[str]) -> None:
         _check_name("groups", group)
         if group.startswith(_GROUP):
             plain = group.removeprefix(_GROUP)
-            raise ValidationError(
-                f"groups: leave {_GROUP!r} out here, as in {plain!r}.", field="groups"
-            )
+            raise ValidationError(f"groups: omit {_GROUP!r}; write {plain!r}.", field="groups")
 
 
 def _check_life(expires: timedelta | None) -> None:
     if expires is not None and not timedelta(0) < expires <= _LONGEST_LIFE:
         raise ValidationError(
-            "expires: use a period in the future, as 90d, of at most 100 years.", field="expires"
+            "expires: use a duration such as 90d, at most 100 years.", field="expires"
         )

@@ -36,12 +36,13 @@ def _foreign(status: int, url: str) -> CallboardError:
     phrase = known.get(status, str(status))
     if status in _GATEWAY or status == HTTPStatus.SERVICE_UNAVAILABLE:
         return errors.ServerUnreachable(
-            f"Something in front of {url} answered {phrase}: the server behind it does not. "
-            "Start it: callboard serve",
+            f"A proxy in front of {url} returned {phrase}: the server behind it is not "
+            "responding. Start it: callboard serve",
             url=url,
         )
     return errors.ServerFailed(
-        f"{url} answered {phrase}, but not as Callboard's server does. Check the address.", url=url
+        f"{url} returned {phrase}, but does not look like a Callboard server. Check the address.",
+        url=url,
     )
 
 
@@ -142,7 +143,7 @@ class Transport:
         error = error_of(status, answer, self.url)
         if not isinstance(error, Unauthenticated):
             return error
-        problem = "does not accept this token" if self._token else "wants a token"
+        problem = "does not accept this token" if self._token else "requires a token"
         return Unauthenticated(
             f"The server at {self.url} {problem}. Set CALLBOARD_TOKEN to a token that "
             "`callboard token create` printed for its database.",
@@ -195,7 +196,7 @@ class Transport:
                 f"No server is running at {self.url}. Start one: callboard serve FILE", url=self.url
             )
         what = str(error) or type(error).__name__
-        then = "Try again." if asks else "Check whether it was done before you try again."
+        then = "Try again." if asks else "Check whether it went through before you try again."
         return ServerUnreachable(
             f"The connection to {self.url} was lost: {what}. {then}",
             url=self.url,
@@ -209,7 +210,7 @@ def _httpx() -> Any:
         import httpx
     except ImportError as error:
         raise MissingExtra(
-            "A client of a server needs httpx. Install it: pip install 'callboard[client]'",
+            "The client needs httpx. Install it: pip install 'callboard[client]'",
             extra="client",
         ) from error
     return httpx

@@ -49,8 +49,8 @@ def inside(root: str, path: str) -> list[str]:
         return [there]  # An absolute path overrides the folder that it is opened from.
     raise LeadsOutside(
         errno.EXDEV,
-        f"it is a link to {there}, outside of the project {root}. A repository can bring such a "
-        f"link, so Callboard does not write there. Remove the link, or allow it: {VARIABLE}=1",
+        f"it is a link to {there}, outside of the project {root}. A repository can contain such "
+        f"a link, so Callboard does not write there. Remove the link, or allow it: {VARIABLE}=1",
         path,
     )
 

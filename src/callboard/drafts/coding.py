@@ -79,8 +79,8 @@ class Codec:
             if again == data:
                 return live, orjson.loads(data)
             data = again
-        what = "the value is another each time it is written and read"
-        raise StateInvalid(f"{path or '/'}: {what}; mind its validators.", path=path)
+        what = "the value changes each time it is written and read"
+        raise StateInvalid(f"{path or '/'}: {what}; check its validators.", path=path)
 
     @cached_property
     def _adapter(self) -> TypeAdapter[object]:

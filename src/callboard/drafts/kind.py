@@ -193,6 +193,6 @@ def settle(
 def read_only() -> StateError:
     """The error for changing a read-only state."""
     return StateError(
-        "This is a part of the live state, and read-only. Change the draft that `update` gets, "
+        "This is part of the live state and read-only. Change the draft that `update` gets, "
         "or a copy.deepcopy of this."
     )

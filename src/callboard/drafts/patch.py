@@ -206,7 +206,7 @@ class _Editor:
         if source == keys:
             pointer.find(self.document, source)
         elif keys[: len(source)] == source:
-            raise ValueError("nothing can be moved into itself")
+            raise ValueError("a value cannot be moved into itself")
         else:
             self._put(keys, self._take(source))
 
@@ -236,7 +236,7 @@ class _Editor:
 
     def _take(self, keys: list[str]) -> Json:
         if not keys:
-            raise ValueError("the whole document cannot be taken away")
+            raise ValueError("the whole document cannot be removed")
         holder, key = self._holder(keys), keys[-1]
         taken = pointer.member(holder, key)
         if isinstance(holder, list):

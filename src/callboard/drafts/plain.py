@@ -70,8 +70,8 @@ class Fields(dict[str, Any]):
             return with_fields(self[name])
         except KeyError:
             raise AttributeError(
-                f"The output has no field {name!r}. To have the methods and properties of a model, "
-                "declare what the agent returns."
+                f"The output has no field {name!r}. To use the methods and properties of a model, "
+                "declare the agent's return type."
             ) from None
 
 
@@ -93,7 +93,7 @@ class _MethodOrField:
     def _refuse(self, *_: object) -> Never:
         raise TypeError(
             f"{self._name!r} is a field of this output and a method of dict. Write "
-            f"output[{self._name!r}], or declare what the agent returns."
+            f"output[{self._name!r}], or declare the agent's return type."
         )
 
     __bool__ = __iter__ = __len__ = __getitem__ = __contains__ = __str__ = __eq__ = _refuse

@@ -36,7 +36,7 @@ def index(key: str, limit: int) -> int:
     # Longer than any list can be; int() of a million hostile digits would take seconds.
     place = int(key) if len(key) < 20 else limit + 1
     if place > limit:
-        raise ValueError(f"the list has no place {key[:20]}")
+        raise ValueError(f"the list has no index {key[:20]}")
     return place
 
 

@@ -51,7 +51,7 @@ class StateType:
         try:
             return self.kind.renew(first, "", inside=False)[0]
         except StateError as error:
-            raise self._wrong(f"the first state does not fit: {error.message}") from error
+            raise self._wrong(f"the initial state is not valid: {error.message}") from error
 
     def load(self, wire: Json) -> object:
         """Make the live state from JSON; StateInvalid has the path of what doesn't match."""
@@ -82,7 +82,9 @@ class StateType:
         try:
             return self._type()
         except pydantic.ValidationError as error:
-            raise self._wrong(f"the defaults do not fit: {invalid(error, '').message}") from error
+            raise self._wrong(
+                f"the defaults are not valid: {invalid(error, '').message}"
+            ) from error
 
     def _wrong(self, what: str, **context: object) -> DefinitionError:
         what = what.removesuffix(".")

@@ -250,7 +250,7 @@ async def test_a_token_is_needed_and_a_wrong_one_is_told(server: Server, monkeyp
     monkeypatch.delenv("CALLBOARD_TOKEN", raising=False)
     monkeypatch.setenv("CALLBOARD_DB", str(server.db.with_name("other.db")))
     async with Client(server.url) as nobody:
-        with pytest.raises(errors.Unauthenticated, match=r"wants a token\. Set CALLBOARD_TOKEN"):
+        with pytest.raises(errors.Unauthenticated, match=r"requires a token\. Set CALLBOARD_TOKEN"):
             await nobody.sessions()
     async with Client(server.url, "cb_wrong") as stranger:
         with pytest.raises(errors.Unauthenticated, match="does not accept this token"):

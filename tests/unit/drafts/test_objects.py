@@ -407,7 +407,7 @@ def test_what_is_never_the_same_twice_is_refused():
         def grow(cls, value: int) -> int:
             return value + 1 if value else 0
 
-    with pytest.raises(StateInvalid, match="/count: the value is another each time"):
+    with pytest.raises(StateInvalid, match="/count: the value changes each time"):
         Stage(Growing).change(lambda state: setattr(state, "count", 1))
 
 

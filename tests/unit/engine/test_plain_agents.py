@@ -108,7 +108,7 @@ async def test_a_field_that_is_called_like_a_method_of_dict_is_read_by_key(
 
 async def test_what_a_model_computes_needs_a_declaration():
     def keep(state: Notes, output: Any) -> None:
-        with pytest.raises(AttributeError, match="declare what the agent returns"):
+        with pytest.raises(AttributeError, match="declare the agent's return type"):
             output.model_dump()
         state.seen += [output.items() == {"name": "a"}.items()]
 

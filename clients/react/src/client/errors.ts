@@ -28,7 +28,7 @@ export class ServerFailed extends CallboardError {
   override readonly name = 'ServerFailed'
 }
 
-/** The server wants a token, or does not know this one. */
+/** The server requires a token, or does not know this one. */
 export class Unauthenticated extends CallboardError {
   override readonly name = 'Unauthenticated'
 }

@@ -48,7 +48,7 @@ _SPEAKING: Final = (
 )
 _GO_ON: Final = (
     "You were interrupted. Continue the task where you left off, and do not repeat what is done. "
-    "Where a tool call was interrupted, look whether it ran; if it did not, make it again."
+    "If a tool call was interrupted, check whether it ran; if it did not, make it again."
 )
 _SALT: Final = "claude:salt"
 _PATIENCE: Final = 6 * 3600.0
@@ -153,7 +153,7 @@ class ClaudeCode:
         **options: Unpack[ClaudeCodeOptions],
     ) -> None:
         if isinstance(allowed_tools, str):
-            raise DefinitionError('ClaudeCode: allowed_tools is a list: ["Read"].')
+            raise DefinitionError('ClaudeCode: allowed_tools must be a list, such as ["Read"].')
         self.name = name
         self._prompt = prompt
         self._model = model

@@ -105,7 +105,7 @@ class ClaudeProcess:
         self._complaints.seek(0)
         told = self._complaints.read().decode(errors="replace").strip()
         code = self._process.returncode
-        ended = "it does not end" if code is None else f"exit code {code}"
+        ended = "still running" if code is None else f"exit code {code}"
         return ended + (f": {told[-2000:]}" if told else "")
 
     async def stop(self, run: str) -> None:
@@ -151,7 +151,7 @@ def _not_started(program: str, cwd: Path, error: OSError) -> AgentError | Missin
         return AgentError(f"Claude Code cannot work in {cwd}: there is no such folder.")
     if isinstance(error, FileNotFoundError):
         return MissingExtra(
-            f"This needs Claude Code, and there is no {program!r}. "
+            f"Claude Code is required, but {program!r} was not found. "
             "Install it: npm install -g @anthropic-ai/claude-code",
             program=program,
         )
