@@ -1,4 +1,4 @@
-"""`callboard stats`, as a process, on a real database."""
+"""`callboard stats` on a real database."""
 
 import orjson
 from tests.acceptance.cli_process import CallboardCommand
