@@ -393,7 +393,7 @@ async def test_a_window_asks_again_about_what_was_not_shown(attend: Attend):
 async def test_a_session_that_cannot_be_resumed_is_a_failure(attend: Attend):
     found = await attend.ends("echo", resumeSession="none-such")
     assert found.status == "failed"
-    assert "There is no session 'none-such' here to resume" in str(found.error)
+    assert "Claude Code has no session 'none-such' to resume" in str(found.error)
 
 
 @pytest.mark.long

@@ -161,7 +161,7 @@ async def test_a_session_is_ended_for_the_person(room: Room):
             await terminal.shows("Time is up. This session ends in", within=PATIENT)
             await watchers.see_nothing()
             await terminal.ends()
-        await watchers.see(End("timeout", error="The time for the session was up"))
+        await watchers.see(End("timeout", error="The session timed out without a decision"))
 
     async def by_a_crash() -> None:
         watchers = await room.watched("say")

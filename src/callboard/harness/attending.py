@@ -104,7 +104,10 @@ class Attendance:
         try:
             attempt.write_json("ending.json", asdict(record))
         except OSError as error:
-            tell(f"How it ended cannot be kept: {error}. It is recorded now, or lost.")
+            tell(
+                f"Can't save how the session ended: {error}. If it can't be recorded now, it is "
+                "lost."
+            )
         try:
             found = await recorded(self._office.desk, self._ready.asked.id, record, tell)
         except NotFound:

@@ -73,14 +73,12 @@ def judged(course: Course, prompt: str, config: Object) -> SessionEnding | None:
     if confirmed is not None and (unconfirmed is None or course.cut is not None):
         return confirmed
     if course.cut == "timeout":
-        return SessionEnding(
-            "timeout", error="The time for the session was up, and nothing was decided."
-        )
+        return SessionEnding("timeout", error="The session timed out without a decision.")
     if course.cut == "stopped":
         return None
     if course.cut == "closed":
         return SessionEnding(
-            "cancelled", error="The terminal was closed before anything was decided."
+            "cancelled", error="The terminal was closed before a decision was made."
         )
     if unconfirmed is not None:
         asked = unconfirmed["decision"]

@@ -96,7 +96,7 @@ class PersonTools:
             found = None
         # This doesn't reveal whether another client has such a question.
         if found is None or as_object(found.config).get(_OWNER) != self.owner:
-            raise Failed(f"You have asked no question with the id {id!r}.")
+            raise Failed(f"You haven't asked a question with the id {id!r}.")
         return await self._answer(found, _wait(given))
 
     async def _ask(
@@ -164,10 +164,10 @@ _WAIT: Final = {
     "maximum": LONGEST_WAIT,
     "description": f"Seconds to wait for the answer, at most {LONGEST_WAIT}. Default: 0.",
 }
-_PROMPT: Final = {"prompt": {**_TEXT, "description": "The question, whole."}}
+_PROMPT: Final = {"prompt": {**_TEXT, "description": "The full question."}}
 _ASK_FIELDS: Final = {
     **_PROMPT,
-    "options": {**_OPTIONS, "description": "What the person chooses from."},
+    "options": {**_OPTIONS, "description": "The options to choose from."},
 }
 _SESSION_FIELDS: Final = {
     **_PROMPT,

@@ -118,7 +118,7 @@ def _directory(path: Path) -> Path:
     if not path.is_dir():
         raise ValidationError(f"Directory not found: {path}.", field="cwd")
     if not os.access(path, os.X_OK):
-        raise ValidationError(f"The directory {path} may not be entered.", field="cwd")
+        raise ValidationError(f"No permission to enter {path}.", field="cwd")
     return path.resolve()
 
 
@@ -134,7 +134,6 @@ def _resumed(given: str) -> str:
     known = sessions_of(given)
     if not known:
         raise ValidationError(
-            f"There is no session {given!r} here to resume: Claude Code keeps none of that id.",
-            field="resumeSession",
+            f"Claude Code has no session {given!r} to resume.", field="resumeSession"
         )
     return known[-1]

@@ -59,7 +59,7 @@ def _conclusion(config: Object) -> str:
     what = {
         "approval": "`approved` or `rejected`",
         "selection": "one of " + ", ".join(f"`{visible(one)}`" for one in options_of(config)),
-        "freeform": "a text in the person's own sense",
+        "freeform": "text that says what the person means",
         "structured": "an object that fits the tool's schema",
     }[form]
     return (
@@ -79,7 +79,7 @@ def _given(text: str, name: str, attempt: Attempt) -> str:
     if len(shown.encode("utf-8", "replace")) <= LARGEST_ARGUMENT:
         return shown
     path = attempt.write(name, shown)
-    return f"It is long, and stands in the file {path}. Read it first.\n\n{shown[:2000]}…"
+    return f"It is long, so it is in the file {path}. Read it first.\n\n{shown[:2000]}…"
 
 
 def _context(context: Json, attempt: Attempt) -> str:

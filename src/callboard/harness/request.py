@@ -53,7 +53,7 @@ def _text(config: Object, field: str) -> str | None:
     if given is None or given == "":
         return None
     if not isinstance(given, str) or "\0" in given:
-        raise ValidationError(f"config.{field} must be a text.", field=field)
+        raise ValidationError(f"config.{field} must be text.", field=field)
     return given
 
 

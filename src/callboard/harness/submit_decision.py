@@ -71,7 +71,7 @@ def decision_tool(asked: Interaction, attempt: Attempt, clock: Clock) -> Tool:
             attempt.observe(call)
             attempt.keep_decision(decision, call.id)
         except CallboardError as error:
-            raise Failed(f"{error.message} Put that right and call the tool again.") from error
+            raise Failed(f"{error.message} Fix that and call the tool again.") from error
         except OSError as error:
             raise Failed(f"The decision cannot be kept: {error.strerror}.") from error
         return {"kept": True, "message": _KEPT}

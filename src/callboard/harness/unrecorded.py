@@ -44,7 +44,7 @@ async def _settled(
     """Record and remove one attempt; None if there was nothing to record, or not yet."""
     asked = attempt.asked
     if asked is None and attempt.decision is not None:
-        return tell(f"What was decided in {attempt.set_aside()} cannot be understood. Look at it.")
+        return tell(f"The decision in {attempt.set_aside()} can't be read. Check it by hand.")
     record = None if asked is None else _left(attempt, asked)
     if record is None or asked is None:
         return attempt.remove()

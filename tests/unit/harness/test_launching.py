@@ -83,7 +83,7 @@ def test_a_large_context_and_a_large_question_are_in_files(tmp_path: Path):
         ({"type": "approval"}, "APPROVED or REJECTED"),
         ({"type": "selection", "options": ["a", "b"]}, "one of `a`, `b`"),
         ({"type": "structured", "jsonSchema": {"type": "object"}}, "fits the tool's schema"),
-        (None, "a text"),
+        (None, "text that says what the person means"),
     ],
 )
 def test_the_system_prompt_says_how_it_ends(schema: Any, words: str):

@@ -269,7 +269,7 @@ async def test_a_client_gets_no_answers_of_others(tmp_path: Path):
         )
     for other in ({"CALLBOARD_MCP_KEY": "another"}, {"name": "somebody-else"}):
         async with client("mcp", f"--db={db}", cwd=tmp_path, **other) as session:
-            assert "You have asked no question" in await refused(session, "check_answer", id=id)
+            assert "You haven't asked a question" in await refused(session, "check_answer", id=id)
 
 
 async def test_a_timeout_may_have_a_fraction(tmp_path: Path):

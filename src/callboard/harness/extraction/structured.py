@@ -88,7 +88,7 @@ def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     """Reject objects with duplicate keys, which are ambiguous."""
     told = dict(pairs)
     if len(told) < len(pairs):
-        raise ValueError("a member stands there twice")
+        raise ValueError("duplicate key")
     return told
 
 
