@@ -177,7 +177,7 @@ class RunDesk:
         task = asyncio.current_task()
         if task is not None and not task.cancelling():
             # No one cancelled the agent; it awaited something of its own that was cancelled.
-            return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled from within."))
+            return Broke(AgentError(f"Agent {self._agent.name!r} was cancelled by its own code."))
         raise asyncio.CancelledError
 
     async def _consume(self) -> Output:
@@ -221,7 +221,7 @@ class RunDesk:
         def build(scene: Scene) -> None:
             for asked in scene.batch.view.open.pending_of(self.place.run):
                 if asked.key == key:
-                    reason = "the agent took it back"
+                    reason = "withdrawn by the agent"
                     close(scene.batch, names.INPUT_CANCELLED({"id": asked.id, "reason": reason}))
 
         await self._live.commit(build)

@@ -44,7 +44,7 @@ def _faults(phase: Phase) -> Iterator[str]:
     if phase.agent is None:
         yield from _agentless_faults(phase)
     if phase.human is not None and not (callable(phase.human) or is_question(phase.human)):
-        allowed = "Approval(...), Choice(...), Interactive(...) or a function that gives one"
+        allowed = "Approval(...), Choice(...), Interactive(...) or a function that returns one"
         yield f"human must be {allowed}"
     if phase.on_answer is not None and phase.human is None:
         yield "on_answer needs human; add human=Approval(...) or Choice(...)"

@@ -197,7 +197,7 @@ def _patches(
     if workflow is None:
         raise ValidationError(
             f"To edit with a function, the workflow {name!r} must be registered here; "
-            "else give a JSON Patch.",
+            "otherwise use a JSON Patch.",
             field="edits",
         )
     return change(workflow.state_type, workflow.state_type.load(state), edits).patches

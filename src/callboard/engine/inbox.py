@@ -65,7 +65,7 @@ RECEIPT_WITHIN: Final = 1.0
 """How many seconds an answer waits to find out what became of it."""
 
 
-_TAKEN_BACK: Final = "it was taken back"
+_WITHDRAWN: Final = "withdrawn"
 
 
 _CHECKING: Final = ThreadPoolExecutor(1, thread_name_prefix="callboard-questions")
@@ -325,12 +325,12 @@ class Inbox:
             who = permitted(asked, by, answerer(by, via))
             if is_from_board(asked.type) and not asked.awaited:
                 raise ConflictError(
-                    f"A coding agent asks question {asked.id}, and its own dialog is open too. "
+                    f"Question {asked.id} is from a coding agent whose own dialog is also open. "
                     "Answer it here or there.",
                     interaction_id=asked.id,
                 )
             if manner_of(asked.type) == "outcome":
-                given = Completion("cancelled", error=error, reason=_TAKEN_BACK)
+                given = Completion("cancelled", error=error, reason=_WITHDRAWN)
                 return ending(asked, given, _participant(by), who)
             if asked.awaited:
                 raise ConflictError(
@@ -343,7 +343,7 @@ class Inbox:
             payload: InputCancelledPayload = {
                 **who,
                 "id": asked.id,
-                "reason": _TAKEN_BACK,
+                "reason": _WITHDRAWN,
             }
             if error is not None:
                 payload["error"] = checked_text(error, "error")

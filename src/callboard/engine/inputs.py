@@ -63,8 +63,7 @@ class InputType:
             at = "".join(f"/{part}" for part in first["loc"])
             place = f"The input at {at}" if at else "The input"
             raise ValidationError(
-                f"{place} does not fit workflow {self._workflow!r}: {first['msg']}. "
-                "Give what its start function declares.",
+                f"{place} is not valid for workflow {self._workflow!r}: {first['msg']}.",
                 field="input",
                 at=at,
                 workflow=self._workflow,

@@ -86,6 +86,6 @@ def plain(value: object, what: str) -> object:
     except StateNotSerializable as error:
         kind = type(value).__name__
         raise AgentOutputInvalid(
-            f"{what} cannot be recorded: {error.message} An agent may also declare what it "
-            f"returns, as in -> {kind}.",
+            f"{what} cannot be recorded: {error.message} You can also declare the agent's return "
+            f"type: -> {kind}.",
         ) from error

@@ -27,7 +27,9 @@ class Retry:
         if self.attempts < 1:
             raise DefinitionError("Retry: attempts must be at least 1.")
         if seconds(self.backoff) < 0 or self.factor <= 0:
-            raise DefinitionError("Retry: backoff must not be negative, factor more than 0.")
+            raise DefinitionError(
+                "Retry: backoff must not be negative, and factor must be greater than 0."
+            )
 
     def delay_ms(self, failures: int) -> int | None:
         """How long to wait after this many failures; None if no attempts are left."""

@@ -35,17 +35,18 @@ class SessionInfo(Shape):
     fork_position: int | None
     pending: Annotated[
         Sequence[Interaction],
-        "Its oldest open questions: in a list at most 3, by itself at most 100. "
+        "Its oldest open questions: at most 3 in a list, 100 for a single session. "
         "`GET /interactions?sessionId=…&status=pending` lists all of them.",
     ]
     error: ErrorDescription | None
     held: str | None
     progress: Annotated[
-        str | None, "Phases completed, `3/5`, where its status files tell that."
+        str | None, "Phases completed, such as `3/5`, if its status files show that."
     ] = None
     pending_count: Annotated[int, "How many questions are open."] = 0
     title: Annotated[
-        str | None, "What people call it: from the workflow, or given; null when it has none."
+        str | None,
+        "What people call it, from the workflow or the caller; null if it has no title.",
     ] = None
     source: Unsent[Mapping[str, str] | None] = None
 

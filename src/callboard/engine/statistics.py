@@ -49,11 +49,12 @@ class Overview(Shape):
     since: Millis
     days: int
     limited: Annotated[
-        bool, f"Whether there were more than {COUNTED:,} runs; then the newest were counted."
+        bool, f"Whether there were more than {COUNTED:,} runs; if so, only the newest are counted."
     ]
     total: Outcomes
     workflows: Annotated[
-        list[WorkflowSummary], f"The busiest first, at most {_WORKFLOWS}; without those not run."
+        list[WorkflowSummary],
+        f"The busiest first, at most {_WORKFLOWS}, without workflows that had no runs.",
     ]
 
 
@@ -65,7 +66,7 @@ class WorkflowStats(Outcomes):
     since: Millis
     days: int
     limited: Annotated[
-        bool, f"Whether there were more than {COUNTED:,} runs; then the newest were counted."
+        bool, f"Whether there were more than {COUNTED:,} runs; if so, only the newest are counted."
     ]
     duration: Annotated[
         Spread | None,

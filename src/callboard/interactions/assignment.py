@@ -111,5 +111,5 @@ def expected(asked: Interaction, to: str | None, by: By = None) -> list[str]:
 def _own_name(by: By) -> str:
     name = by.names[0] if isinstance(by, Author) else by
     if not name:
-        raise ValidationError("to: who you are is not known. Give a name.", field="to")
+        raise ValidationError("to: your name isn't known. Pass a name.", field="to")
     return checked_name(name, "to")

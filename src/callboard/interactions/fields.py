@@ -39,7 +39,7 @@ def checked_texts(value: object, field: str) -> list[str]:
     texts = [str(one) for one in as_list(as_json(list(value), field))]
     if len(set(texts)) < len(texts):
         told = excerpt(", ".join(texts), _LONGEST)
-        raise ValidationError(f"{field} must differ: {told}.", field=field)
+        raise ValidationError(f"{field} must not contain duplicates: {told}.", field=field)
     return texts
 
 

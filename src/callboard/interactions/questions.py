@@ -100,7 +100,7 @@ def checked_options(options: object) -> list[str]:
         raise AnswerInvalid("A choice needs options: a list of at least one text.")
     listed = [str(option) for option in cast("Sequence[object]", options)]
     if len(set(listed)) < len(listed):
-        raise AnswerInvalid(f"The options of a choice must differ: {', '.join(listed)}.")
+        raise AnswerInvalid(f"The options of a choice must be different: {', '.join(listed)}.")
     return listed
 
 

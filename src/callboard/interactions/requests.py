@@ -78,7 +78,7 @@ def check_free(asked: Interaction, by: str) -> None:
     until = iso(asked.claimed_until)
     raise Claimed(
         f"{asked.claimed_by} is working on question {asked.id} until {until}. Wait until then, or "
-        "answer it all the same: the first answer counts.",
+        "answer it anyway: the first answer counts.",
         interaction_id=asked.id,
         claimed_by=asked.claimed_by,
         claimed_until=until,

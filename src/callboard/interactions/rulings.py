@@ -71,7 +71,7 @@ def approval(value: object, approved: bool | None) -> RulingResponse:
 def _checked(remark: Remark, response: RulingResponse) -> RulingResponse:
     if response["approved"] and remark in response:
         raise AnswerInvalid(
-            f"{remark} needs a no: with a yes it would not be read.",
+            f"{remark} is only sent with a no.",
             field=f"value.{remark}",
         )
     return response

@@ -72,7 +72,7 @@ def admit(
     if writing.expect is not None and writing.expect != now.head:
         raise PositionConflict(
             f"Session {stream} has {now.head} events, not {writing.expect}: another writer was "
-            "first. Read on from there and decide again.",
+            "first. Read the new events and decide again.",
             session=stream,
             expected=writing.expect,
             actual=now.head,
@@ -92,8 +92,7 @@ def admit_gone(stream: str, writing: Writing, growth: int, claimant: Claimant) -
         admit(stream, None, writing, growth, claimant)
     if growth or writing.base is not None:
         raise SessionExists(
-            f"There was a session {stream}, which was deleted; its id is not given again. "
-            "Choose another id.",
+            f"Session {stream} was deleted, and its id can't be reused. Choose another id.",
             session=stream,
             expected=0,
             actual=0,

@@ -57,7 +57,7 @@ class Table:
         if unknown := [column for column in asked if column not in self.readable]:
             raise ValidationError(f"The view {self.name} has no column {unknown[0]}.")
         if twice := set(query.sums) & set(query.columns or ()):
-            raise ValidationError(f"{min(twice)} is counted by and cannot be added up as well.")
+            raise ValidationError(f"{min(twice)} can't be both grouped by and summed.")
         if query.beyond is not None:
             self._check_place(query.ordered_by, query.beyond)
 
@@ -68,7 +68,9 @@ class Table:
                 f"A place in {self.name} needs a value for each of {', '.join(columns)}."
             )
         if uncertain := [column for column in columns if column not in self.not_null]:
-            raise ValidationError(f"{uncertain[0]} may be missing in {self.name}: order otherwise.")
+            raise ValidationError(
+                f"{uncertain[0]} may be missing in {self.name}: order by another column."
+            )
 
 
 _SMALL = {ord(letter): ord(letter) + 32 for letter in string.ascii_uppercase}

@@ -363,7 +363,7 @@ class TestPermissions:
         assert done.status == "completed"
         assert done.state.made == "It is made."
         [cancelled] = named(done.events, "input:cancelled")
-        assert cancelled["reason"] == "the agent took it back"
+        assert cancelled["reason"] == "withdrawn by the agent"
 
     async def test_what_a_client_asked_that_has_ended_leaves_the_inbox(self, played: Played):
         asked = next(line for line in lines("touch") if line["type"] == "control_request")
@@ -376,7 +376,7 @@ class TestPermissions:
         assert done.status == "failed"
         told = [event.name for event in done.events]
         assert told.index("input:cancelled") < told.index("phase:failed")
-        assert named(done.events, "input:cancelled")[0]["reason"] == "the agent took it back"
+        assert named(done.events, "input:cancelled")[0]["reason"] == "withdrawn by the agent"
 
     async def test_a_long_input_is_cut_and_that_is_said(self, played: Played):
         person = Person(False)

@@ -90,7 +90,7 @@ def test_wrong_phases_are_named(phases: list[Phase], said: str) -> None:
     [
         (lambda: Choice("Which?", []), "needs options"),
         (lambda: Choice("Which?", "abc"), "needs options"),
-        (lambda: Choice("Which?", ["a", "a"]), "must differ"),
+        (lambda: Choice("Which?", ["a", "a"]), "must be different"),
         (lambda: Approval("  "), "needs a prompt"),
         (lambda: Approval("Ok?", timeout=-1), "timeout must be more than 0"),
         (lambda: Approval("Ok?", on_timeout="approve"), "on_timeout needs a timeout"),

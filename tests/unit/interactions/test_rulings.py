@@ -34,7 +34,7 @@ def test_a_word_goes_with_a_no(remark: Remark, value: Any, approved: bool | None
     ],
 )
 def test_with_a_yes_it_would_be_lost(remark: Remark, value: Any, approved: bool | None):
-    with pytest.raises(AnswerInvalid, match=f"{remark} needs a no") as refused:
+    with pytest.raises(AnswerInvalid, match=f"{remark} is only sent with a no") as refused:
         ruling(remark, named(remark, value), approved)
     assert refused.value.context["field"] == f"value.{remark}"
 
@@ -93,7 +93,7 @@ def test_a_workflow_is_refused_with_a_message():
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ({"approved": True, "message": "go"}, "message needs a no"),
+        ({"approved": True, "message": "go"}, "message is only sent with a no"),
         ({"approved": True, "always": True}, "only for requests of coding agents"),
         ({"approved": False, "why": "x"}, "why is not known"),
         ({}, "needs an answer"),

@@ -99,7 +99,7 @@ def test_a_newer_database_is_refused_with_both_versions(database, path):
 def test_an_edited_step_is_refused(database, path):
     migrate(database, path, 7, [FIRST])
     edited = Migration(FIRST.name, FIRST.sql + "CREATE TABLE b (x);")
-    with pytest.raises(StoreError, match="must never be edited"):
+    with pytest.raises(StoreError, match="Never edit an applied migration"):
         migrate(database, path, 8, [edited, SECOND])
     assert database.execute("SELECT version FROM migrations").fetchall() == [(1,)]
 

@@ -348,10 +348,10 @@ export interface Outcomes {
 export interface Overview {
   readonly since: string
   readonly days: number
-  /** Whether there were more than 100,000 runs; then the newest were counted. */
+  /** Whether there were more than 100,000 runs; if so, only the newest are counted. */
   readonly limited: boolean
   readonly total: Outcomes
-  /** The busiest first, at most 200; without those not run. */
+  /** The busiest first, at most 200, without workflows that had no runs. */
   readonly workflows: ReadonlyArray<WorkflowSummary>
 }
 
@@ -597,15 +597,15 @@ export interface Session {
   readonly updatedAt: string
   readonly parent: string | null
   readonly forkPosition: number | null
-  /** Its oldest open questions: in a list at most 3, by itself at most 100. `GET /interactions?sessionId=…&status=pending` lists all of them. */
+  /** Its oldest open questions: at most 3 in a list, 100 for a single session. `GET /interactions?sessionId=…&status=pending` lists all of them. */
   readonly pending: ReadonlyArray<Interaction>
   readonly error: Problem | null
   readonly held: string | null
-  /** Phases completed, `3/5`, where its status files tell that. */
+  /** Phases completed, such as `3/5`, if its status files show that. */
   readonly progress: string | null
   /** How many questions are open. */
   readonly pendingCount: number
-  /** What people call it: from the workflow, or given; null when it has none. */
+  /** What people call it, from the workflow or the caller; null if it has no title. */
   readonly title: string | null
 }
 
@@ -733,7 +733,7 @@ export interface WorkflowStats {
   readonly workflow: string
   readonly since: string
   readonly days: number
-  /** Whether there were more than 100,000 runs; then the newest were counted. */
+  /** Whether there were more than 100,000 runs; if so, only the newest are counted. */
   readonly limited: boolean
   /** How long runs that completed took, from start to end: the newest 2,000. */
   readonly duration: Spread | null

@@ -62,14 +62,14 @@ def check_sizes(wanted: SchemaCheck) -> None:
     size = len(dump_json(wanted.schema))
     if size > LARGEST_SCHEMA and not wanted.value:
         raise _unusable(
-            wanted.field, f"it has {size} bytes, and may have {LARGEST_SCHEMA}. Ask for less"
+            wanted.field, f"it is {size} bytes; the limit is {LARGEST_SCHEMA}. Ask for less"
         )
     for value in wanted.value:
         size = len(dump_json(value))
         if size > LARGEST_VALUE:
             raise ValidationError(
-                f"{wanted.field} has {size} bytes, and may have {LARGEST_VALUE}. Put what is "
-                "large into a file, and send its path.",
+                f"{wanted.field} is {size} bytes; the limit is {LARGEST_VALUE}. Put large data "
+                "into a file and send its path.",
                 field=wanted.field,
             )
 
@@ -162,6 +162,4 @@ def _shortened(text: str) -> str:
 
 
 def _unusable(field: str, why: str) -> ValidationError:
-    return ValidationError(
-        f"{field} is not a JSON Schema that can be used: {_shortened(why)}.", field=field
-    )
+    return ValidationError(f"{field} is not a usable JSON Schema: {_shortened(why)}.", field=field)

@@ -123,9 +123,8 @@ def _check_unedited(
     for step in steps:
         if step.version in applied and applied[step.version] != (step.name, step.checksum):
             raise StoreError(
-                f"{path} was made with another migration {step.version} than {step.name} as it is "
-                "now: a step that was applied must never be edited. Restore the file, and put the "
-                "change into a new step.",
+                f"Migration {step.version} of {path} differs from {step.name}. Never edit an "
+                "applied migration: restore the file and add a new one.",
                 path=str(path),
                 version=step.version,
             )

@@ -119,7 +119,7 @@ def import_tokens(database: sqlite3.Connection, path: Path) -> None:
         return
     except (OSError, ValueError, KeyError, TypeError) as error:
         _log.error(
-            "%s cannot be used (%s), so the tokens in it open nothing. Make new ones: "
+            "%s can't be read (%s), so its tokens don't work. Create new ones: "
             "callboard token create",
             file,
             error,
