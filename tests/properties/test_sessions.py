@@ -217,11 +217,21 @@ def test_every_session(check: Any, phases: Sequence[Spec], ahead: Sequence[str])
 
 
 @pytest.mark.long
-@each(check_folds, check_checkpoints, check_unfinished, check_undo, check_rows, check_all_forks)
-@settings(max_examples=2000)
+@pytest.mark.timeout(1800)
+@each(check_folds, check_checkpoints, check_unfinished, check_undo, check_rows)
+@settings(max_examples=1000)
 @given(phases=flows, ahead=moves)
 def test_many_sessions(check: Any, phases: Sequence[Spec], ahead: Sequence[str]):
     check(phases, ahead)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@settings(max_examples=300)
+@given(phases=flows, ahead=moves)
+def test_many_forks(phases: Sequence[Spec], ahead: Sequence[str]):
+    """Of each session one fork for each of its events, so of fewer sessions."""
+    check_all_forks(phases, ahead)
 
 
 @given(st.data())
