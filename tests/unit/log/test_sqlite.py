@@ -262,6 +262,21 @@ async def test_a_rebuild_that_the_database_refuses(log: SqliteLog):
     assert len(await log.rows(Query("sessions"))) == 1
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query("human_interactions", holds=("assigned_to", ['"ada"'])),
+        Query("human_interactions", {"type": "choice"}),
+        Query("human_interactions", {"status": "completed", "workflow": "w"}),
+    ],
+)
+async def test_what_no_index_finds_does_not_hold_the_loop_up(log: SqliteLog, query: Query):
+    others: list[str] = []
+    asyncio.get_running_loop().call_soon(others.append, "ran")
+    await log.rows(query)
+    assert others
+
+
 def test_a_log_may_be_used_in_one_loop_after_another(tmp_path: Path):
     log = SqliteLog.open(tmp_path / "log.db")
 
