@@ -172,6 +172,20 @@ async def test_a_revoked_token_is_wrong_at_once(server: Server):
     assert (await callboard(server, "token", "revoke", made["id"]))[0] == 2
 
 
+async def test_a_revoked_token_reads_no_further_from_an_open_stream(
+    server: Server, http: httpx.AsyncClient
+):
+    made = (await http.post("/tokens", json={"name": "ci", "scope": "read"})).json()
+    async with server.client(made["secret"]) as client, client.stream("GET", "/stream") as stream:
+        lines = stream.aiter_lines()
+        assert (await anext(lines)).startswith("id: ")
+        await http.delete(f"/tokens/{made['token']['id']}")
+        await http.post("/interactions", json={"type": "approval", "prompt": "Secret?"})
+        async with asyncio.timeout(PATIENCE):
+            rest = [line async for line in lines]
+    assert not [line for line in rest if line.startswith("data")]
+
+
 async def test_a_link_becomes_a_cookie_once(http: httpx.AsyncClient, stranger: httpx.AsyncClient):
     made = await http.post("/login")
     assert made.status_code == 201

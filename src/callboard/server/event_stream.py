@@ -1,12 +1,15 @@
 """A response without an end: server-sent events, written as they happen."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
+from typing import Final
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from callboard.errors import Overloaded
+from callboard.server.access.identity import ADMITTED
 from callboard.server.pacing import ABORT, BUFFERED
 from callboard.server.request_metrics import OUTERMOST
 from callboard.server.streams import StreamReader
@@ -17,10 +20,14 @@ HEADERS = {
     "X-Accel-Buffering": "no",
 }
 _RETRY = b"retry: 1000\n\n"
+_CHECK_EVERY: Final = 1.0
+"""Seconds for which a token counts as valid after a check: many events come in a second."""
 
 
 class EventStream(Response):
     """Writes a reader's frames until the stream ends, or the client disconnects or stops reading.
+
+    Also ends when the client's token is no longer valid.
 
     Writing waits while the client's buffers are full. Such a client holds only one chunk here, and
     is cut off if it lasts too long. It can return with the id of its last event.
@@ -49,7 +56,8 @@ class EventStream(Response):
         self._reader.cut_off = scope.get(ABORT, self._reader.cut_off)
         self._reader.buffered = scope.get(BUFFERED, self._reader.buffered)
         try:
-            await self._write(send, scope.get(OUTERMOST, send))
+            admission = _Admission(scope.get(ADMITTED))
+            await self._write(send, scope.get(OUTERMOST, send), admission)
         except asyncio.CancelledError:
             if not left:
                 raise
@@ -59,7 +67,7 @@ class EventStream(Response):
             with suppress(asyncio.CancelledError):
                 await watching
 
-    async def _write(self, send: Send, past_all: Send) -> None:
+    async def _write(self, send: Send, past_all: Send, admission: "_Admission") -> None:
         """Write the start and end like any response; the rest bypasses the middleware."""
         reader = self._reader
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -68,9 +76,27 @@ class EventStream(Response):
         try:
             async with aclosing(reader.chunks()) as chunks:
                 async for data in chunks:
+                    if not await admission.lasts():
+                        break
                     await past_all({"type": "http.response.body", "body": data, "more_body": True})
         except Overloaded:
             # The client can return with the id of its last event.
             reader.cut_off()
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Admission:
+    """Whether a reader may still read."""
+
+    def __init__(self, is_admitted: Callable[[], Awaitable[bool]] | None) -> None:
+        self._is_admitted = is_admitted
+        self._checked_at = 0.0
+
+    async def lasts(self) -> bool:
+        """Whether its token is valid, or was a moment ago."""
+        now = asyncio.get_running_loop().time()
+        if self._is_admitted is None or now - self._checked_at < _CHECK_EVERY:
+            return True
+        self._checked_at = now
+        return await self._is_admitted()

@@ -4,12 +4,13 @@ The order matters. The origin is checked before the sender, and both before the 
 so that a refusal doesn't reveal which routes exist.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fastapi import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callboard.errors import CallboardError
+from callboard.events.access import allows
 from callboard.server.access.answers import completed, preflight
 from callboard.server.access.audit import Audit, AuditEntry
 from callboard.server.access.bodies import (
@@ -23,6 +24,7 @@ from callboard.server.access.bodies import (
 from callboard.server.access.credentials import Credentials, Failures
 from callboard.server.access.head import Head, check_query
 from callboard.server.access.hook_bodies import is_hook, read_beginning
+from callboard.server.access.identity import ADMITTED, Identity
 from callboard.server.access.login import Links
 from callboard.server.access.origins import Places, RequestOrigin, names_this_machine
 from callboard.server.access.peers import KEY, Peer
@@ -30,9 +32,6 @@ from callboard.server.access.tokens import Tokens
 from callboard.server.memory import HOLDING, ConnectionMemory, MemoryBudget
 from callboard.server.problems import of_error
 from callboard.server.settings import ServerSettings
-
-if TYPE_CHECKING:
-    from callboard.server.access.identity import Identity
 
 _REFUSALS: Final = frozenset({401, 403, 413, 429})
 _LEFT: Final = 499
@@ -174,11 +173,18 @@ class _Passage:
             **self._scope,
             "scheme": self._sender.scheme,
             "callboard.identity": self._identity,
+            ADMITTED: self._is_admitted,
         }
         if self._head.path == "/login":
             # The server's own log would show the code. From here on, only the route sees it.
             self._scope["query_string"] = b""
         return inner
+
+    async def _is_admitted(self) -> bool:
+        """Whether the sender may still read: the token may have expired or been revoked."""
+        assert self._sender is not None
+        found = await self._guard.credentials.find(self._head, self._sender)
+        return found is not None and allows(found.scope, "read")
 
     async def _answer(self, response: Response) -> None:
         if self._head.all("expect"):

@@ -1,8 +1,12 @@
 """Who a request is from, and what they may do."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from callboard.events.access import Scope
+
+ADMITTED: Final = "callboard.admitted"
+"""The key of a function in the scope of a request: whether its sender may still read."""
 
 
 @dataclass(frozen=True, slots=True)
