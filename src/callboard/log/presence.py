@@ -7,6 +7,7 @@ directory, for commands that name nothing. Files of dead servers have no lock, a
 import json
 import logging
 import os
+import stat
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -63,12 +64,7 @@ def servers_of(database: Path) -> list[RunningServer]:
 
 def listed_servers() -> list[RunningServer]:
     """This user's running servers, whatever their databases."""
-    folder = _listing()
-    try:
-        is_ours = folder.lstat().st_uid == os.geteuid() and not folder.is_symlink()
-    except OSError:
-        return []
-    return list(_running(folder)) if is_ours else []
+    return list(_running(_listing()))
 
 
 def is_served(database: Path) -> bool:
@@ -107,6 +103,8 @@ def _held(folder: Path, said: Object) -> Generator[None]:
 
 def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServer]:
     """The content of the locked files; those of dead servers are removed."""
+    if not _is_ours(folder):
+        return  # Tokens are sent to the addresses in it.
     for file in sorted(folder.glob("*.server")):
         with suppress(FileNotFoundError):  # The server is stopping right now.
             said = _read(file)
@@ -116,6 +114,15 @@ def _running(folder: Path, database: Path | None = None) -> Iterator[RunningServ
                 file.unlink()
             elif database is not None or isinstance(said.get("database"), str):
                 yield _server(said, database or Path(str(said["database"])))
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether only this user can have written into the folder."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 
 
 def _read(file: Path) -> Object:

@@ -132,6 +132,21 @@ async def test_a_list_behind_a_link_is_not_read(tmp_path: Path, monkeypatch: pyt
         os.close(lock)
 
 
+async def test_servers_in_a_folder_that_another_user_made_are_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    db = tmp_path / "x.db"
+    (tmp_path / "x.db-live").mkdir()
+    said = {"url": "http://127.0.0.1:1", "workflows": ["trip"]}
+    lock = hold(tmp_path / "x.db-live" / "1-a.server", json.dumps(said).encode())
+    try:
+        assert is_driven(db, "trip")
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert servers_of(db) == []
+    finally:
+        os.close(lock)
+
+
 async def test_a_server_of_a_version_that_recorded_workflows_only(tmp_path: Path):
     db = tmp_path / "x.db"
     async with Callboard.open(db):
