@@ -15,13 +15,12 @@ from callboard.clock import Clock
 from callboard.errors import ValidationError
 from callboard.events.access import SCOPES, NewToken, Scope, Token, TokenHolder
 from callboard.ids import short_id
+from callboard.interactions.assignment import GROUP, checked_name
 from callboard.log.protocol import TokenStore
 
 _LONGEST_NAME: Final = 64
 _MOST_GROUPS: Final = 32
 _LONGEST_LIFE: Final = timedelta(days=36_500)
-_GROUP: Final = "group:"
-"""How a group is written in lists that also have people."""
 
 
 class BoardTokens(Protocol):
@@ -89,6 +88,8 @@ class AccessTokens:
             if given is not None:
                 _check_name(field, given)
         _check_person(name if person is None else person)
+        if person is not None:
+            checked_name(person, "person")
         _check_scope(scope)
         _check_groups(groups)
         _check_life(expires)
@@ -144,7 +145,7 @@ def _check_name(field: str, given: str) -> None:
 
 
 def _check_person(person: str) -> None:
-    if person.startswith(_GROUP):
+    if person.startswith(GROUP):
         raise ValidationError(
             f"person: {person!r} is a group. Use the person's name, and add groups with "
             "groups (--group).",
@@ -162,9 +163,10 @@ def _check_groups(groups: Sequence[str]) -> None:
         raise ValidationError(f"groups: use at most {_MOST_GROUPS}.", field="groups")
     for group in groups:
         _check_name("groups", group)
-        if group.startswith(_GROUP):
-            plain = group.removeprefix(_GROUP)
-            raise ValidationError(f"groups: omit {_GROUP!r}; write {plain!r}.", field="groups")
+        if group.startswith(GROUP):
+            plain = group.removeprefix(GROUP)
+            raise ValidationError(f"groups: omit {GROUP!r}; write {plain!r}.", field="groups")
+        checked_name(f"{GROUP}{group}", "groups")
 
 
 def _check_life(expires: timedelta | None) -> None:
