@@ -27,7 +27,7 @@ interface Entry extends Outgoing {
 /** How long an answer can be taken back. */
 export const UNDO_MS = 5_000
 
-/** A page that is left can send no more than 64 KiB. */
+/** A page that is left can send no more than 64 KiB, all its requests together. */
 const LARGEST_LAST = 60_000
 
 let entries: ReadonlyArray<Entry> = []
@@ -60,16 +60,23 @@ export function newBatch(title: string): Batch {
   return { id: `batch ${batches}`, title }
 }
 
-/** Whether an answer may wait: before its deadline, and small enough to be sent by a page that is left. */
+/** Whether an answer may wait: before its deadline, and if a page that is left can send it with the others. */
 export function canWait(given: object, deadline: string | null): boolean {
   const left = deadline === null ? Number.POSITIVE_INFINITY : Date.parse(deadline) - Date.now()
-  return left > 2 * UNDO_MS && new Blob([JSON.stringify(given)]).size <= LARGEST_LAST
+  const size = entries.reduce((total, one) => total + sizeOf(one.given), sizeOf(given))
+  return left > 2 * UNDO_MS && size <= LARGEST_LAST
+}
+
+function sizeOf(given: object): number {
+  return new Blob([JSON.stringify(given)]).size
 }
 
 type Held = Omit<Entry, 'isSending' | 'timer' | 'batch'> & { readonly batch?: Batch | null }
 
 /** Send an answer in a few seconds, unless it is taken back before. */
 export function hold(held: Held): void {
+  // A new answer to the same question has all its time.
+  window.clearTimeout(entries.find(({ id }) => id === held.id)?.timer)
   const timer = window.setTimeout(() => void release(held.id), UNDO_MS)
   const entry = { batch: null, ...held, timer, isSending: false }
   set([...entries.filter(({ id }) => id !== held.id), entry])
