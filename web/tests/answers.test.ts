@@ -1,6 +1,7 @@
-import { expect, describe as group, it } from 'vitest'
+import { expect, describe as group, it, vi } from 'vitest'
 import { answersOf } from '../src/board/answers'
 import type { SerializedEvent } from '../src/server/types'
+import { signed } from '../src/server/useAnswer'
 import { eventsOf } from './events'
 
 function event(name: string, payload: Record<string, unknown> = {}): SerializedEvent {
@@ -106,3 +107,12 @@ function permutations<T>(items: ReadonlyArray<T>): T[][] {
     permutations(items.filter((_, other) => other !== at)).map((rest) => [one, ...rest]),
   )
 }
+
+it('goes under the name that was given here', () => {
+  const kept = new Map<string, string>()
+  vi.stubGlobal('window', { localStorage: { getItem: (key: string) => kept.get(key) ?? null } })
+  expect(signed({ approved: true })).toEqual({ approved: true })
+  kept.set('callboard.name', 'grace')
+  expect(signed({ approved: true })).toEqual({ approved: true, by: 'grace' })
+  vi.unstubAllGlobals()
+})

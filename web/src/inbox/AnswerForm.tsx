@@ -13,7 +13,7 @@ import { useOutbox } from '../outbox/outbox'
 import { sendAnswer } from '../outbox/sending'
 import { useShowing } from '../outbox/shown'
 import type { Interaction } from '../server/types'
-import { type Answer, useAnswer } from '../server/useAnswer'
+import { type Answer, signed, useAnswer } from '../server/useAnswer'
 import { mannerOf } from './manner'
 import { text } from './text'
 import { useAnswerBar } from './useAnswerBar'
@@ -42,10 +42,11 @@ export function AnswerForm({ question, keys, compact = false, onRefused, onHeld 
   const answer: Send = (given, onError) => {
     if (isBusy || isSettling()) return
     onRefused(null)
+    const body = signed(given)
     const isHeld = sendAnswer({
       question,
-      given,
-      send: () => mutateAsync({ id, ...given }).then(() => forget(keptAs(question))),
+      given: body,
+      send: () => mutateAsync({ id, ...body }).then(() => forget(keptAs(question))),
       onError: (error) => {
         onError?.(error)
         onRefused(error)

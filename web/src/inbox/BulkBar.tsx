@@ -6,7 +6,7 @@ import { say } from '../parts/Toasts'
 import { firstLine, visible } from '../parts/visible'
 import { promptOf, titleOf } from '../prompts/folding'
 import type { Interaction } from '../server/types'
-import { useAnswer } from '../server/useAnswer'
+import { signed, useAnswer } from '../server/useAnswer'
 import { useAssign } from './Assignment'
 import { mannerOf } from './manner'
 import { text } from './text'
@@ -89,9 +89,10 @@ function Confirmation({ questions, approved, onClose, onDone }: ConfirmationProp
   const confirm = () => {
     const title = approved ? text.bulk.approving(count) : text.bulk.rejecting(count)
     const batch = newBatch(title)
+    const given = signed({ approved })
     for (const question of questions) {
-      const send = () => mutateAsync({ id: question.id, approved })
-      sendAnswer({ question, given: { approved }, send, batch })
+      const send = () => mutateAsync({ id: question.id, ...given })
+      sendAnswer({ question, given, send, batch })
     }
     onDone()
   }
