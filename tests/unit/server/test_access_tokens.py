@@ -240,7 +240,7 @@ async def test_a_damaged_file_opens_nothing_and_stops_nothing(
 ):
     (db.parent / "x.db.tokens").write_text(content)
     assert await opened(db) == []
-    assert "cannot be used" in caplog.text
+    assert "can't be read" in caplog.text
     assert (db.parent / "x.db.tokens.damaged").read_text() == content
 
 
