@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from callboard.server.service import Service
     from callboard.server.settings import ServerSettings
 
+_PREVIEW: Final = 200
 _LEAST_MEMORY: Final = 128 * 1_048_576
 
 
@@ -283,6 +284,6 @@ def _announce(
     )
     for question in oldest:
         answer = ways_to_answer(question, database.command)[0]
-        screen.line(f"Open question: {preview(question.prompt)}")
+        screen.line(f"Open question: {preview(question.prompt, _PREVIEW)}")
         screen.line("  answer it: ", (answer, "command"))
     screen.line("Dashboard: ", (database.command("open"), "command"), "   Ctrl-C to stop")
