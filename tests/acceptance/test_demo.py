@@ -161,7 +161,7 @@ async def test_it_moves_and_does_what_it_is_told():
         await answer(http, "plan", "yes")
         await demo.line("End of the recording")
         plates = (await http.get("/plates")).json()["plates"]
-    assert any("shop heard your no" in line for line in demo.lines)
+    assert any("shop got your denial" in line for line in demo.lines)
     by_name = {Path(plate["projectPath"]).name: plate for plate in plates}
     assert {name: plate["status"] for name, plate in by_name.items()} == {
         "shop": "idle",
