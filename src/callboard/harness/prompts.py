@@ -67,7 +67,7 @@ def _conclusion(config: Object) -> str:
         f"The decision is the person's, never yours: {what}. Help them to look into the matter "
         "as far as they like. When they have decided, and not before, call the tool "
         f"{_TOOL} with it; the person sees the call and confirms it. A later call replaces an "
-        "earlier one. If the tool says that something does not fit, put that right and call it "
+        "earlier one. If the tool reports that something does not fit, fix that and call it "
         "again; if it says that the person has not confirmed it, call it again with the same "
         "decision. After it has been accepted, tell the person that leaving (/exit) records it. "
         f"If the tool is not there, {_LAST_LINE[form]}."
