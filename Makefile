@@ -128,7 +128,7 @@ check-python: python
 check-web: python $(UI)
 	npm run --silent check
 
-format: python $(PACKAGES) ## Format the code and mend what can be mended
+format: python $(PACKAGES) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	npm run --silent format

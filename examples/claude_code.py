@@ -38,7 +38,7 @@ reader = ClaudeCode(
 )
 writer = ClaudeCode(
     name="writer",
-    prompt=lambda s: f"Mend these problems, and nothing else:\n\n{s.findings}",
+    prompt=lambda s: f"Fix these problems, and nothing else:\n\n{s.findings}",
     allowed_tools=["Read", "Grep", "Glob"],
 )
 
@@ -51,11 +51,11 @@ claude_code = Workflow(
             "review",
             agent=reader,
             update=keep_findings,
-            human=Approval(lambda s: f"Mend this?\n{s.findings}"),
-            next=lambda s: "mend" if s.approved else "leave",
-            to=["mend", "leave"],
+            human=Approval(lambda s: f"Fix this?\n{s.findings}"),
+            next=lambda s: "fix" if s.approved else "leave",
+            to=["fix", "leave"],
         ),
-        Phase("mend", agent=writer, update=keep_changes, terminal=True),
+        Phase("fix", agent=writer, update=keep_changes, terminal=True),
         Phase("leave", terminal=True),
     ],
 )

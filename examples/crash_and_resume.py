@@ -57,7 +57,7 @@ async def run_and_die(db: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def go_on(db: Path) -> list[Event]:
+async def answer_and_resume(db: Path) -> list[Event]:
     async with Callboard.open(db, [order]) as board:
         [question] = await board.inbox()
         print(f"Process {os.getpid()} finds the question: {question.prompt}")
@@ -70,7 +70,7 @@ async def go_on(db: Path) -> list[Event]:
 def main(folder: Path) -> list[Event]:
     db = folder / "orders.db"
     subprocess.run([sys.executable, __file__, str(db)], check=False)
-    return asyncio.run(go_on(db))
+    return asyncio.run(answer_and_resume(db))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def after(state: Release) -> str:
     if state.approved:
         return "release"
     timed_out = state.human_response and state.human_response.timed_out
-    return "nobody-answered" if timed_out else "refused"
+    return "no-answer" if timed_out else "refused"
 
 
 deadline = Workflow(
@@ -61,10 +61,10 @@ deadline = Workflow(
                 on_timeout=Escalate(to="the manager", after=PATIENCE, then="reject"),
             ),
             next=after,
-            to=["release", "refused", "nobody-answered"],
+            to=["release", "refused", "no-answer"],
         ),
         Phase("release", agent=releaser, terminal=True),
         Phase("refused", agent=keeper, terminal=True),
-        Phase("nobody-answered", agent=keeper, terminal=True),
+        Phase("no-answer", agent=keeper, terminal=True),
     ],
 )

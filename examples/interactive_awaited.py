@@ -22,7 +22,7 @@ class Decision(BaseModel):
     notes: str
 
 
-def somebody_decides(review: HumanInteractive[Decision], board: Callboard) -> None:
+def answer_automatically(review: HumanInteractive[Decision], board: Callboard) -> None:
     """Answers instead of `callboard attend`; the caller doesn't notice the difference."""
     answering: list[asyncio.Task[object]] = []
 
@@ -39,7 +39,7 @@ async def main(db: str | None = None) -> str:
     async with Callboard.open(db) as board:
         review = HumanInteractive(board, standalone=True, result_type=Decision)
         if db is None:
-            somebody_decides(review, board)
+            answer_automatically(review, board)
         else:
             print(f"Waiting for you. In another terminal: callboard attend --db {db}")
         result = await review.request_async(

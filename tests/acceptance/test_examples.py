@@ -389,7 +389,7 @@ class TestDeadline:
             db=tmp_path / "late.db",
         )
 
-        assert result.exit_phase == "nobody-answered"
+        assert result.exit_phase == "no-answer"
         names = [e.name for e in result.events]
         assert names.index("input:escalated") < names.index("input:expired")
         assert "input:received" not in names
@@ -503,14 +503,14 @@ class TestClaudeCode:
         monkeypatch.setenv("PLAY", str(recorded / "touch.jsonl"))
         monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
 
-    async def test_the_writer_mends_what_the_reader_found(self, example: Load, play: Play):
+    async def test_the_writer_fixes_what_the_reader_found(self, example: Load, play: Play):
         person = Person(True, True, False)
 
         result = await play(example("claude_code").claude_code, person, "the errors")
 
         permission = "Run: touch made"
-        assert person.asked == [permission, "Mend this?\nIt is made.", permission]
-        assert way(result) == ["review", "mend"]
+        assert person.asked == [permission, "Fix this?\nIt is made.", permission]
+        assert way(result) == ["review", "fix"]
         assert result.state.changes == "It is made."
 
     async def test_nothing_is_changed_without_a_yes(self, example: Load, play: Play):
