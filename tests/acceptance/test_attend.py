@@ -87,7 +87,7 @@ async def test_what_waits_is_listed_shown_and_opened_when_the_person_agrees(atte
     screen.expect("2 sessions for you")
     screen.expect("Review the schema.")
     screen.expect("Review the plan.")
-    screen.expect("Which one")
+    screen.expect("Choose a number")
     screen.send(f"2{ENTER}")
     screen.expect_exact(str(attend.folder))
     screen.expect("model sonnet")
@@ -104,7 +104,7 @@ async def test_what_waits_is_listed_shown_and_opened_when_the_person_agrees(atte
 async def test_who_does_not_agree_leaves_it_for_others(attend: Attend):
     id = await attend.ask()
     screen = attend.attend('decide:"approved"')
-    screen.expect("Which one")
+    screen.expect("Choose a number")
     screen.send(ENTER)
     screen.expect("Open it")
     screen.send(f"n{ENTER}")
@@ -118,10 +118,10 @@ async def test_the_list_comes_back_and_grows_while_one_looks(attend: Attend):
     await attend.ask("One.")
     screen = attend.attend("say:nothing", "--yes", once=False)
     screen.expect("cancelled")
-    screen.expect("No session waits for you")
+    screen.expect("No sessions are waiting for you")
     await attend.ask("Another one.")
     screen.expect("cancelled")
-    screen.expect("No session waits for you")
+    screen.expect("No sessions are waiting for you")
     screen.send(f"q{ENTER}")
     assert ended(screen) == 0
 
@@ -147,7 +147,7 @@ async def test_control_characters_and_markup_are_shown_not_obeyed(attend: Attend
     await attend.ask(prompt, cwd=str(attend.folder), systemPrompt="\x1b[31mred")
     screen = attend.attend("arguments")
     screen.expect_exact(r"Look \x1b[2J\x1b]0;title\x07 [bold]here[/bold] \u202eevil")
-    screen.expect("Which one")
+    screen.expect("Choose a number")
     screen.send(ENTER)
     screen.expect_exact(r"\x1b[31mred")
     screen.expect("Open it")
@@ -181,7 +181,7 @@ async def test_several_people_decide_each_for_themselves(attend: Attend):
     screen.expect("for ann, bob")
     screen.send(ENTER)
     screen.send(f"1{ENTER}")
-    screen.expect("not for eve to decide, but for ann, bob")
+    screen.expect("Only ann, bob can decide this, not eve")
     ended(screen)
     for person in ("ann", "bob"):
         ended(attend.attend('decide:"approved"', "--yes", f"--by={person}"))
@@ -260,9 +260,9 @@ async def test_an_agent_that_stops_where_no_shell_waits_goes_on(attend: Attend):
 async def test_the_terminal_is_as_before_after_an_agent_that_crashed(attend: Attend):
     id = await attend.ask()
     screen = attend.attend("mess", "--yes", once=False)
-    screen.expect("No session waits|mess")
+    screen.expect("No sessions are waiting|mess")
     screen.expect_exact("\x1b[?2004l\x1b[?25h\x1b[<u")
-    screen.expect("No session waits")
+    screen.expect("No sessions are waiting")
     assert termios.tcgetattr(screen.fileno())[3] & termios.ECHO
     assert termios.tcgetattr(screen.fileno())[3] & termios.ISIG
     screen.send(f"q{ENTER}")
@@ -365,7 +365,7 @@ async def test_what_was_shown_of_an_mcp_config_is_what_is_started(attend: Attend
     path.write_text(json.dumps(config), encoding="utf-8")
     await attend.ask(mcpConfig=str(path))
     screen = attend.attend("arguments")
-    screen.expect("Which one")
+    screen.expect("Choose a number")
     screen.send(ENTER)
     screen.expect_exact("tools: NODE_OPTIONS='--require /evil.js' node t.js")
     screen.expect_exact("remote: http://x (X-As: ann)")

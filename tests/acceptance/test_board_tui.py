@@ -90,7 +90,7 @@ async def test_a_session_from_its_start_to_its_end(tmp_path: Path):
         await stage.hook("Stop", last_assistant_message="All tests pass.")
         await stage.shows("✓ done", "All tests pass.", "1 needs you")
         await stage.hook("SessionEnd", reason="prompt_input_exit")
-        await stage.shows("c shows those that are closed")
+        await stage.shows("Press c to show closed sessions")
         await stage.press("c")
         await stage.shows("× closed")
 
@@ -304,7 +304,7 @@ async def test_in_tmux_it_goes_to_a_pane_and_resumes_a_session(tmp_path: Path, t
                     await asyncio.sleep(0.05)
             end = {"hook_event_name": "SessionEnd", "reason": "other"}
             await client.post("/hooks/claude", json=hook | end)
-        await tmux.until("s:0", lambda shown: "c shows those that are closed" in shown)
+        await tmux.until("s:0", lambda shown: "Press c to show closed sessions" in shown)
         tmux("send-keys", "-t", "s:0", "c")
         await tmux.until("s:0", lambda shown: "× closed" in shown)
         tmux("send-keys", "-t", "s:0", "r")

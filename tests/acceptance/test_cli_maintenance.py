@@ -115,7 +115,7 @@ def test_the_file_is_made_shorter(callboard: CallboardCommand):
         fat(callboard, completed(callboard, 9))
     before = (callboard.folder / "t.db").stat().st_size
     done = callboard.here("prune", "--older-than", "1d", "--yes")
-    assert re.search(r"Deleted 3 sessions, \d+ events\.\nThe file is [\d.]+ MB shorter\.", done.out)
+    assert re.search(r"Deleted 3 sessions, \d+ events\.\nThe file is [\d.]+ MB smaller\.", done.out)
     assert (callboard.folder / "t.db").stat().st_size < before / 2
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_others_use_is_left_as_long_as_it_is(callboard: CallboardCom
             pass
         done = callboard.here("prune", "--older-than", "1d", "--yes")
         assert "Deleted 1 session" in done.out
-        assert "others have the database open" in done.out
+        assert "other processes have the database open" in done.out
     finally:
         other.kill()
         other.communicate()

@@ -232,7 +232,7 @@ def test_hints_with_a_server(call: CallboardCommand, how: str):
 
 
 def test_hints_of_the_demo(call: CallboardCommand):
-    demo = started(call, "demo", "board", "--speed", "20", last="asks for you")
+    demo = started(call, "demo", "board", "--speed", "20", last="Questions wait")
     walk = Walk(call)
     try:
         walk.seen |= set(hints(demo.said))

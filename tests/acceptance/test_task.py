@@ -87,7 +87,7 @@ def test_phases_come_from_a_template(callboard: CallboardCommand, inside: bool):
         (("create", " ", "--phase", "a:b"), 2, "task"),
         (("create", "x", "--template", "none"), 2, "There is no template 'none'"),
         (("create", "x", "--template", "../up"), 2, "There is no template"),
-        (("create", "x", "--template", "broken"), 2, "cannot be understood"),
+        (("create", "x", "--template", "broken"), 2, "can't be read"),
         (("create", "x", "--template", "empty"), 2, "has no phases"),
         (("show",), 2, "callboard task create"),
         (("done",), 2, "There is no workflow"),

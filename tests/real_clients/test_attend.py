@@ -287,7 +287,7 @@ async def test_a_decision_that_was_only_spoken_is_confirmed(
     model.scripts["say"] = [[Say("We looked at it all.\n\nAPPROVED")]]
     id = await harness.ask("Review it. play:say", outcomeSchema=APPROVAL)
     with harness.terminal(asks=True) as terminal:
-        await terminal.shows("Which one?")
+        await terminal.shows("Choose a number")
         await terminal.type("1")
         await terminal.shows("Open it?")
         terminal.press("Enter")
@@ -306,7 +306,7 @@ async def test_without_a_schema_the_last_response_is_confirmed(harness: Attendan
     model.scripts["say"] = [[Say("Two indexes are missing.")]]
     id = await harness.ask("Look at the schema. play:say")
     with harness.terminal(asks=True) as terminal:
-        await terminal.shows("Which one?")
+        await terminal.shows("Choose a number")
         await terminal.type("1")
         await terminal.shows("Open it?")
         terminal.press("Enter")
@@ -448,7 +448,7 @@ async def test_system_prompt_model_and_servers_reach_the_agent(
         mcpConfig=str(config), outcomeSchema=APPROVAL,
     )  # fmt: skip
     with harness.terminal(asks=True) as terminal:
-        await terminal.shows("Which one?")
+        await terminal.shows("Choose a number")
         terminal.press("Enter")
         await terminal.shows("model opus", "You are a careful reviewer.", f"asker: {CALLBOARD} mcp")
         terminal.press("Enter")

@@ -94,4 +94,4 @@ async def test_a_list_of_the_model_moves_phases(
     done = await claude.home.run(*command, env=env)
     assert (done.code, done.out, done.err) == (0, "So much for that.\n", "")
     assert [phase["status"] for phase in phases(claude.home.project)] == ["completed"]
-    assert model.was_told("Your list of things to do differs from it")
+    assert model.was_told("Your to-do list differs from it")

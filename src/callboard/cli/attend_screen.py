@@ -68,7 +68,7 @@ class AttendScreen:
     ) -> None:
         """Print the open sessions, numbered."""
         if not waiting:
-            return self.line(("No session waits for you. Ctrl-C leaves.", "faint"))
+            return self.line(("No sessions are waiting for you. Ctrl-C to exit.", "faint"))
         self.line((f"{plural(len(waiting), 'session')} for you:", "name"))
         for number, one in enumerate(waiting, 1):
             self.line((f"{number:3}  ", "faint"), (one_line(one.prompt[:_MUCH], _PROMPT), "asks"))
@@ -77,7 +77,7 @@ class AttendScreen:
             about += [] if one in free else [_held(one)]
             self.line((f"     {f' {self._screen.signs.dot} '.join(about)}", "faint"))
         if asks:
-            self.ask("Which one? Its number, Enter for the first, q to leave: ")
+            self.ask("Choose a number, Enter for the first, q to quit: ")
         return None
 
     def show(self, ready: PreparedSession) -> None:
@@ -113,7 +113,7 @@ class AttendScreen:
     def not_for(self, person: str, one: Interaction) -> None:
         """Print whose decision it is."""
         missing = one_line(", ".join(_missing(one)))
-        self.note(f"This is not for {one_line(person)} to decide, but for {missing}. See --by.")
+        self.note(f"Only {missing} can decide this, not {one_line(person)}. See --by.")
 
     def unsure(self, ending: SessionEnding) -> None:
         """Show in full what may have been decided: no one confirmed it in the agent's dialog."""

@@ -112,7 +112,7 @@ def _existing(given: str) -> Path:
 
 def _offered(file: Path, found: Mapping[str, Workflow]) -> str:
     if not found:
-        return "it defines none. Make one with Workflow(...)."
+        return "it doesn't define any. Create one with Workflow(...)."
     return "choose one: " + ", ".join(f"{file.name}:{name}" for name in found)
 
 

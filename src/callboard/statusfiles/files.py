@@ -88,7 +88,7 @@ def broken(file: File, why: str) -> StoreCorrupt:
     safe = f"{os.fspath(file)}{SAFE}"
     why += ". Repair it, or move it away and start over. Nothing was changed."
     why += f" An earlier state is in {safe}." if project_files.found(safe) else ""
-    return StoreCorrupt(f"{file} cannot be understood: {why}", path=str(file))
+    return StoreCorrupt(f"{file} can't be read: {why}", path=str(file))
 
 
 def set_aside(file: str) -> None:

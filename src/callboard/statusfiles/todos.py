@@ -131,8 +131,8 @@ def request(workflow: Workflow) -> str:
     """What to tell the model: the list to write, and which agents to call next."""
     listed = json.dumps(todos_of(workflow), ensure_ascii=False)
     lines = [
-        f"Workflow {workflow['id']} is {workflow['status']}. Your list of things to do differs "
-        "from it. Make it exactly this, with TodoWrite, or with TaskCreate and TaskUpdate:",
+        f"Workflow {workflow['id']} is {workflow['status']}. Your to-do list differs from it. "
+        "Make it exactly this, with TodoWrite, or with TaskCreate and TaskUpdate:",
         listed,
         ".claude/state/workflow.json has what was done before, and for whom.",
         *(_turn(phase) for phase in phases_of(workflow) if phase["status"] == ACTIVE),

@@ -81,7 +81,7 @@ def load(place: StatusFolder, workflow_id: str | None) -> Workflow:
     """The current workflow, if it has this id."""
     workflow = files.read(place.state)
     if workflow is None or workflow_id not in (None, workflow["id"]):
-        now = f"The current one is {workflow['id']}." if workflow else "There is none now."
+        now = f"The current one is {workflow['id']}." if workflow else "No workflow is active."
         raise NotFound(f"There is no workflow {workflow_id!r} here. {now}", workflow_id=workflow_id)
     return workflow
 

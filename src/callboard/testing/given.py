@@ -162,7 +162,9 @@ class Then(Given):
         refusal = self._refusal
         if refusal is None:
             happened = ", ".join(event.name for event in self.followed) or "nothing"
-            raise AssertionError(f"{error.__name__} was expected, but it was taken: {happened}.")
+            raise AssertionError(
+                f"{error.__name__} was expected, but the command was accepted: {happened}."
+            )
         if not isinstance(refusal, error) or text not in refusal.message:
             raise AssertionError(f"It was refused for another reason: {refusal!r}") from refusal
         return self

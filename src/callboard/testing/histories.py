@@ -35,7 +35,7 @@ def _exited(workflow: Workflow, view: SessionView, given: Object) -> Payload:
 
 def _ran(workflow: Workflow, view: SessionView, given: Object) -> Payload:
     visit, item = view.visit, given.get("item")
-    assert visit is not None, "An agent works in a phase: let it be entered first."
+    assert visit is not None, "Enter a phase before an agent works in it."
     agent = workflow.steps[visit.phase].agent
     run = run_key(visit.phase, visit.number, item if isinstance(item, int) else None)
     attempt = visit.runs[run].attempt if run in visit.runs else 1

@@ -81,6 +81,6 @@ def now(work: Coroutine[object, None, T]) -> T:
     try:
         while True:
             if work.send(None) is not None:
-                raise NotImplementedError("It waits for something, which needs an event loop.")
+                raise NotImplementedError("The coroutine waits, which needs an event loop.")
     except StopIteration as done:
         return done.value

@@ -86,7 +86,7 @@ def nothing(*, loaded: bool, hidden: int) -> Content:
     if hidden:
         return Content.assemble(
             ("Nothing to show.\n\n", "bold $foreground"),
-            f"{hidden} hidden: c shows those that are closed, Escape ends the filter.",
+            f"{hidden} hidden. Press c to show closed sessions, Escape to clear the filter.",
         )
     return Content.assemble(
         ("No agents yet.\n\n", "bold $foreground"),

@@ -51,7 +51,7 @@ def test_the_only_workflow_needs_no_name(write: Write):
     [
         (TWO, "", "Which workflow of {path}? choose one: flows.py:trip, flows.py:walk"),
         (TWO, ":run", "has no workflow 'run'; choose one: flows.py:trip, flows.py:walk"),
-        ("x = 1\n", "", "it defines none"),
+        ("x = 1\n", "", "it doesn't define any"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_ones(

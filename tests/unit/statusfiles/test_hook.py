@@ -384,7 +384,7 @@ def test_a_broken_file_is_noted_and_left_alone(project: Project, content: str):
     assert project.hook(returned(1, "made", agent="maker")) == ""
     assert file.read_text() == content
     noted = (file.parent / "workflow_hooks_error.txt").read_text()
-    assert "cannot be understood" in noted
+    assert "can't be read" in noted
 
 
 def test_what_is_noted_can_be_printed(project: Project):

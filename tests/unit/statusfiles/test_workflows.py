@@ -230,7 +230,7 @@ def test_a_broken_file_is_told_and_never_overwritten(root: Path, content: str):
     create_workflow_state(TASK, PHASES)
     file = root / ".claude/state/workflow.json"
     file.write_text(content)
-    with pytest.raises(StoreCorrupt, match="cannot be understood"):
+    with pytest.raises(StoreCorrupt, match="can't be read"):
         update_phase_status("wf_1", "phase_0", "active")
     assert file.read_text() == content
     with pytest.warns(UserWarning, match="was broken"):

@@ -267,7 +267,9 @@ def expect(text: str, claim: Any) -> None:
 
 def test_every_claim_can_fail():
     expect("It was refused: ", lambda: REVIEWING.when(answer("x")).then())
-    expect("expected, but it was taken", lambda: REVIEWING.then_refused(AlreadyAnswered))
+    expect(
+        "expected, but the command was accepted", lambda: REVIEWING.then_refused(AlreadyAnswered)
+    )
     expect(
         "for another reason",
         lambda: REVIEWING.when(answer("x")).then_refused(AlreadyAnswered),

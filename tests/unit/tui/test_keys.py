@@ -339,7 +339,7 @@ async def test_a_filter_that_finds_nothing_says_how_to_end_it(tmp_path: Path):
     async with staged(busy_board(), tmp_path) as stage:
         await stage.press("slash")
         await stage.type("nowhere")
-        assert "Escape ends the filter" in stage.text
+        assert "Escape to clear the filter" in stage.text
 
 
 async def test_orders(tmp_path: Path):

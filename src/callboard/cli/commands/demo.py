@@ -138,5 +138,6 @@ def _announce(screen: Screen, database: Database, served: _Served, speed: float)
     screen.line("In another terminal: ", (database.command("board"), "command"))
     screen.line("For scripts: ", (database.command("plates", "--json"), "command"))
     screen.line(
-        f"What asks for you waits {PATIENCE / speed:.0f} s; then it is answered in its terminal."
+        f"Questions wait {PATIENCE / speed:.0f} s for you; then they are answered in the agent's "
+        "terminal."
     )

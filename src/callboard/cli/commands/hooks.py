@@ -267,7 +267,7 @@ class _Typed:
             return print_json([asdict(done)])
         sign = (self.screen.signs.done, "done")
         how = f" by {done.transport}" if done.transport else ""
-        state = "" if done.changed else " nothing to change;"
+        state = "" if done.changed else " no changes;"
         more = ""
         if done.transport and done.answers is not None:
             more = f", answers from the board {'on' if done.answers else 'off'}"

@@ -207,9 +207,9 @@ def _tell(screen: Screen, pruned: Pruned, *, as_json: bool) -> None:
     screen.line(f"Deleted {plural(pruned.sessions, 'session')}, {plural(pruned.events, 'event')}.")
     if pruned.freed is None:
         screen.line(
-            "The file is as long as before: others have the database open, or the disk is nearly "
-            "full. The free space in it is used for what comes."
+            "The file wasn't shrunk: other processes have the database open, or the disk is "
+            "nearly full. Its free space will be reused."
         )
     elif pruned.freed:
-        screen.line(f"The file is {amount(pruned.freed)} shorter.")
+        screen.line(f"The file is {amount(pruned.freed)} smaller.")
     return None

@@ -66,8 +66,8 @@ def _root(place: Target, folder: str | None) -> str | None:
     """The project for the status files."""
     if folder is not None and place.watched:
         raise ValidationError(
-            "status_files: a server writes no files in your projects. Leave --status-files out, "
-            "or --server.",
+            "status_files: a server writes no files in your projects. Remove --status-files or "
+            "--server.",
             field="status_files",
         )
     return str(find_place().root) if folder == "" else folder

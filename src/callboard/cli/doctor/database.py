@@ -73,7 +73,7 @@ def _version(opened: sqlite3.Connection, path: Path) -> Finding:
     said = f"{path}, {amount(path.stat().st_size)}, schema {found}"
     if found > known:
         todo = "Install the newer Callboard that wrote it, or choose another path."
-        return Finding("database", "fail", f"{said}; this Callboard knows {known}", todo)
+        return Finding("database", "fail", f"{said}; this Callboard supports {known}", todo)
     if found < known:
         todo = "Nothing to do: the next command upgrades it and keeps a copy next to it."
         return Finding("database", "warn", f"{said}; this Callboard has {known}", todo)

@@ -118,7 +118,7 @@ def home() -> Path:
 def denied(plan: InstallPlan) -> list[str]:
     """What an agent may not do: answer for the person, or read what would let it.
 
-    The agent runs as the same user. These rules are a fence, not a wall.
+    The agent runs as the same user, so these rules are guardrails: it could work around them.
     """
     database = _absolute(plan.database)
     # Not the database's whole folder: that may be the project.
@@ -160,7 +160,7 @@ def _policies(path: Path) -> Iterator[str]:
         return
     for name in ("allowManagedHooksOnly", "disableAllHooks"):
         if value.get(name) is True:
-            yield f"{path} has {name}: your administrator allows no hooks of your own"
+            yield f"{path} sets {name}: your administrator doesn't allow your own hooks"
 
 
 def _fits(pattern: Json, url: str) -> bool:

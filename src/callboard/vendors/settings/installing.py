@@ -187,8 +187,8 @@ def _check(settings: AgentSettings, record: InstallRecord, after: str, plan: Ins
     if settings.is_current(after, plan) and _squeezed(without) == _squeezed(record.before):
         return
     raise SettingsUnusable(
-        f"{record.path} is written in a way that our edit would not leave as it is, so nothing "
-        "was changed. Please report it, with the file if you can.",
+        f"Our edit would change other parts of {record.path}, so nothing was changed. Please "
+        "report this, with the file if you can.",
         path=record.path,
     )
 
