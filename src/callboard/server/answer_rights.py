@@ -51,8 +51,8 @@ async def check_page(serving: Service, caller: Identity, interaction_id: str) ->
     """Refuse a page without a token for a coding agent's question: a yes would run commands."""
     if caller.is_page and is_from_board((await serving.board.interaction(interaction_id)).type):
         raise Forbidden(
-            "A coding agent asks this, which pages without a token may neither read nor answer. "
-            "Use the dashboard, or give the page a token.",
+            "This question comes from a coding agent. Pages without a token can't read or answer "
+            "it. Use the dashboard, or give the page a token.",
             interaction_id=interaction_id,
         )
 

@@ -93,7 +93,7 @@ class Connection(HttpToolsProtocol):
         if not self.cycle or self.cycle.response_started:
             self.transport.abort()
         elif not self.transport.is_closing():
-            message = "The server has no memory left for this. Try again in a moment."
+            message = "The server is out of memory for this request. Try again in a moment."
             self._answer(503, "OVERLOADED", message, "Retry-After: 2\r\n")
             self._leave()
 
@@ -120,7 +120,7 @@ class Connection(HttpToolsProtocol):
         if (self._head or 0) > _LARGEST_HEAD:
             self._refuse(431, "TOO_LARGE", "The head of the request is too large.")
         elif self._head is None and self._beside > _LARGEST_HEAD:
-            self._refuse(431, "TOO_LARGE", "What the request sends beside its body is too large.")
+            self._refuse(431, "TOO_LARGE", "The request's chunk metadata is too large.")
 
     def send_400_response(self, msg: str) -> None:
         """Respond to invalid HTTP in the common error format."""

@@ -58,8 +58,8 @@ class MemoryBudget:
             self.refused += 1
             if largest is holder or largest.held <= holder.held + size:
                 raise Overloaded(
-                    "The server has no memory left for this: too much is being sent or waits to "
-                    "be read. Try again in a moment, or send less at once.",
+                    "The server is out of memory for this request: too many bodies and unread "
+                    "responses. Try again in a moment, or send less at once.",
                     retry_after=_RETRY_AFTER,
                 )
             largest.release()

@@ -46,7 +46,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "callboard_http_requests",
-            "Requests answered, by the template of their address; status 0: the caller left.",
+            "Requests, by path template; status 0: the caller disconnected.",
             ("route", "method", "status"),
             registry=self._registry,
         )
@@ -72,7 +72,7 @@ class Metrics:
         self._measure(memory)
         self.looped = Histogram(
             "callboard_loop_busy_seconds",
-            "Seconds for which the event loop was busy and served no one.",
+            "Seconds that the event loop was blocked.",
             buckets=_BUSY,
             registry=self._registry,
         ).observe

@@ -141,5 +141,5 @@ def _any_of(kinds: Iterable[object]) -> object:
 
 
 Failure = create_model(
-    "Failure", __doc__="The envelope of every error.", error=(model_of(ErrorDescription), ...)
+    "Failure", __doc__="The format of every error.", error=(model_of(ErrorDescription), ...)
 )

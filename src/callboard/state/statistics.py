@@ -21,9 +21,9 @@ _EPOCH: Final = date(1970, 1, 1)
 class Spread(Shape):
     """The median and the 95th percentile of some durations."""
 
-    p50: Annotated[int, "Half of them took at most so many milliseconds."]
-    p95: Annotated[int, "Nineteen of twenty took at most so many milliseconds."]
-    count: Annotated[int, "How many there were."]
+    p50: Annotated[int, "The median, in milliseconds."]
+    p95: Annotated[int, "The 95th percentile, in milliseconds."]
+    count: Annotated[int, "The number of durations."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,10 @@ class Outcomes(Shape):
     active: Annotated[int, "Running, waiting or paused."]
     success_rate: Annotated[
         float | None,
-        "How many of those that completed or failed completed, from 0 to 1; null without any.",
+        "The share of runs that completed, of those that completed or failed, from 0 to 1; null "
+        "without any.",
     ]
-    input_tokens: Annotated[int, "What their agents used, as far as they say."]
+    input_tokens: Annotated[int, "Tokens used, as far as agents report them."]
     output_tokens: int
     per_day: Annotated[list[DayOfRuns], "Every day of the period, oldest first."]
 

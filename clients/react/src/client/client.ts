@@ -47,7 +47,7 @@ export type StartOptions = Omit<wire.StartRequest, 'workflowId' | 'input'>
 export interface StatisticsPeriod {
   /** How many, today included; 30 unless told. */
   readonly days?: number | undefined
-  /** Minutes east of UTC, which say when a day starts; 0 unless told. */
+  /** The time zone for days, in minutes east of UTC; 0 by default. */
   readonly utcOffset?: number | undefined
 }
 

@@ -16,7 +16,7 @@ export interface StreamListener {
 
 /** How to read a stream. */
 export interface StreamOptions extends StreamListener {
-  /** Give only what came after this place. */
+  /** Only events after this position. */
   readonly after?: number | undefined
   /** How long silence may last before the connection counts as lost, in milliseconds. */
   readonly quietMs?: number | undefined

@@ -192,7 +192,7 @@ export interface EventsPage {
   readonly nextAfter?: number | null
 }
 
-/** The envelope of every error. */
+/** The format of every error. */
 export interface Failure {
   readonly error: Problem
 }
@@ -335,9 +335,9 @@ export interface Outcomes {
   readonly cancelled: number
   /** Running, waiting or paused. */
   readonly active: number
-  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  /** The share of runs that completed, of those that completed or failed, from 0 to 1; null without any. */
   readonly successRate: number | null
-  /** What their agents used, as far as they say. */
+  /** Tokens used, as far as agents report them. */
   readonly inputTokens: number
   readonly outputTokens: number
   /** Every day of the period, oldest first. */
@@ -623,11 +623,11 @@ export interface SessionsPage {
 
 /** The median and the 95th percentile of some durations. */
 export interface Spread {
-  /** Half of them took at most so many milliseconds. */
+  /** The median, in milliseconds. */
   readonly p50: number
-  /** Nineteen of twenty took at most so many milliseconds. */
+  /** The 95th percentile, in milliseconds. */
   readonly p95: number
-  /** How many there were. */
+  /** The number of durations. */
   readonly count: number
 }
 
@@ -723,9 +723,9 @@ export interface WorkflowStats {
   readonly cancelled: number
   /** Running, waiting or paused. */
   readonly active: number
-  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  /** The share of runs that completed, of those that completed or failed, from 0 to 1; null without any. */
   readonly successRate: number | null
-  /** What their agents used, as far as they say. */
+  /** Tokens used, as far as agents report them. */
   readonly inputTokens: number
   readonly outputTokens: number
   /** Every day of the period, oldest first. */
@@ -753,9 +753,9 @@ export interface WorkflowSummary {
   readonly cancelled: number
   /** Running, waiting or paused. */
   readonly active: number
-  /** How many of those that completed or failed completed, from 0 to 1; null without any. */
+  /** The share of runs that completed, of those that completed or failed, from 0 to 1; null without any. */
   readonly successRate: number | null
-  /** What their agents used, as far as they say. */
+  /** Tokens used, as far as agents report them. */
   readonly inputTokens: number
   readonly outputTokens: number
   /** Every day of the period, oldest first. */

@@ -27,8 +27,8 @@ def check_length(head: Head, limit: int) -> None:
 def too_large(limit: int) -> TooLarge:
     """The error for a body over the limit."""
     return TooLarge(
-        f"The body is too large; this server takes {limit} bytes. "
-        "Put what is large into files, and send where they are.",
+        f"The body is too large; the limit is {limit} bytes. "
+        "Put large data into files and send their paths.",
         limit=limit,
     )
 
@@ -40,8 +40,8 @@ async def check_values(body: bytes) -> None:
     for count in values_so_far(body):
         if count > MOST_VALUES:
             raise TooLarge(
-                f"The body has too many values; this server takes {MOST_VALUES} in one JSON "
-                "document. Put what is large into files, and send where they are.",
+                f"The body has too many values; the limit is {MOST_VALUES} in one JSON document. "
+                "Put large data into files and send their paths.",
                 limit=MOST_VALUES,
             )
         await asyncio.sleep(0)

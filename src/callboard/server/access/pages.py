@@ -41,8 +41,8 @@ def check_development(origins: Collection[str], allowed_hosts: Collection[str]) 
     """Refuse wildcard origins, and host names under which others can reach the server."""
     if allowed_hosts:
         raise ValidationError(
-            "--dev needs no token of pages, so nothing may make the server known under another "
-            "name. Leave --allowed-host out, or --dev.",
+            "--dev lets pages in without a token, so the server must not be reachable under "
+            "another name. Remove --allowed-host or --dev.",
             field="allowedHosts",
         )
     for origin in origins:

@@ -2,8 +2,8 @@
 
 An agent runs as the same user as the person it works for. To keep it from approving its own
 requests, an answer is refused if it comes from one of the agent's processes, or from a process
-that cannot be found. That is a fence, not a wall: a process that has detached itself from its
-parents gets past it.
+that cannot be found. This is a guardrail, not a security boundary: a process that has detached
+itself from its parents gets past it.
 """
 
 import asyncio

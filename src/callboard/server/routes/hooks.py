@@ -59,7 +59,7 @@ async def hook(request: Request, agent: str) -> Response:
         return _HEARD
     except Exception:
         # A bug of ours, and nothing that a person's terminal should show.
-        _log.exception("A hook of %s could not be heard", agent)
+        _log.exception("A hook of %s could not be processed", agent)
         return _HEARD
     del body
     if heard is None:

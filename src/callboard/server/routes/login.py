@@ -25,7 +25,7 @@ _SETTINGS = "/app/settings"
 @router.post(
     "/login",
     status_code=201,
-    responses=gives(Link, 201, "A code, for half a minute.") | failures(),
+    responses=gives(Link, 201, "A code that works for 30 seconds.") | failures(),
 )
 async def create_link(
     request: Request, serving: Serving, _: Administers, given: LinkRequest | None = None
@@ -41,13 +41,13 @@ async def create_link(
 @router.get(
     "/login",
     status_code=303,
-    responses={303: {"description": "On to the dashboard, with the cookie."}} | failures(),
+    responses={303: {"description": "Redirect to the dashboard, with the cookie."}} | failures(),
     response_class=Response,
 )
 async def use_link(
     request: Request,
     serving: Serving,
-    code: Annotated[str, Query(description="What `POST /login` gave.")] = "",
+    code: Annotated[str, Query(description="The code from `POST /login`.")] = "",
 ) -> Response:
     """Exchange a code for a cookie. A code works once, for a short time."""
     scope = serving.links.use(code)

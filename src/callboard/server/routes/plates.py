@@ -26,7 +26,7 @@ PlatePath = Annotated[str, Path(description="A plate's id.", min_length=1)]
 async def list_plates(
     serving: Serving,
     _: Reads,
-    dismissed: Annotated[bool, Query(description="Those that were dismissed too.")] = False,
+    dismissed: Annotated[bool, Query(description="Include dismissed plates.")] = False,
 ) -> Response:
     """List coding agent sessions, with those that need a person first."""
     found = await serving.plates.all(dismissed=dismissed)
@@ -79,7 +79,7 @@ async def dismiss_plate(serving: Serving, caller: Answers, plate_id: PlatePath) 
 @router.post(
     "/plates/register",
     status_code=201,
-    responses=gives(Plate, 201, "A plate waits for the client.") | failures(),
+    responses=gives(Plate, 201, "The plate for the client.") | failures(),
 )
 async def register(serving: Serving, _: Reports, given: ProcessRequest) -> Response:
     """Report that a client is about to start."""

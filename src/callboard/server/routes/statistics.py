@@ -21,7 +21,7 @@ UtcOffset = Annotated[
         alias="utcOffset",
         ge=-MOST_OFFSET,
         le=MOST_OFFSET,
-        description="Minutes east of UTC: when a day starts.",
+        description="The time zone for days, in minutes east of UTC.",
     ),
 ]
 

@@ -26,8 +26,8 @@ LARGEST = 2 * 1_048_576
 """Bytes of events after which a page ends. A single event may be larger."""
 _LONGEST_ID = len(str(MOST_EVENTS)) - 1
 
-After = Annotated[Place | None, Query(description="Give only what came after this place.")]
-LastEventId = Annotated[str | None, Header(description="What EventSource sends when it returns.")]
+After = Annotated[Place | None, Query(description="Only events after this position.")]
+LastEventId = Annotated[str | None, Header(description="Sent by EventSource when it reconnects.")]
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 _OVER = {204: {"description": "The session has ended; no more events will come."}}
 
@@ -62,7 +62,7 @@ async def read_events(
     info = await serving.board.session(session_id)
     if place > info.position:
         raise ValidationError(
-            f"Session {session_id} has {info.position} events; there is no place {place} in it.",
+            f"Session {session_id} has {info.position} events; position {place} doesn't exist.",
             field="after" if last_event_id is None else "Last-Event-ID",
             last_position=info.position,
         )
