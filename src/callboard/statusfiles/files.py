@@ -84,7 +84,7 @@ def _check(name: str, told: Phase | None, kinds: Phase) -> None:
 
 
 def broken(file: File, why: str) -> StoreCorrupt:
-    """The error for a file that cannot be parsed. The file is left as it is."""
+    """The error for a file that cannot be read or parsed. The file is left as it is."""
     safe = f"{os.fspath(file)}{SAFE}"
     why += ". Repair it, or move it away and start over. Nothing was changed."
     why += f" An earlier state is in {safe}." if project_files.found(safe) else ""
@@ -126,8 +126,7 @@ def write_often(file: str, text: str) -> None:
     """Like `write`, for a file that may change a thousand times a second.
 
     Writes within half a second of the last synced one don't wait for the disk. Some file systems
-    could lose such a file in a power failure, so a copy of the last synced version is kept next to
-    it.
+    could lose such a file in a power failure, so a copy of the last synced version is kept.
     """
     copy, now = project_files.found(file + SAFE), project_files.found(file)
     waited = copy or now
