@@ -58,7 +58,7 @@ async def test_nobody_at_home_says_how_to_start_a_server():
         (
             b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
             errors.ServerFailed,
-            "200 OK, but not",
+            "200 OK, but does not look like",
         ),
         (
             b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
