@@ -6,6 +6,7 @@ and work without a server. `callboard hooks install` can do more.
 
 import asyncio
 import re
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ from callboard.vendors.settings.installing import (
 )
 
 _ARRIVES_WITHIN: Final = 10.0
+_CHANGING: Final = threading.Lock()
+"""Held from the comparison of a diff to the end of its change."""
 _SECRET: Final = re.compile(r"cb_[A-Za-z0-9_-]{16,}")
 
 
@@ -125,21 +128,22 @@ def agent_hooks(one: Installable, database: Path) -> AgentHooks:
 
 def install_hooks(one: Installable, database: Path, diff: str) -> AgentHooks:
     """Install an agent's hooks, if the change is still the one that was shown."""
-    shown = agent_hooks(one, database)
-    _check_shown(shown.install_diff, diff)
-    path = _path(one)
-    make_folders(hooks_folder(database))
-    text = read(path).text
-    standing = None if text is None else one.settings.standing(text)
-    install(one.settings, path, _plan(one, database, text, standing))
-    return agent_hooks(one, database)
+    with _CHANGING:
+        _check_shown(agent_hooks(one, database).install_diff, diff)
+        path = _path(one)
+        make_folders(hooks_folder(database))
+        text = read(path).text
+        standing = None if text is None else one.settings.standing(text)
+        install(one.settings, path, _plan(one, database, text, standing))
+        return agent_hooks(one, database)
 
 
 def remove_hooks(one: Installable, database: Path, diff: str) -> AgentHooks:
     """Remove an agent's hooks, if the change is still the one that was shown."""
-    _check_shown(agent_hooks(one, database).remove_diff, diff)
-    uninstall(one.settings, _path(one), hooks_folder(database))
-    return agent_hooks(one, database)
+    with _CHANGING:
+        _check_shown(agent_hooks(one, database).remove_diff, diff)
+        uninstall(one.settings, _path(one), hooks_folder(database))
+        return agent_hooks(one, database)
 
 
 async def try_hooks(serving: Service, one: Installable, database: Path) -> HookTest:
