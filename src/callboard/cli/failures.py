@@ -1,5 +1,6 @@
 """How an error ends a command: one clear line on standard error, and an exit code."""
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -62,11 +63,14 @@ def as_payload(error: Exception) -> dict[str, object]:
     if isinstance(error, CallboardError):
         return error.as_payload()
     if isinstance(error, click.ClickException):
-        return {"code": "WRONG_USE", "message": error.format_message()}
+        return {"code": "WRONG_USE", "message": _wrong_use(error)}
     return {"code": "UNEXPECTED", "message": _unexpected(error)}
 
 
 def _tell(error: Exception) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        print(error.format_message(), file=sys.stderr)
+        return
     if isinstance(error, click.UsageError) and error.ctx is not None:
         print(error.ctx.get_usage(), file=sys.stderr)
         print(f"Try: {error.ctx.command_path} --help", file=sys.stderr)
@@ -76,6 +80,14 @@ def _tell(error: Exception) -> None:
 
         message = visible(message)
     print(f"error: {message}", file=sys.stderr)
+
+
+def _wrong_use(error: click.ClickException) -> str:
+    """Click's message on one line, in our words."""
+    message = error.format_message()
+    if isinstance(error, click.MissingParameter):
+        message = " ".join(message.split())
+    return re.sub(r"a valid integer( range)?\.", "a whole number.", message)
 
 
 def _unexpected(error: Exception) -> str:
