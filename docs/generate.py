@@ -40,7 +40,7 @@ counts:
 1. `--db` or `--server`, before or after the command. Give one of them, not both.
 2. The environment variable `CALLBOARD_SERVER`, or else `CALLBOARD_DB`.
 3. Your running server, if there is exactly one. The command says so on standard error.
-4. `callboard.db` in your user data directory.
+4. `callboard.db` in your user data directory, which is `~/.local/share/callboard` by default.
 
 Commands that need a server, such as `open` and `board`, use the one that is running on the
 database. All others work on the database itself, whether or not a server is running, unless you

@@ -87,7 +87,7 @@ VARYING = {
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?": r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?",
     r"\b\d\d:\d\d:\d\d(?:\.\d{3})?": r"\d\d:\d\d:\d\d(?:\.\d{3})?",
     r"\bjust now\b|\b\d+ \w+ ago\b": r"(?:just now|\d+ \w+ ago)",
-    r"\b\d+(?:\.\d+)? (?:ms|s)\b": r"\d+(?:\.\d+)? (?:ms|s)",
+    r"\b\d+(?:\.\d+)? (?:ms|s)\b": r"(?:\d+ min )?\d+(?:\.\d+)? (?:ms|s)",
     r"\bdurationMs=\d+": r"durationMs=\d+",
     r"\bProcess \d+": r"Process \d+",
 }

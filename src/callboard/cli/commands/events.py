@@ -58,7 +58,7 @@ def _tell(screen: Screen, event: Event) -> None:
     style = "failed" if event.name.endswith(_FAILURES) else "name"
     screen.line(
         (f"{event.position:>4}  {at}  ", "faint"),
-        (f"{preview(event.name):<17}", style),
+        (f"{preview(event.name):<18}", style),
         ("  " + _summary(event.payload), ""),
     )
 

@@ -48,9 +48,9 @@ def template_names(place: StatusFolder) -> list[str]:
 def read_template(place: StatusFolder, name: str) -> Phases:
     """The phases of a template: a list, or an object with `phases`."""
     if name not in template_names(place):
-        known = ", ".join(template_names(place)) or "none yet"
+        known = ", ".join(template_names(place)) or "no templates yet"
         raise NotFound(
-            f"There is no template {name!r}. In {_folder(place)} there is: {known}.", template=name
+            f"There is no template {name!r}. {_folder(place)} has {known}.", template=name
         )
     file = _folder(place) / f"{name}.json"
     try:
@@ -195,7 +195,10 @@ def _fail(phase: str | None, error: str | None, path: str | None, as_json: bool)
 @click.argument("workflow", required=False)
 @_common
 def _show(workflow: str | None, path: str | None, as_json: bool) -> int:
-    """Show the progress of the current workflow, or of an archived one by its id."""
+    """Show the progress of the current or an archived workflow.
+
+    WORKFLOW is the id of an archived one. `callboard task list` lists them.
+    """
     return _tell(path, as_json, workflow)
 
 
@@ -232,7 +235,10 @@ def _list(path: str | None, as_json: bool) -> int:
 @_common
 def _archive(workflow: str | None, path: str | None, as_json: bool) -> int:
     """Archive the workflow. `show` and `list` still find it."""
-    return _tell(path, as_json, archive(workflow, path=path))
+    archived = archive(workflow, path=path)
+    if not as_json:
+        print(f"Archived. Show it again: callboard task show {archived}")
+    return _tell(path, as_json, archived)
 
 
 def _current(path: str | None) -> Workflow:
