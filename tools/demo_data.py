@@ -28,7 +28,7 @@ SESSIONS: list[tuple[str, Workflow, str, list[object]]] = [
     ("refund-1044", refund, "Lindqvist AB, 480, Our card was charged twice in October.", []),
     ("release-2-3-1", release, "2.3.1", [True]),
     ("queue-study", research, "Should we move our queue to PostgreSQL?", [False, True]),
-    ("search-study", research, "Which search engine fits 20 million documents?", []),
+    ("nightly-study", research, "Can PostgreSQL run our nightly jobs?", []),
 ]
 """Name, workflow, input, and the answers that were given; without one, it waits."""
 

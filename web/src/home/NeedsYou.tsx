@@ -21,11 +21,10 @@ interface Props {
 export function NeedsYou({ questions, plates }: Props) {
   const asked = new Set(questions.map((one) => one.id))
   const others = plates.filter((one) => !one.interactionId || !asked.has(one.interactionId))
-  const count = questions.length + others.length
   const first = byUrgency(questions, Date.now()).slice(0, MOST)
   const more = (
     <Link className="more" to={to.inbox()}>
-      {count > MOST ? text.needs.all(count) : text.needs.inbox}
+      {questions.length > MOST ? text.needs.all(questions.length) : text.needs.inbox}
     </Link>
   )
   return (

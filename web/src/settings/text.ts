@@ -22,7 +22,7 @@ export const text = {
     admin: 'Needs the Admin role.',
     operate: 'Needs the Operator role.',
     yours: (role: string) => `You are signed in with the role ${role}.`,
-    signIn: 'To get it for an hour, run on the server’s machine:',
+    signIn: 'To get it for an hour, run this on the server’s machine:',
     ask: 'Ask an admin for a token with more access.',
   },
   identity: {
@@ -57,7 +57,7 @@ export const text = {
   },
   tokens: {
     title: 'Access tokens',
-    about: 'Programs and other people sign in with a token. Only a hash of it is stored.',
+    about: 'Programs and other people sign in with a token. Only its hash is stored.',
     create: 'Create token',
     none: 'No tokens yet.',
     columns: {
