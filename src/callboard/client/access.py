@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from callboard.errors import ValidationError
 from callboard.log.location import database_path
-from callboard.log.presence import servers_of
+from callboard.log.presence import listed_servers, servers_of
 
 DEFAULT_URL = "http://127.0.0.1:2255"
 
@@ -37,15 +37,17 @@ def find_server() -> tuple[str, str | None]:
     """The server to use if none is named, and its token.
 
     That is CALLBOARD_SERVER, else the server that is running on the database of CALLBOARD_DB or on
-    the default one. Otherwise it is the default address without a token: any program may listen on
-    a port.
+    the default one, else the only server of this user that is running. Otherwise it is the default
+    address without a token: any program may listen on a port.
     """
     if named := os.environ.get("CALLBOARD_SERVER"):
         return checked(named), find_token(named)
-    database = _database()
-    for one in servers_of(database):
+    running = servers_of(_database())
+    if not running and not os.environ.get("CALLBOARD_DB") and len(listed_servers()) == 1:
+        running = listed_servers()
+    for one in running:
         if one.url is not None:
-            return one.url, find_token(one.url, database)
+            return one.url, find_token(one.url, one.database)
     return DEFAULT_URL, None
 
 

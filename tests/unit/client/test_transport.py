@@ -142,6 +142,14 @@ async def test_no_token_is_sent_to_a_port_that_anyone_may_hold(
     async with Callboard.open(database):
         with present(database, [], "http://127.0.0.1:2301"):
             assert find_server() == ("http://127.0.0.1:2301", "cb_default")
+
+    other = tmp_path / "other.db"
+    (tmp_path / "other.db.token").write_text("cb_other\n")
+    async with Callboard.open(other):
+        with present(other, [], "http://127.0.0.1:2303"):
+            assert find_server() == ("http://127.0.0.1:2303", "cb_other")
+            with present(other, [], "http://127.0.0.1:2304"):
+                assert find_server() == (DEFAULT_URL, None)
     assert find_server() == (DEFAULT_URL, None)
 
     monkeypatch.setenv("CALLBOARD_SERVER", "http://127.0.0.1:2302/")

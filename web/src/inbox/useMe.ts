@@ -8,6 +8,8 @@ export interface Me {
   readonly person: string | null
   /** The names under which questions are assigned to this person, groups included. */
   readonly names: ReadonlyArray<string>
+  /** Those of them that the token proves: only they count where an answer is restricted. */
+  readonly proven: ReadonlyArray<string>
   /** Whether this person may answer in place of the assignees. */
   readonly isAdmin: boolean
 }
@@ -23,10 +25,11 @@ export function useMe(): Me {
   const given = givenName()
   return useMemo(() => {
     const groups = data?.groups.map((group) => `group:${group}`) ?? []
-    const names = [given, data?.person].filter((name) => typeof name === 'string')
+    const proven = data ? [data.person, ...groups] : []
     return {
       person: data?.person ?? null,
-      names: [...new Set(names), ...groups],
+      names: [...new Set(given ? [given, ...proven] : proven)],
+      proven,
       isAdmin: data?.scope === 'admin',
     }
   }, [data, given])
@@ -34,5 +37,5 @@ export function useMe(): Me {
 
 /** Whether this person is one of those who may answer. */
 export function mayAnswer(assignees: ReadonlyArray<string> | null, me: Me): boolean {
-  return assignees === null || assignees.some((name) => me.names.includes(name))
+  return assignees === null || assignees.some((name) => me.proven.includes(name))
 }
