@@ -204,7 +204,7 @@ class LinkRequest(RequestBody):
 class HookChange(RequestBody):
     """The diff that was shown. If the change would be different by now, nothing is done."""
 
-    diff: Annotated[str, Field(max_length=1_000_000)]
+    diff: Annotated[str, Field(max_length=200_000)]
 
 
 class PlateChange(RequestBody):
