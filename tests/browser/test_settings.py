@@ -76,7 +76,7 @@ async def create_a_token(person: Person) -> None:
 
 async def install_hooks(person: Person, file: Path) -> None:
     keyboard = person.page.keyboard
-    await focus_on(person, "Install … Claude Code")
+    await focus_on(person, "Install… Claude Code")
     await keyboard.press("Enter")
     dialog = person.page.get_by_role("dialog", name="Install hooks for Claude Code?")
     await expect(dialog.get_by_text("PermissionRequest")).to_be_visible()
@@ -90,7 +90,7 @@ async def install_hooks(person: Person, file: Path) -> None:
     await keyboard.press("Enter")
     await person.sees("The test report arrived")
     await look(person, "installed")
-    await focus_on(person, "Remove … Claude Code")
+    await focus_on(person, "Remove… Claude Code")
     await keyboard.press("Enter")
     await focus_on(person, "Remove")
     await keyboard.press("Enter")

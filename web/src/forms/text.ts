@@ -1,7 +1,7 @@
 /** What a person reads in forms for structured decisions. */
 export const text = {
   asJson: 'As JSON',
-  choose: 'Choose …',
+  choose: 'Choose…',
   none: 'None',
   give: (title: string) => `Give ${title}`,
   remove: 'Remove',

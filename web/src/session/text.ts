@@ -82,7 +82,7 @@ export const text = {
     position: 'Position',
     of: (position: number, end: number) => `${position} of ${end}`,
     place: (position: number, end: number) => `${position} / ${end}`,
-    live: 'Live',
+    live: 'Latest',
     latest: 'Jump to latest',
     back: 'Previous event',
     forward: 'Next event',

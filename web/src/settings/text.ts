@@ -3,7 +3,7 @@ import { plural } from '../parts/plural'
 /** What a person reads on the settings page. */
 export const text = {
   title: 'Settings',
-  loading: 'Loading …',
+  loading: 'Loading…',
   roles: {
     hook: 'Reporter',
     read: 'Viewer',
@@ -109,11 +109,11 @@ export const text = {
       unusable: 'Settings can’t be read',
     },
     notFound: 'Not found on this machine',
-    install: 'Install …',
-    update: 'Update …',
-    remove: 'Remove …',
+    install: 'Install…',
+    update: 'Update…',
+    remove: 'Remove…',
     test: 'Test',
-    testing: 'Testing …',
+    testing: 'Testing…',
     of: (what: string, agent: string) => `${what} ${agent}`,
     installTitle: (agent: string) => `Install hooks for ${agent}?`,
     removeTitle: (agent: string) => `Remove hooks for ${agent}?`,

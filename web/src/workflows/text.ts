@@ -43,7 +43,7 @@ export const text = {
   phases: {
     title: 'Phases',
     label: (workflow: string, phases: ReadonlyArray<string>) => `${workflow}: ${phases.join(', ')}`,
-    person: 'a person',
+    person: 'Person',
     missing: 'This server doesn’t have this workflow’s file, so it can’t show its phases.',
   },
   recent: {
