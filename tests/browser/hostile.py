@@ -43,6 +43,7 @@ PAGES = {
     "settings": Hostile("settings", "Settings"),
     "sessions": Hostile("sessions", "loud"),
     "session": Hostile("sessions/{loud}", "unbroken", ("Fork here",)),
+    "asking": Hostile("sessions/asks", "unbroken", ("Approve", "Reject")),
     "failed": Hostile("sessions/broken", "unbroken"),
     "winding": Hostile("sessions/winding", "step-79"),
     "forks": Hostile("sessions/{loud}/family", "fork"),

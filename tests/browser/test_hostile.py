@@ -11,7 +11,7 @@ from tests.servers import serving
 
 FLOWS = Path(__file__).parent / "hostile_flows.py"
 # A slice of each kind: the matrix is for `make test-long`.
-QUICK = ("approval", "options", "session", "compare", "board", "plate", "lost")
+QUICK = ("approval", "options", "asking", "session", "compare", "board", "plate", "lost")
 
 
 async def open_page(person: Person, page: Hostile, ids: dict[str, str]) -> None:

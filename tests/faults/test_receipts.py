@@ -12,6 +12,7 @@ from callboard.interactions.records import Interaction
 
 FEW = 120
 MANY = int(os.environ.get("CALLBOARD_INTERLEAVINGS", "100000"))
+PARTS = 20
 
 
 def lies(call: Call, found: Interaction, is_killed: bool) -> list[str]:
@@ -73,6 +74,7 @@ async def test_equal_calls_at_once_keep_their_own_outcomes(folder: Path):
 
 
 @pytest.mark.long
-async def test_the_record_says_what_the_agent_did_in_many_stories(folder: Path):
-    for seed in range(MANY):
+@pytest.mark.parametrize("part", range(PARTS))  # so that every worker has some of them
+async def test_the_record_says_what_the_agent_did_in_many_stories(folder: Path, part: int):
+    for seed in range(part, MANY, PARTS):
         await play(seed, folder)
