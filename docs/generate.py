@@ -20,7 +20,7 @@ from callboard.events import plates as plate_names
 from callboard.events.event_name import payload_types
 from callboard.events.payloads import agents, people, plates, workflow
 from callboard.server.application import ROUTERS
-from callboard.server.openapi import model_of
+from callboard.server.openapi import document, model_of
 
 TARGET = Path(__file__).parent / "reference" / "cli.md"
 EVENTS = TARGET.with_name("events.md")
@@ -143,9 +143,8 @@ _OPEN = ("Problem", "Background", "ProcessRequest", "ReportRequest")
 
 def _wire_schemas() -> dict[str, dict]:
     app = FastAPI(title="Callboard", separate_input_output_schemas=False)
-    for router in ROUTERS:
-        app.include_router(router)
-    schemas = app.openapi()["components"]["schemas"]
+    routes = [route for router in ROUTERS for route in router.routes]
+    schemas = document(app, routes)["components"]["schemas"]
     return {name: schemas[name] for name in sorted(schemas) if name not in _LEFT_OUT}
 
 

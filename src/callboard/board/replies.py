@@ -6,7 +6,15 @@ from typing import Literal
 
 from callboard.board.plate import Plate
 from callboard.events.envelope import Event, Json
+from callboard.events.failures import ErrorDescription
 from callboard.events.shapes import Millis, Omitted, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Failure(Shape):
+    """The format of every error."""
+
+    error: ErrorDescription
 
 
 @dataclass(frozen=True, slots=True)

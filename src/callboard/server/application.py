@@ -1,9 +1,12 @@
 """The ASGI application: routes, errors, and a shortcut for hooks."""
 
+from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callboard.errors import CallboardError
@@ -102,7 +105,15 @@ def build(service: Service) -> FastAPI:
     app.state.service = service
     problems.install(app)
     app.add_middleware(HookShortcut)
-    app.state.routes = [route for router in ROUTERS for route in router.routes]
+    app.state.routes = routes = [route for router in ROUTERS for route in router.routes]
     for router in ROUTERS:
         app.include_router(router)
+    app.openapi = cache(lambda: _document(app, routes))
     return app
+
+
+def _document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, Any]:
+    # Few ever read it, and its models take long to import.
+    from callboard.server.openapi import document
+
+    return document(app, routes)

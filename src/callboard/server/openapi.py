@@ -1,4 +1,4 @@
-"""Shapes and payloads as pydantic models, so that FastAPI can document them."""
+"""The OpenAPI document: shapes and payloads as pydantic models, which FastAPI can describe."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
@@ -6,6 +6,7 @@ from inspect import getdoc
 from types import UnionType
 from typing import (
     Annotated,
+    Any,
     Final,
     ForwardRef,
     Literal,
@@ -17,7 +18,10 @@ from typing import (
     is_typeddict,
 )
 
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
+from starlette.routing import BaseRoute
 
 from callboard.board.replies import PlateList, Recorded
 from callboard.engine.inbox import InteractionPage
@@ -29,6 +33,7 @@ from callboard.events.failures import ErrorDescription
 from callboard.events.payloads.plates import BackgroundWork
 from callboard.events.payloads.workflow import PatchOperation
 from callboard.events.shapes import Shape, ShapeMember, is_moment, members, unmarked
+from callboard.server.routing import StrictRoute
 
 NAMES: Final[Mapping[type, str]] = {
     BackgroundWork: "Background",
@@ -140,6 +145,15 @@ def _any_of(kinds: Iterable[object]) -> object:
     return reduce(lambda union, one: union | one, others, cast("UnionType", first))
 
 
-Failure = create_model(
-    "Failure", __doc__="The format of every error.", error=(model_of(ErrorDescription), ...)
-)
+def document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, Any]:
+    """The OpenAPI document of an application with these routes."""
+    documented = [
+        route.documented(model_of) if isinstance(route, StrictRoute) else route for route in routes
+    ]
+    return get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=documented,
+        separate_input_output_schemas=app.separate_input_output_schemas,
+    )

@@ -1,8 +1,9 @@
-"""Routes with strict JSON bodies: NaN and the like, which JSON doesn't have, are refused."""
+"""Routes with strict JSON bodies, and with documentation that is made when it is asked for."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, Final
 
 import orjson
 from fastapi import APIRouter, Request, Response
@@ -19,7 +20,13 @@ _MOST: Final = 1000
 """Maximum number of fields in a request body."""
 
 
+Responses = dict[int | str, dict[str, Any]]
+"""A route's possible responses, as FastAPI takes them, but with a shape as `model`."""
+
+
 class _StrictRequest(Request):
+    # NaN and the like, which JSON doesn't have, are refused.
+
     async def json(self) -> Json:
         """The body, parsed by orjson, with the error that FastAPI expects."""
         if not hasattr(self, "_json"):
@@ -39,7 +46,33 @@ def _few_fields(body: Json) -> Json:
     return body
 
 
-class _StrictRoute(APIRoute):
+class StrictRoute(APIRoute):
+    """A route that parses strictly.
+
+    Its responses only document it. Making models of them takes longer than the rest of a server's
+    start, so that waits until someone reads the documentation.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., object],
+        *,
+        responses: Responses | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, endpoint, **options)
+        self._responses = responses or {}
+        self._again = partial(APIRoute, path, endpoint, **options)
+
+    def documented(self, model_of: Callable[[type], type]) -> APIRoute:
+        """The same route with models of its responses, for the OpenAPI document."""
+        return self._again(
+            responses={
+                status: _with_model(told, model_of) for status, told in self._responses.items()
+            }
+        )
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
         """The handler, with strict parsing."""
         handle = super().get_route_handler()
@@ -50,9 +83,13 @@ class _StrictRoute(APIRoute):
         return strictly
 
 
+def _with_model(told: Mapping[str, Any], model_of: Callable[[type], type]) -> dict[str, Any]:
+    return {key: model_of(value) if key == "model" else value for key, value in told.items()}
+
+
 def router(tag: str, prefix: str = "") -> APIRouter:
     """A router for the routes of one subject."""
-    return APIRouter(prefix=prefix, tags=[tag], route_class=_StrictRoute)
+    return APIRouter(prefix=prefix, tags=[tag], route_class=StrictRoute)
 
 
 def methods_at(request: Request) -> list[str]:

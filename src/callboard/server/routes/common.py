@@ -1,17 +1,15 @@
 """What the routes share: access to the board, path parameters, and documentation."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import Depends, Path, Request
 
+from callboard.board.replies import Failure
 from callboard.events.authors import Author
 from callboard.events.shapes import Shape
 from callboard.server.access.identity import Identity
-from callboard.server.openapi import Failure, model_of
+from callboard.server.routing import Responses
 from callboard.server.service import Service
-
-Responses = dict[int | str, dict[str, Any]]
-"""A route's possible responses, as FastAPI takes them."""
 
 _MEANINGS: Final = {
     400: "The request is invalid; `field` names the part.",
@@ -34,7 +32,7 @@ def failures(*statuses: int) -> Responses:
 
 def gives(shape: type[Shape], status: int = 200, description: str = "Done.") -> Responses:
     """A route's success response."""
-    return {status: {"model": model_of(shape), "description": description}}
+    return {status: {"model": shape, "description": description}}
 
 
 # Async, so that it isn't called in a thread.

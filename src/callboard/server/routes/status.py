@@ -4,13 +4,12 @@ import logging
 
 from fastapi import Response
 
-from callboard.board.replies import Health
+from callboard.board.replies import Failure, Health
 from callboard.errors import StoreError
 from callboard.events.rows import Query
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.metrics import CONTENT_TYPE
-from callboard.server.openapi import Failure
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, failures, gives
 

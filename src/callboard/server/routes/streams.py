@@ -13,7 +13,6 @@ from callboard.log.protocol import Portion
 from callboard.server import routing
 from callboard.server.access.requirement import Reads
 from callboard.server.event_stream import EventStream
-from callboard.server.openapi import model_of
 from callboard.server.problems import reply
 from callboard.server.routes.common import Serving, SessionPath, failures
 from callboard.server.schemas import MOST_EVENTS, Limit, Place
@@ -36,7 +35,7 @@ _OVER = {204: {"description": "The session has ended; no more events will come."
     "/sessions/{session_id}/events",
     responses={
         200: {
-            "model": model_of(EventsPage),
+            "model": EventsPage,
             "description": "JSON, or with `Accept: text/event-stream` a stream.",
             "content": _STREAM,
         },
