@@ -87,11 +87,16 @@ class Counting:
         self._written: Object | None = None
         self._next = 0.0
 
-    def write(self, now: float) -> None:
-        """Write them if it is time; `now` is in seconds of a monotonic clock."""
+    def write(self, now: float) -> bool:
+        """Write them if it is time; returns whether they are written.
+
+        now: in seconds of a monotonic clock.
+        """
         counted = self._counted()
-        if now < self._next or counted == self._written:
-            return
+        if counted == self._written:
+            return True
+        if now < self._next:
+            return False
         self._next = now + COUNTED_EVERY
         try:
             make_folders(self._folder)
@@ -99,6 +104,7 @@ class Counting:
             self._written = counted
         except StoreError as error:
             _log.warning("%s", error.message)
+        return counted == self._written
 
 
 def _replace(path: Path, content: bytes) -> None:

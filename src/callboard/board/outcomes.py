@@ -35,10 +35,13 @@ class Settling:
         self._registries = registries
         self._clock = clock
         self._worked_on: set[str] = set()
+        self.waiting = False
+        """Whether there were any at the last look."""
 
     async def look(self, living: Sequence[Plate]) -> bool:
         """Settle what can be settled; returns whether to look again right away."""
         waiting = await self._plates.awaiting_outcome()
+        self.waiting = bool(waiting)
         self._note_work([*living, *waiting])
         for plate in waiting:
             for one in plate.unsettled:

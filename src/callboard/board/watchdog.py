@@ -19,6 +19,7 @@ from callboard.board.outcomes import Settling, details_of, tell_if
 from callboard.board.plate import Pending, Plate
 from callboard.board.plates import Plates
 from callboard.board.registries import Registries
+from callboard.board.rest import Rest
 from callboard.board.transition import NEEDY
 from callboard.board.unreported_turns import Interruptions, in_registry, without_registry
 from callboard.clock import Clock
@@ -38,6 +39,8 @@ GRACE_SECS: Final = 10
 _log = logging.getLogger(__name__)
 
 LOOK_EVERY: Final = 0.25
+REST: Final = 2.75
+"""Seconds to wait in addition while no client runs here, unless something happens."""
 LOOK_SOON: Final = 0.05
 """While someone waits to find out what became of an answer."""
 PROCESSES_EVERY: Final = 1.0
@@ -84,6 +87,7 @@ class Rounds:
 
     keep_up: briefly reads what hooks left in the spool, and returns whether that was everything. A
     dead process is noticed even if its last hooks have not been read yet.
+    rest: taken while there is nothing to watch; without it, rounds are always frequent.
     """
 
     def __init__(
@@ -93,12 +97,15 @@ class Rounds:
         clock: Clock,
         keep_up: Callable[[], Awaitable[bool]],
         counting: Counting | None = None,
+        rest: Rest | None = None,
     ) -> None:
         self._plates = plates
         self._holding = holding
         self._clock = clock
         self._keep_up = keep_up
         self._counting = counting
+        self._rest = rest
+        self._may_rest = False
         self._registries = Registries()
         self._settling = Settling(plates, self._registries, clock)
         self._branches = Branches()
@@ -113,6 +120,8 @@ class Rounds:
 
     async def start(self) -> None:
         """Start watching."""
+        if self._rest is not None:
+            self._rest.start()
         self._task = asyncio.create_task(self._go())
 
     async def stop(self) -> None:
@@ -123,6 +132,8 @@ class Rounds:
         if tasks:
             await asyncio.wait(tasks)
         self._task = None
+        if self._rest is not None:
+            self._rest.stop()
         await self._registries.stop()
 
     def watch(self, plate: Plate, interaction_id: str) -> None:
@@ -133,12 +144,15 @@ class Rounds:
 
     async def _go(self) -> None:
         while True:
-            soon = False
+            soon, self._may_rest = False, False
+            is_told = self._rest is not None and self._rest.prepare()
             try:
                 soon = await self.once()
             except Exception as error:  # A store that fails now may work again later.
                 _log.error("The board's watchdog failed: %s", error)
             await self._clock.sleep(LOOK_SOON if soon else LOOK_EVERY)
+            if self._rest is not None and is_told and self._may_rest:
+                await self._rest.take(REST)
 
     async def once(self) -> bool:
         """One round; returns whether the next one should follow right away."""
@@ -153,13 +167,14 @@ class Rounds:
         await self._read_registry(living)
         soon = await self._settling.look(living)
         await self._miss(living, now)
-        if self._counting is not None:
-            self._counting.write(now)
+        is_written = self._counting is None or self._counting.write(now)
         if self.also is not None:
             await self.also(now)
         if self._checks.due(self._clock.now_ms() / 1000):
             await self._check_health(living)
-        return soon or is_behind
+        is_busy = soon or is_behind
+        self._may_rest = is_written and not (is_busy or living or self._settling.waiting)
+        return is_busy
 
     # ------------------------------------------------------------------ processes
 

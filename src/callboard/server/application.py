@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request
 from starlette.routing import BaseRoute
@@ -112,7 +112,7 @@ def build(service: Service) -> FastAPI:
     return app
 
 
-def _document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, Any]:
+def _document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, object]:
     # Few ever read it, and its models take long to import.
     from callboard.server.openapi import document
 

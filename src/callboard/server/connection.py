@@ -1,6 +1,7 @@
 """A client's connection, with timeouts for requests and a way to drop it at once."""
 
 import asyncio
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -31,6 +32,8 @@ class Connection(HttpToolsProtocol):
     identified before it can disappear. Memory is counted per connection, and the connection that
     holds the most is cut off when memory runs out. Trailers don't count as headers. And a request
     in progress learns that its client disconnected, even if the client sent more after it.
+
+    begins: called at the start of each request.
     """
 
     _peer: Peer | None = None
@@ -46,9 +49,12 @@ class Connection(HttpToolsProtocol):
     _unsent = 0
     """Bytes counted because the client hasn't read them."""
 
-    def __init__(self, *given: Any, memory: MemoryBudget, **more: Any) -> None:
+    def __init__(
+        self, *given: Any, memory: MemoryBudget, begins: Callable[[], None], **more: Any
+    ) -> None:
         super().__init__(*given, **more)
         self._memory = memory
+        self._begins = begins
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Identify the client, and start waiting for a request."""
@@ -140,6 +146,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start a request, with a way to drop its sender and to count its memory."""
+        self._begins()
         super().on_message_begin()
         self._head = 0
         scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]

@@ -6,7 +6,6 @@ from inspect import getdoc
 from types import UnionType
 from typing import (
     Annotated,
-    Any,
     Final,
     ForwardRef,
     Literal,
@@ -145,7 +144,7 @@ def _any_of(kinds: Iterable[object]) -> object:
     return reduce(lambda union, one: union | one, others, cast("UnionType", first))
 
 
-def document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, Any]:
+def document(app: FastAPI, routes: Iterable[BaseRoute]) -> dict[str, object]:
     """The OpenAPI document of an application with these routes."""
     documented = [
         route.documented(model_of) if isinstance(route, StrictRoute) else route for route in routes

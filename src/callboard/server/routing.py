@@ -20,7 +20,7 @@ _MOST: Final = 1000
 """Maximum number of fields in a request body."""
 
 
-Responses = dict[int | str, dict[str, Any]]
+Responses = dict[int | str, dict[str, object]]
 """A route's possible responses, as FastAPI takes them, but with a shape as `model`."""
 
 
@@ -83,8 +83,9 @@ class StrictRoute(APIRoute):
         return strictly
 
 
-def _with_model(told: Mapping[str, Any], model_of: Callable[[type], type]) -> dict[str, Any]:
-    return {key: model_of(value) if key == "model" else value for key, value in told.items()}
+def _with_model(told: Mapping[str, object], model_of: Callable[[type], type]) -> dict[str, object]:
+    shape = told.get("model")
+    return {**told, "model": model_of(shape)} if isinstance(shape, type) else dict(told)
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:

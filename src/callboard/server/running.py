@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from email.utils import formatdate
 from functools import partial
 from typing import Final
 
@@ -22,6 +23,10 @@ from callboard.waiting import wait_any
 
 _EVERY: Final = 0.05
 """Seconds between checks while there is little to do."""
+_SELDOM: Final = 2.0
+"""Seconds between checks while there is nothing to do."""
+_QUIET_LOOKS: Final = 20
+"""The number of checks that find nothing before they become rare."""
 _CLOSELY: Final = 0.005
 """Seconds between checks under load. The longest block may include this much other work."""
 _LITTLE: Final = 0.001
@@ -32,13 +37,19 @@ _CLOSE_LOOKS: Final = 100
 
 
 class LoopWatch:
-    """Checks at regular intervals for how long the event loop has been busy."""
+    """Checks at regular intervals for how long the event loop has been busy.
+
+    A server that has nothing to do would be woken by nothing but these checks, so then they are
+    rare, until something calls `wake`.
+    """
 
     def __init__(self, observe: Callable[[float], None]) -> None:
         self._observe = observe
         self._timer: asyncio.TimerHandle | None = None
         self._before = 0.0
         self._close = 0
+        self._quiet = 0
+        self._seconds = _EVERY
 
     def start(self) -> None:
         """Start, in the loop's thread."""
@@ -50,16 +61,26 @@ class LoopWatch:
         if self._timer is not None:
             self._timer.cancel()
 
+    def wake(self) -> None:
+        """Check often again: something happens."""
+        is_rare, self._quiet = self._quiet >= _QUIET_LOOKS, 0
+        if is_rare and self._timer is not None:
+            self._timer.cancel()
+            self._look()
+
     def _arm(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(
-            _CLOSELY if self._close else _EVERY, self._look
-        )
+        often = _EVERY if self._quiet < _QUIET_LOOKS else _SELDOM
+        self._seconds = _CLOSELY if self._close else often
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._look)
 
     def _look(self) -> None:
         before, self._before = self._before, time.thread_time()
         busy = self._before - before
         self._observe(busy)
-        self._close = _CLOSE_LOOKS if busy > _LITTLE else max(0, self._close - 1)
+        # In a longer time, the little that is always done adds up.
+        is_busy = busy > _LITTLE * max(1.0, self._seconds / _EVERY)
+        self._close = _CLOSE_LOOKS if is_busy else max(0, self._close - 1)
+        self._quiet = 0 if is_busy else self._quiet + 1
         self._arm()
 
 
@@ -125,24 +146,10 @@ async def serve(
     stopping: asyncio.Event | None = None,
 ) -> None:
     """Serve until SIGTERM, SIGINT or `stopping`, then finish what was started, in bounded time."""
-    settings = service.settings
-    server = _Server(
-        uvicorn.Config(
-            app,
-            http=partial(Connection, memory=service.memory),  # pyright: ignore[reportArgumentType]
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            # Otherwise anyone on this machine could send X-Forwarded-For and be recorded as someone
-            # else.
-            proxy_headers=False,
-            timeout_graceful_shutdown=max(1, round(settings.grace)),
-        )
-    )
-    stopping = stopping or asyncio.Event()
     watch = LoopWatch(service.metrics.looped)
+    server = _created(app, service, watch)
+    stopping = stopping or asyncio.Event()
+    undo = service.board.log.on_change(None, lambda head: watch.wake())
     with _signals(stopping.set):
         await service.driver.start()
         await service.rounds.start()
@@ -152,19 +159,67 @@ async def serve(
         ready(Address(host, port))
         await wait_any(serving, stopping.wait())
         watch.stop()
+        undo()
         # Readers and held hooks first: they don't end by themselves, and uvicorn waits for all
         # responses.
         service.holding.close()
         await service.leavings.stop()
         await service.rounds.stop()
         service.streams.close()
-        server.should_exit = True
-        await asyncio.gather(serving, service.driver.stop(settings.grace))
+        server.leave()
+        await asyncio.gather(serving, service.driver.stop(service.settings.grace))
         await service.spool.close()
 
 
+def _created(app: ASGIApp, service: Service, watch: LoopWatch) -> "_Server":
+    def begins() -> None:
+        watch.wake()
+        server.set_date(service.board.clock.now_ms() // 1000)
+
+    connection = partial(Connection, memory=service.memory, begins=begins)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=connection,  # pyright: ignore[reportArgumentType]
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # Otherwise anyone on this machine could send X-Forwarded-For and be recorded as someone
+            # else.
+            proxy_headers=False,
+            timeout_graceful_shutdown=max(1, round(service.settings.grace)),
+        )
+    )
+    return server
+
+
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handling: stopping takes more than closing connections."""
+    """uvicorn without its signal handling, because stopping takes more than closing connections,
+    and without its tick, which would wake an idle server ten times a second.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._leaving = asyncio.Event()
+        self._dated = 0
+
+    def set_date(self, seconds: int) -> None:
+        """Set the `Date` header of responses, in seconds since 1970. The tick would do it."""
+        if seconds != self._dated:
+            self._dated = seconds
+            date = formatdate(seconds, usegmt=True).encode()
+            self.server_state.default_headers = [(b"date", date)]
+
+    def leave(self) -> None:
+        """Stop accepting connections, and end once the open ones are done."""
+        self.should_exit = True
+        self._leaving.set()
+
+    async def main_loop(self) -> None:
+        """Wait until it is time to leave."""
+        await self._leaving.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:

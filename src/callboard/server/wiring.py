@@ -9,6 +9,7 @@ from callboard.board.arrivals import Arrivals
 from callboard.board.held_hooks import HeldHooks, Leavings
 from callboard.board.hook_folders import Counting, hooks_folder
 from callboard.board.intake import Listener
+from callboard.board.rest import Rest
 from callboard.board.spool.drain import SpoolDrain
 from callboard.board.spool.files import Spool
 from callboard.board.watchdog import Rounds
@@ -48,6 +49,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
     counting = Counting(folder, spool.counted)
     metrics.watch_hooks(spool.counted)
     holding = HeldHooks(board.log, board.people, folder)
+    rest = Rest(board.log, folder, board.clock)
     service = Service(
         board=board,
         settings=settings,
@@ -66,7 +68,7 @@ def prepare(board: Callboard, settings: ServerSettings, database: Path) -> tuple
         holding=holding,
         leavings=Leavings(plates, holding, board.clock),
         spool=spool,
-        rounds=Rounds(plates, holding, board.clock, spool.keep_up, counting),
+        rounds=Rounds(plates, holding, board.clock, spool.keep_up, counting, rest),
     )
     guard = Guard(
         Routed(build(service)),
