@@ -1,7 +1,7 @@
 """A log in memory: for tests, and for `run` without a database."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from pathlib import Path
@@ -274,6 +274,11 @@ class MemoryLog(Tailed):
             return StreamFacts(now.head, found.updated_at, now.owner, now.settled, last)
 
         return self.memory.views.rows(query, of_stream)
+
+    async def session_counts(self) -> Mapping[str, int]:
+        """How many sessions there are of each status."""
+        counted = await self.rows(Query("sessions", columns=("status",), count=True))
+        return {row["status"]: row["count"] for row in counted}
 
     async def lease(self, stream: str) -> Lease | None:
         """Who drives the stream; None if it doesn't exist."""

@@ -1,6 +1,6 @@
 """The contract of a log. `callboard.testing.log_suite` tests it."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -189,6 +189,10 @@ class EventLog(Protocol):
 
     async def rows(self, query: Query) -> list[Row]:
         """Rows of a view."""
+        ...
+
+    async def session_counts(self) -> Mapping[str, int]:
+        """How many sessions there are of each status. A status that none has may be missing."""
         ...
 
     async def lease(self, stream: str) -> Lease | None:

@@ -142,6 +142,7 @@ class FaultyLog:
     last_sequence = _unless_crashed(EventLog.last_sequence)
     checkpoint = _unless_crashed(EventLog.checkpoint)
     rows = _unless_crashed(EventLog.rows)
+    session_counts = _unless_crashed(EventLog.session_counts)
     lease = _unless_crashed(EventLog.lease)
     unsettled = _unless_crashed(EventLog.unsettled)
     delete = _unless_crashed(EventLog.delete)

@@ -45,6 +45,7 @@ from callboard.log.sqlite.file import connect
 from callboard.log.sqlite.foreign_commits import News
 from callboard.log.sqlite.migrate import rebuild
 from callboard.log.sqlite.reader import Reader
+from callboard.log.sqlite.session_counts import SessionCounts
 from callboard.log.sqlite.setup import live_folder, set_up
 from callboard.log.sqlite.tokens import SqliteTokens
 from callboard.log.sqlite.transaction import WriteTarget
@@ -76,6 +77,8 @@ class SqliteLog(Tailed):
         self._doorbell = Doorbell(owners, place.clock.now_ms)
         self._reading = self._connect()
         self._reader = Reader(self._reading, self._connect)
+        self._session_counts = SessionCounts()
+        self._counting = asyncio.Lock()
         self._news = News(self._reader, self._doorbell)
         self.listeners = self._news.listeners
         claimant = Claimant(self.owner, owners.alive)
@@ -187,6 +190,16 @@ class SqliteLog(Tailed):
         with self._reads():
             return await self._reader.rows(query)
 
+    async def session_counts(self) -> Mapping[str, int]:
+        """How many sessions there are of each status."""
+        with self._reads():
+            async with self._counting:
+                return await asyncio.to_thread(self._count_sessions)
+
+    def _count_sessions(self) -> Mapping[str, int]:
+        with closing(self._connect()) as database:
+            return self._session_counts.at(database)
+
     async def lease(self, stream: str) -> Lease | None:
         """Who drives the stream; None if it doesn't exist."""
         with self._reads():
@@ -211,6 +224,7 @@ class SqliteLog(Tailed):
 
         In one transaction: readers see the old views until it is done, and appends wait.
         """
+        self._session_counts.forget()
         return await self._do(lambda: rebuild(self._database, self._project))
 
     async def delete(self, stream: str) -> None:
