@@ -1,14 +1,22 @@
 # ruff: noqa: D102 - the name of a test says what it shows
 """The log's contract: selecting columns and counting rows."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from callboard.errors import ValidationError
-from callboard.events.rows import Put, Query
+from callboard.events.rows import Change, Put, Query
 from callboard.log.protocol import EventLog
-from callboard.testing.log_suite_material import Contract, changing
+from callboard.testing.log_suite_material import (
+    Contract,
+    OpenLog,
+    changing,
+    described,
+    happened,
+    session_row,
+)
 from callboard.testing.log_suite_views import wakeup
 
 
@@ -61,3 +69,22 @@ class CountContract(Contract):
             {"session": "b", "count": 2, "at": 36},
             {"session": "c", "count": 1, "at": 9},
         ]
+
+    async def test_sessions_are_counted_by_status(self, open_log: OpenLog) -> None:
+        log, other = open_log(described), open_log(described)
+        assert _above_zero(await log.session_counts()) == {}
+        for session in ("a", "b", "c"):
+            await log.append(session, [changing(session_row(session, phase="p"))])
+        await log.append("no session", [happened()])
+        assert _above_zero(await log.session_counts()) == {"running": 3}
+        await other.append("a", [changing(Change("sessions", {"id": "a"}, {"ended": "completed"}))])
+        await other.append("d", [changing(session_row("d", pending=1))])
+        found = await log.session_counts()
+        assert _above_zero(found) == {"running": 2, "completed": 1, "waiting": 1}
+        await other.delete("b")
+        found = await log.session_counts()
+        assert _above_zero(found) == {"running": 1, "completed": 1, "waiting": 1}
+
+
+def _above_zero(counts: Mapping[str, int]) -> dict[str, int]:
+    return {status: count for status, count in counts.items() if count}

@@ -6,6 +6,7 @@ open handle a lock that shows whether it is alive and a socket for commit notifi
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -78,7 +79,7 @@ class SqliteLog(Tailed):
         self._reading = self._connect()
         self._reader = Reader(self._reading, self._connect)
         self._session_counts = SessionCounts()
-        self._counting = asyncio.Lock()
+        self._counting = threading.Lock()
         self._news = News(self._reader, self._doorbell)
         self.listeners = self._news.listeners
         claimant = Claimant(self.owner, owners.alive)
@@ -193,11 +194,10 @@ class SqliteLog(Tailed):
     async def session_counts(self) -> Mapping[str, int]:
         """How many sessions there are of each status."""
         with self._reads():
-            async with self._counting:
-                return await asyncio.to_thread(self._count_sessions)
+            return await asyncio.to_thread(self._count_sessions)
 
     def _count_sessions(self) -> Mapping[str, int]:
-        with closing(self._connect()) as database:
+        with self._counting, closing(self._connect()) as database:
             return self._session_counts.at(database)
 
     async def lease(self, stream: str) -> Lease | None:
