@@ -23,10 +23,10 @@ CLIENTS := .clients/.installed
 UI_SOURCES := $(shell find clients/react web -type d \( -name node_modules -o -name dist -o -name tests \) -prune -o -type f -print)
 
 .PHONY: help setup python run check check-python check-web format system clients test test-python test-web test-long \
-  screenshots bench docs wheel lock clean
+  screenshots bench bench-quick docs wheel lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: python $(UI) ## Make .venv with the pinned tools and Callboard itself, and build the dashboard
 
@@ -164,6 +164,9 @@ screenshots: python $(UI) ## Make the pictures in docs/images again
 
 bench: $(VENV)/.bench $(PEERS)/.requirements $(UI) $(CLIENTS) ## Measure against the peers and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py $(NAMES)
+
+bench-quick: $(VENV)/.bench $(PEERS)/.requirements ## Measure the first bars in five minutes, writing no files
+	$(BIN)/python benchmarks/run.py --quick --first $(NAMES)
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

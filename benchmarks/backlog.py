@@ -139,7 +139,7 @@ def bare(count: int) -> float:
 
 
 def measure(quick: bool = False) -> Result:
-    count, repeats = (2_000, 1) if quick else (5_000, 5)
+    count, repeats = (2_000, 1) if quick else (5_000, 3)
     progress(f"backlog: {count} spooled hooks, {repeats} times")
     runs, floors = [ours(count) for _ in range(repeats)], [bare(count) for _ in range(repeats)]
 

@@ -246,7 +246,7 @@ def load(how: str, what: str, url: str, seconds: float) -> dict[str, float]:
 
 
 def measure(quick: bool = False) -> Result:
-    rounds, seconds, repeats = (30, 4.0, 1) if quick else (200, 5.0, 5)
+    rounds, seconds, repeats = (30, 4.0, 1) if quick else (200, 5.0, 3)
     progress("hooks: processes")
     samples = processes(rounds)
     middle = {name: statistics.median(found) for name, found in samples.items()}

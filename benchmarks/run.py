@@ -5,7 +5,9 @@ recovery, load, help; of the dashboard first_paint; of the React package react; 
 many_sessions, hooks, backlog, real_hooks and status_files; all of them when none is given. Every
 benchmark runs its peers beside us; those that are named take the place of what RESULTS.md had of
 them, each with its own date, commit and machine. `--quick` takes fewer rounds and smaller loads,
-for a look while working: it leaves out load unless it is named, and writes RESULTS-partial.md.
+for a look while working: it leaves out load unless it is named, and writes no files. `--first`
+chooses those of the first bars, which are about workflows and answers: with `--quick` they take
+about five minutes.
 """
 
 import argparse
@@ -24,6 +26,7 @@ NAMES = ["workflows", "appends", "storage", "answer", "state_at"]
 NAMES += ["streams", "http_answer", "waiting", "recovery", "load", "help", "first_paint", "react"]
 NAMES += ["many_sessions", "hooks", "backlog", "real_hooks", "status_files"]
 LONG = {"load"}
+FIRST = [name for name in NAMES if name in ("workflows", "answer", "large_states")]
 PEER_PACKAGES = ["langgraph", "langgraph-checkpoint-sqlite", "dbos", "fastapi", "sse-starlette"]
 PICTURES = {
     "storage": ("Cost per step", "cost_per_step.png"),
@@ -116,9 +119,11 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="name")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--first", action="store_true")
     parser.add_argument("--json", type=Path, help="also write all figures there")
     options = parser.parse_args()
     usual = [name for name in NAMES if not (options.quick and name in LONG)]
+    usual = FIRST if options.first else usual
     peers = peer_versions()
     records, results, failures = {}, [], []
     if not options.quick and KEPT.exists():
@@ -133,9 +138,7 @@ def main() -> None:
     kept = [records[name] for name in NAMES if name in records]
     words = [*options.names, "--quick"] if options.quick else []
     text = page(kept, " ".join(["python benchmarks/run.py", *words]))
-    if options.quick:
-        (HERE / "RESULTS-partial.md").write_text(text)
-    else:
+    if not options.quick:
         KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
         (HERE / "RESULTS.md").write_text(text)
     print(text)

@@ -88,6 +88,24 @@ class Process:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def ran(self) -> dict[str, int]:
+        """Nanoseconds that each of its threads has run: `busy` counts in hundredths of a second."""
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return {file.parent.name: int(file.read_text().split()[0]) for file in tasks}
+
+
+def idle_shares(servers: Sequence[Process], seconds: float) -> list[float]:
+    """Which share of a core each of them takes, all in the same time, while no one calls."""
+    before = [server.ran() for server in servers]
+    began = time.monotonic()
+    time.sleep(seconds)  # an interval to count in, not something that is waited for
+    took = time.monotonic() - began
+    after = [server.ran() for server in servers]
+    return [
+        sum(ns - old.get(thread, 0) for thread, ns in new.items()) / 1e9 / took
+        for old, new in zip(before, after, strict=True)
+    ]
+
 
 @contextmanager
 def running(process: Process) -> Iterator[Process]:
