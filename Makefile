@@ -55,10 +55,11 @@ $(BIN)/pip:
 $(PEERS)/bin/pip:
 	$(make_venv)
 
-# The server and what installs it, a quarter of the whole. The pins are complete, and Python compiles what it loads.
+# The server and what installs it, a quarter of the whole. The pins are complete. pip compiles them: else the first
+# server would, and take seconds longer to start.
 $(VENV)/.run: requirements/run.txt | $(BIN)/pip
 	@echo "installing $<"
-	@$(BIN)/python $(PIP) install --no-deps --no-compile -r $<
+	@$(BIN)/python $(PIP) install --no-deps -r $<
 	@touch $@
 
 $(VENV)/.project: pyproject.toml $(VENV)/.run

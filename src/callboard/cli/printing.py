@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 
 import orjson
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from callboard.cli.canvas import cells
 from callboard.cli.screen import Screen
@@ -61,6 +60,9 @@ def bar(screen: Screen, what: str) -> Generator[Report]:
     if not screen.is_terminal:
         yield lambda done, total: None
         return
+    # Most commands show no bar, and it takes a while to load.
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=screen.console, transient=True) as progress:
         task = progress.add_task(what, total=None)

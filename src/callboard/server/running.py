@@ -129,13 +129,13 @@ def here(listening: socket.socket) -> Address:
 
 
 def spare_collector() -> None:
-    """Exempt everything loaded so far from garbage collection.
+    """Exempt everything loaded so far from garbage collection, and start collecting.
 
     It all stays until the end. Scanning it again and again would block responses for a tenth of a
     second each time. Only for a process that is just a server.
     """
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 async def serve(

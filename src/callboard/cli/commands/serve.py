@@ -1,6 +1,7 @@
 """`callboard serve [FILE[:NAME] …]`."""
 
 import asyncio
+import gc
 import os
 import shlex
 import sys
@@ -178,8 +179,12 @@ def command(
     opens = chosen.pop("opens") and sys.stdout.isatty() and has_browser(os.environ)
     chosen["sign_in"] = _sign_in(database)
     settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(database, workflows, settings, handed, as_json, opens))
+    gc.disable()  # Until it is ready: what a start makes is hardly ever garbage.
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(database, workflows, settings, handed, as_json, opens))
+    finally:
+        gc.enable()
 
 
 def _sign_in(database: Database) -> str:
