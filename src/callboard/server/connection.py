@@ -33,7 +33,7 @@ class Connection(HttpToolsProtocol):
     holds the most is cut off when memory runs out. Trailers don't count as headers. And a request
     in progress learns that its client disconnected, even if the client sent more after it.
 
-    begins: called at the start of each request.
+    on_request: called at the start of each request.
     """
 
     _peer: Peer | None = None
@@ -50,11 +50,11 @@ class Connection(HttpToolsProtocol):
     """Bytes counted because the client hasn't read them."""
 
     def __init__(
-        self, *given: Any, memory: MemoryBudget, begins: Callable[[], None], **more: Any
+        self, *given: Any, memory: MemoryBudget, on_request: Callable[[], None], **more: Any
     ) -> None:
         super().__init__(*given, **more)
         self._memory = memory
-        self._begins = begins
+        self._on_request = on_request
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Identify the client, and start waiting for a request."""
@@ -146,7 +146,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start a request, with a way to drop its sender and to count its memory."""
-        self._begins()
+        self._on_request()
         super().on_message_begin()
         self._head = 0
         scope: dict[str, Any] = self.scope  # pyright: ignore[reportAssignmentType]

@@ -172,11 +172,11 @@ async def serve(
 
 
 def _created(app: ASGIApp, service: Service, watch: LoopWatch) -> "_Server":
-    def begins() -> None:
+    def on_request() -> None:
         watch.wake()
         server.set_date(service.board.clock.now_ms() // 1000)
 
-    connection = partial(Connection, memory=service.memory, begins=begins)
+    connection = partial(Connection, memory=service.memory, on_request=on_request)
     server = _Server(
         uvicorn.Config(
             app,
