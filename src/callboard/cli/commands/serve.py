@@ -5,6 +5,7 @@ import gc
 import os
 import shlex
 import sys
+from collections.abc import Callable, Coroutine
 from ipaddress import ip_address
 from pathlib import Path
 from socket import socket
@@ -179,10 +180,17 @@ def command(
     opens = chosen.pop("opens") and sys.stdout.isatty() and has_browser(os.environ)
     chosen["sign_in"] = _sign_in(database)
     settings = ServerSettings(**chosen)  # Every other option is a setting with the same name.
-    gc.disable()  # Until it is ready: what a start makes is hardly ever garbage.
+    serving = _serve(database, workflows, settings, handed, as_json, opens)
+    _run(serving, uvloop.new_event_loop)
+
+
+def _run(
+    serving: Coroutine[object, None, None], loop_factory: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    gc.disable()  # Until the server is ready: a start creates hardly any garbage.
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(database, workflows, settings, handed, as_json, opens))
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            runner.run(serving)
     finally:
         gc.enable()
 
