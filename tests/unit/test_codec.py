@@ -1,6 +1,8 @@
 """Payloads and bytes: what is stored comes back, and how many values JSON has."""
 
+import base64
 import json
+import random
 
 import pytest
 from hypothesis import given
@@ -81,3 +83,42 @@ def test_what_is_no_object_cannot_refer():
 def test_a_payload_with_a_word_of_ours_is_kept(payload: dict[str, Json]):
     event = NewEvent("e", "of:others", payload, 0)
     assert codec.decode(codec.encode(event), {}.__getitem__) == payload
+
+
+def prose(size: int) -> bytes:
+    """JSON as it is most often: the same names again and again."""
+    one = b'{"role": "user", "content": "What is the weather like?"},'
+    return b'{"messages":[%b{}]}' % (one * (size // len(one)))
+
+
+@given(st.binary(max_size=2_000), st.sampled_from([1, 500, 70_000, 300_000]), st.booleans())
+def test_what_is_packed_comes_back(piece: bytes, size: int, repeated: bool):
+    data = b"{" + (piece * (size // max(len(piece), 1) + 1) if repeated else piece)
+    assert codec.unpack(codec.pack(data)) == data
+
+
+@pytest.mark.parametrize("size", [1_500, 60_000, 70_000, 2_000_000])
+def test_what_repeats_itself_is_compressed_whatever_its_size(size: int):
+    data = prose(size)
+    assert len(codec.pack(data)) < len(data) / 4
+    assert codec.unpack(codec.pack(data)) == data
+
+
+def test_a_sample_spares_compressing_a_megabyte_in_vain(monkeypatch: pytest.MonkeyPatch):
+    compressed: list[int] = []
+    compress = codec.zlib.compress
+
+    def counted(data: bytes, level: int) -> bytes:
+        compressed.append(len(data))
+        return compress(data, level)
+
+    monkeypatch.setattr(codec.zlib, "compress", counted)
+    data = b'{"image":"%b"}' % base64.b64encode(random.Random(1).randbytes(1_000_000))
+    assert codec.pack(data) == data
+    assert sum(compressed) < 20_000
+
+
+def test_a_beginning_that_repeats_itself_does_not_decide_for_the_rest():
+    noise = base64.b64encode(random.Random(2).randbytes(1_000_000))
+    assert codec.pack(prose(100_000) + noise)[:1] == b"{"
+    assert codec.pack(noise[:100_000] + prose(1_000_000))[:1] == b"\x01"
