@@ -1,18 +1,22 @@
 """Decides when to write a checkpoint, a session's whole view, so that folding can start there."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from callboard.engine.batch import Batch
 from callboard.events import names
 from callboard.events.codec import dump_json
-from callboard.events.envelope import Event
+from callboard.events.envelope import Event, Json
 from callboard.state.control import control
 
 # A smaller state is not worth a checkpoint: folding is faster.
 _SMALLEST = 16_384
 
-# Payloads of this many bytes take milliseconds to serialize.
+# Fewer events than these are folded as quickly as a checkpoint is read.
+_MANY = 64
+
+# Bytes that take milliseconds to write.
 _LARGE = 262_144
 
 # What a fork counts in addition to its payload: its events are in a separate stream that has to be
@@ -20,9 +24,51 @@ _LARGE = 262_144
 _FORK = 1024
 
 
-def is_due(checkpoint: int, since: int) -> bool:
-    """Whether the events since the last checkpoint are larger than it, both in bytes."""
-    return since > max(checkpoint, _SMALLEST)
+@dataclass(slots=True)
+class SinceCheckpoint:
+    """What decides when a checkpoint is due: what the last one weighs, and what came after it.
+
+    Both in bytes. Narration does not count, because no fold reads it.
+    """
+
+    checkpoint: int = 0
+    size: int = 0
+    events: int = 0
+    _enough: int = 0
+
+    def is_due(self, state: Json) -> bool:
+        """Whether folding what came takes longer than reading the state from a new checkpoint."""
+        # Twice, so that all large checkpoints together weigh one and a half times the last.
+        least = 2 * self.checkpoint if self.checkpoint > _SMALLEST else _SMALLEST
+        if self.size <= least or self.events >= _MANY:
+            return self.size > least
+        # A checkpoint weighs what the state does. Reading a few events takes no longer, unless
+        # most of what they brought has been replaced since.
+        if self.size > self._enough:
+            self._enough = 2 * len(dump_json(state))
+        return self.size > self._enough
+
+    def start_over(self, checkpoint: int) -> None:
+        """A checkpoint of so many bytes was written."""
+        self.checkpoint, self.size, self.events, self._enough = checkpoint, 0, 0, 0
+
+    def add(self, size: int, events: int) -> None:
+        """So many events were written, of so many bytes together."""
+        self.size += size
+        self.events += events
+
+    async def count(self, events: Iterable[Event]) -> None:
+        """Take events into account that were read."""
+        for event in events:
+            if event.name in names.NARRATION:
+                continue
+            size = len(dump_json(event.payload))
+            if size > _LARGE:
+                await asyncio.sleep(0)  # It took its time: others get their turn.
+            if event.name == names.CHECKPOINT:
+                self.start_over(size)
+            else:
+                self.add(size + (_FORK if event.name == names.FORKED else 0), 1)
 
 
 def write(batch: Batch) -> None:
@@ -31,17 +77,3 @@ def write(batch: Batch) -> None:
     batch.add(
         names.CHECKPOINT({"state": view.state, "phase": view.last_phase, "control": control(view)})
     )
-
-
-async def weigh(events: Sequence[Event]) -> tuple[int, int]:
-    """The size in bytes of the last checkpoint among the events, and of everything after it."""
-    checkpoint = since = 0
-    for event in events:
-        size = len(dump_json(event.payload))
-        if size > _LARGE:
-            await asyncio.sleep(0)  # That took a while; let other tasks run.
-        if event.name == names.CHECKPOINT:
-            checkpoint, since = size, 0
-        else:
-            since += size + (_FORK if event.name == names.FORKED else 0)
-    return checkpoint, since

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
-from callboard.engine.checkpoints import is_due, weigh, write
+from callboard.engine.checkpoints import SinceCheckpoint, write
 from callboard.engine.loading import Loaded, load
 from callboard.engine.questions import QuestionRows
 from callboard.engine.scene import Changes, Scene
@@ -43,8 +43,7 @@ class LiveSession:
         self._writing = asyncio.Lock()
         self._waiters: dict[str, list[asyncio.Future[Asked]]] = {}
         self._last_id: str | None = None
-        self._checkpoint_size = 0
-        self._size_since = 0
+        self._since = SinceCheckpoint()
         self._told = 0
         self._stale = False
         self._changed: Changes = {}
@@ -58,8 +57,7 @@ class LiveSession:
         self.view = loaded.view
         self.state = LiveState(self.workflow.state_type, self.view)
         self._last_id = loaded.last_id
-        self._checkpoint_size = loaded.checkpoint_size
-        self._size_since = loaded.size_since
+        self._since = loaded.since
 
     async def commit(
         self,
@@ -109,9 +107,9 @@ class LiveSession:
         if batch.events:
             self._last_id = batch.events[-1].id
         if batch.has_checkpoint:
-            self._checkpoint_size, self._size_since = appended.size, 0
+            self._since.start_over(appended.size)
         elif not narration:
-            self._size_since += appended.size
+            self._since.add(appended.size, len(batch.events))
         self._tell(batch.placed)
         return batch.placed
 
@@ -150,8 +148,7 @@ class LiveSession:
         if any(event.name == names.INTENT for event in events):
             self.state = LiveState(self.workflow.state_type, self.view)
         self._tell(events)
-        weighed = await weigh([e for e in events if e.name not in names.NARRATION])
-        self._size_since += weighed[1]
+        await self._since.count(events)
         return bool(events)
 
     def _tell(self, events: list[Event]) -> None:
@@ -166,8 +163,8 @@ class LiveSession:
             listener(events)
 
     def checkpoint(self, batch: Batch) -> None:
-        """Write a checkpoint, between two phases, if enough has happened since the last one."""
-        if is_due(self._checkpoint_size, self._size_since):
+        """Write the whole view, between two phases, when that is due."""
+        if self._since.is_due(batch.view.state):
             write(batch)
 
     async def question(self, question: str) -> Interaction:

@@ -1,9 +1,9 @@
 """Loads a session's view at any position, folded from the nearest checkpoint before it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from callboard.engine.checkpoints import weigh
+from callboard.engine.checkpoints import SinceCheckpoint
 from callboard.errors import SessionNotFound, ValidationError
 from callboard.events import names
 from callboard.events.envelope import Event
@@ -18,12 +18,11 @@ _PAGE = 4096
 
 @dataclass(slots=True)
 class Loaded:
-    """A view, the id of the last event, and, if weighed, the sizes that decide on checkpoints."""
+    """A view, the last event's id, and, if weighed, what decides when to write a checkpoint."""
 
     view: SessionView
-    last_id: str | None
-    checkpoint_size: int
-    size_since: int
+    last_id: str | None = None
+    since: SinceCheckpoint = field(default_factory=SinceCheckpoint)
 
     async def fold(self, events: Sequence[Event], *, weighed: bool) -> None:
         """Fold these events, too."""
@@ -31,10 +30,7 @@ class Loaded:
             apply(self.view, event)
             self.last_id = event.id
         if weighed:
-            checkpoint, since = await weigh(events)
-            if checkpoint:
-                self.checkpoint_size, self.size_since = checkpoint, 0
-            self.size_since += since
+            await self.since.count(events)
 
 
 async def load(
@@ -55,7 +51,7 @@ async def load(
             last_position=head,
         )
     begin = await log.checkpoint(session_id, position)
-    loaded = Loaded(SessionView(session_id=session_id), None, 0, 0)
+    loaded = Loaded(SessionView(session_id=session_id))
     after = max(begin - 1, 0)
     while after < position:
         upto = min(after + _PAGE, position)

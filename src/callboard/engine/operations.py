@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
-from callboard.engine.checkpoints import is_due, weigh, write
+from callboard.engine.checkpoints import write
 from callboard.engine.detached import close_detached
 from callboard.engine.forking import Edits, Forking, fork_position, forked_payload, start_patches
 from callboard.engine.loading import is_driven, load, not_found, session_row
@@ -299,7 +299,8 @@ class Operations:
         view.session_id = child_id or short_id()
         batch = Batch(view, self._clock, loaded.last_id)
         forked = batch.add(names.FORKED({**payload, **authored(by)}))
-        if is_due(loaded.checkpoint_size, loaded.size_since + (await weigh([forked]))[1]):
+        await loaded.since.count([forked])
+        if loaded.since.is_due(view.state):
             write(batch)
         writing = Writing(expect=position, base=Base(session_id, position), settle=not run)
         await self._log.append(view.session_id, batch.events, writing)

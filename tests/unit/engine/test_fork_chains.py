@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from callboard import Callboard, Phase, State, Workflow, agent
+from callboard.engine.checkpoints import SinceCheckpoint
 from callboard.events import names
 from callboard.log.sqlite.log import SqliteLog
 
@@ -126,7 +127,7 @@ async def test_what_is_read_at_the_end_of_a_chain_is_flat(board: Callboard, tmp_
 async def test_a_chain_that_was_made_without_checkpoints_becomes_flat(
     board: Callboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("callboard.engine.operations.is_due", lambda *_: False)
+    monkeypatch.setattr(SinceCheckpoint, "is_due", lambda *_: False)
     youngest, _ = await chain(board, 100, run=False)
     monkeypatch.undo()
     measuring, costs = meter(board), list[tuple[int, int]]()
