@@ -13,6 +13,7 @@ from callboard.engine.loading import load
 from callboard.engine.ports import HumanInput
 from callboard.engine.runner import LINGER, NOBODY_HERE, Drive
 from callboard.engine.scene import Scene
+from callboard.engine.warm import WarmSessions
 from callboard.engine.workflow import Workflow
 from callboard.errors import (
     OwnershipLost,
@@ -64,6 +65,7 @@ class LocalDriver:
         self._clock = clock
         self._slots = asyncio.Semaphore(concurrency)
         self._driving: dict[str, Drive] = {}
+        self._warm = WarmSessions()
 
     def workflow(self, name: str) -> Workflow:
         """A workflow by name; WorkflowNotFound lists the registered ones."""
@@ -163,7 +165,10 @@ class LocalDriver:
             leaving=manner.leaving,
         )
         with self._alone(live.session_id, drive):
-            return await drive.run(prelude)
+            view = await drive.run(prelude, self._warm.take(live.session_id, live.workflow))
+            if (left := live.put_aside()) is not None:
+                await self._warm.keep(left)
+            return view
 
     async def carry_on(self, session_id: str, manner: Manner | None = None) -> SessionView:
         """Drive a session, and settle it if nothing is left to do."""

@@ -68,6 +68,12 @@ class LiveState:
         self._live: object = None
         self._loaded = False
 
+    def copy(self, session: SessionView) -> "LiveState":
+        """The same state, for a copy of the view; the live value is shared, as it never changes."""
+        made = LiveState(self._type, session)
+        made._live, made._loaded = self._live, self._loaded
+        return made
+
     def read(self) -> object:
         """The state, for reading only."""
         return lend(self._type, self._current())

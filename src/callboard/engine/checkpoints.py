@@ -45,8 +45,12 @@ class SinceCheckpoint:
         # A checkpoint weighs what the state does. Reading a few events takes no longer, unless
         # most of what they brought has been replaced since.
         if self.size > self._enough:
-            self._enough = 2 * len(dump_json(state))
+            self.weighed(len(dump_json(state)))
         return self.size > self._enough
+
+    def weighed(self, state: int) -> None:
+        """The state has so many bytes."""
+        self._enough = 2 * state
 
     def start_over(self, checkpoint: int) -> None:
         """A checkpoint of so many bytes was written."""

@@ -1,7 +1,8 @@
 """A session while it is driven: its view, its live state, and writing to it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from callboard.clock import Clock
 from callboard.engine.batch import Batch, LiveState
@@ -9,6 +10,7 @@ from callboard.engine.checkpoints import SinceCheckpoint, write
 from callboard.engine.loading import Loaded, load
 from callboard.engine.questions import QuestionRows
 from callboard.engine.scene import Changes, Scene
+from callboard.engine.warm import Memory, WarmSession
 from callboard.engine.workflow import Workflow
 from callboard.errors import PositionConflict
 from callboard.events import names
@@ -22,6 +24,9 @@ from callboard.state.visits import Asked
 
 Build = Callable[[Scene], object]
 Listener = Callable[[list[Event]], None]
+
+# Where others have written more than this, reading it all takes longer than loading does.
+_NEWS = 1024
 
 
 class LiveSession:
@@ -44,14 +49,40 @@ class LiveSession:
         self._waiters: dict[str, list[asyncio.Future[Asked]]] = {}
         self._last_id: str | None = None
         self._since = SinceCheckpoint()
+        self._memory: Memory | None = None
         self._told = 0
         self._stale = False
         self._changed: Changes = {}
 
-    async def take_up(self) -> None:
-        """Load an existing session; listeners get only what happens from now on."""
-        self._adopt(await load(self.log, self.session_id, weighed=True))
+    async def take_up(self, warm: WarmSession | None = None) -> None:
+        """Start with a session that exists: listeners hear what comes from here on.
+
+        `warm` is the session as an earlier drive left it: then only what is new is read.
+        """
+        if warm is None or not await self._continue(warm):
+            self._adopt(await load(self.log, self.session_id, weighed=True))
         self._told = self.view.position
+
+    async def _continue(self, warm: WarmSession) -> bool:
+        """Start with what was kept; False if it is outdated, and loading is the better way."""
+        # Its last event is read again: a log that was restored may have another in that place.
+        after = warm.view.position - 1
+        events = await self.log.read(self.session_id, after, limit=_NEWS)
+        if not events or events[0].id != warm.last_id or len(events) == _NEWS:
+            return False
+        self._adopt(Loaded(warm.view.copy(), warm.last_id, replace(warm.since)))
+        self.state = warm.state.copy(self.view)
+        self._memory = warm.memory
+        self._fold(events[1:])
+        await self._since.count(events[1:])
+        return True
+
+    def put_aside(self) -> WarmSession | None:
+        """The session as it stands, for a later drive; None if it ended, or is not known to fit."""
+        view, last_id = self.view, self._last_id
+        if self._stale or last_id is None or view.ended is not None:
+            return None
+        return WarmSession(self.workflow, view, self.state, last_id, self._since, self._memory)
 
     def _adopt(self, loaded: Loaded) -> None:
         self.view = loaded.view
@@ -140,16 +171,19 @@ class LiveSession:
             return await self._read_on()
 
     async def _read_on(self) -> bool:
-        """Fold what others have written; returns whether there was anything."""
+        """Fold what others have written, and report it; whether there was anything."""
         events = await self.log.read(self.session_id, self.view.position)
+        self._fold(events)
+        self._tell(events)
+        await self._since.count(events)
+        return bool(events)
+
+    def _fold(self, events: Sequence[Event]) -> None:
         for event in events:
             apply(self.view, event)
             self._last_id = event.id
         if any(event.name == names.INTENT for event in events):
             self.state = LiveState(self.workflow.state_type, self.view)
-        self._tell(events)
-        await self._since.count(events)
-        return bool(events)
 
     def _tell(self, events: list[Event]) -> None:
         if not events:

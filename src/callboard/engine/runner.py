@@ -19,6 +19,7 @@ from callboard.engine.perform import broke, complete, interrupt, perform, start
 from callboard.engine.phase import Timeout
 from callboard.engine.ports import HumanInput
 from callboard.engine.scene import Scene
+from callboard.engine.warm import WarmSession
 from callboard.errors import CallboardError, OwnershipLost, Unwound
 from callboard.events import names
 from callboard.events.envelope import Event
@@ -83,13 +84,18 @@ class Drive:
         self._more = False
         live.listeners.append(self._notice)
 
-    async def run(self, prelude: Callable[[Scene], None] | None = None) -> SessionView:
-        """Drive until there is nothing to do; `prelude` starts a new session."""
+    async def run(
+        self, prelude: Callable[[Scene], None] | None = None, warm: WarmSession | None = None
+    ) -> SessionView:
+        """Drive until there is nothing to do.
+
+        `prelude` starts a session that is new; `warm` is an older one, as it was left here.
+        """
         self._prelude = prelude
         undo = self._live.log.on_change(self._live.session_id, self._hear)
         try:
             if prelude is None:
-                await self._live.take_up()
+                await self._live.take_up(warm)
             while await self._turn():
                 pass
         except OwnershipLost:

@@ -4,8 +4,7 @@ Everything here is folded from events (`callboard.state.fold`) and nothing else,
 a session has a view.
 """
 
-import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from callboard.events.failures import ErrorDescription
@@ -84,6 +83,15 @@ class SessionView(_Indexed):
     def copy(self) -> "SessionView":
         """A view that can be folded further without changing this one.
 
-        The state is shared, because patches never change it in place.
+        What events brought is shared, the state above all, because no fold changes it in place.
         """
-        return copy.deepcopy(self, {id(self.state): self.state})
+        visit = self.visit
+        made = replace(
+            self,
+            visit=None if visit is None else visit.copy(),
+            visits=dict(self.visits),
+            questions={id: replace(asked) for id, asked in self.questions.items()},
+            tasks=dict(self.tasks),
+        )
+        made.open.rebuild(made.questions, made.visit)
+        return made

@@ -1,6 +1,6 @@
 """One visit of a phase: its items, the agents' runs, and the questions to people."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import GetPydanticSchema
@@ -93,6 +93,11 @@ class Visit:
     def item_of(self, run: str) -> int | None:
         """The item of a run; None if the phase has no items."""
         return None if self.items is None else run_item(run)
+
+    def copy(self) -> "Visit":
+        """A visit whose runs can change without changing those of this one."""
+        runs = {key: replace(run, once=dict(run.once)) for key, run in self.runs.items()}
+        return replace(self, runs=runs)
 
 
 def run_key(phase: str, visit: int, item: int | None = None) -> str:

@@ -1,0 +1,104 @@
+"""Sessions that were just driven, kept in memory so that their next drive need not load them.
+
+An answer most often comes to the process that asked. Loading a large state again would take most of
+the time until the next agent starts.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from callboard.engine.batch import LiveState
+from callboard.engine.checkpoints import SinceCheckpoint
+from callboard.engine.workflow import Workflow
+from callboard.events.codec import dump_json, values_so_far
+from callboard.state.session import SessionView
+
+_MOST = 64
+_MOST_MEMORY = 64_000_000
+
+# As measured: a view holds its text twice, as JSON and in the user's types, and an object for every
+# value in both. What was stored since may be compressed, and nothing but short values.
+_PER_BYTE = 2
+_PER_VALUE = 200
+_PER_STORED_BYTE = 100
+
+# Bytes that take milliseconds to weigh.
+_LARGE = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """About how many bytes of memory a view takes, and how much of its session was stored then."""
+
+    size: int
+    stored: int
+
+    def after(self, stored: int) -> int | None:
+        """How many they may be when more was stored; None if the view must be weighed again.
+
+        That takes as long as the view is large, so it is done when it may have doubled.
+        """
+        more = (stored - self.stored) * _PER_STORED_BYTE
+        return self.size + more if 0 <= more <= self.size else None
+
+
+@dataclass(frozen=True, slots=True)
+class WarmSession:
+    """A session as the last drive left it. Whoever continues with it copies what changes."""
+
+    workflow: Workflow
+    view: SessionView
+    state: LiveState
+    last_id: str
+    since: SinceCheckpoint
+    memory: Memory | None
+    """None if it was not weighed yet."""
+
+
+class WarmSessions:
+    """The sessions that were driven last: a limited number, and a limited amount of memory."""
+
+    def __init__(self, most: int = _MOST, most_memory: int = _MOST_MEMORY) -> None:
+        self._most = most
+        self._most_memory = most_memory
+        self._kept: dict[str, tuple[WarmSession, int]] = {}
+        self._memory = 0
+
+    def take(self, session_id: str, workflow: Workflow) -> WarmSession | None:
+        """Take a session out; None if it is not there, or of another workflow of that name."""
+        found = self._drop(session_id)
+        return found if found is not None and found.workflow is workflow else None
+
+    async def keep(self, session: WarmSession) -> None:
+        """Keep a session, and let those go that were driven longest ago."""
+        stored = session.since.checkpoint + session.since.size
+        size = None if session.memory is None else session.memory.after(stored)
+        if size is None:
+            data = dump_json(session.view)
+            size = await _memory_for(data)
+            session = replace(session, memory=Memory(size, stored))
+            session.since.weighed(len(data))
+        session_id = session.view.session_id
+        self._drop(session_id)
+        if size > self._most_memory:
+            return
+        self._kept[session_id] = session, size
+        self._memory += size
+        while len(self._kept) > self._most or self._memory > self._most_memory:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, session_id: str) -> WarmSession | None:
+        session, size = self._kept.pop(session_id, (None, 0))
+        self._memory -= size
+        return session
+
+
+async def _memory_for(view: bytes) -> int:
+    """About how many bytes of memory a view takes that is this JSON, and its state twice."""
+    counts = values_so_far(view)
+    values = 0
+    while (more := next(counts, None)) is not None:
+        values = more
+        if len(view) > _LARGE:
+            await asyncio.sleep(0)  # It takes its time: others get their turn.
+    return _PER_BYTE * len(view) + _PER_VALUE * values
