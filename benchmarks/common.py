@@ -46,6 +46,27 @@ def random_text(rng: random.Random, size: int) -> str:
     return text[:size].decode()
 
 
+clock = time.process_time if os.environ.get("CALLBOARD_BENCH_CLOCK") == "cpu" else time.perf_counter
+"""CALLBOARD_BENCH_CLOCK=cpu counts processor time, for a look on a machine that others use too."""
+
+WORDS = ["state", "session", "agents", "people", "said", "found", "because", "of", "the", "a"]
+
+
+def large_content(kind: str, size: int) -> list[Any]:
+    """`size` bytes of random text in elements of 2,000, or so many messages of a dozen words."""
+    rng = random.Random(1)
+    if kind == "text":
+        return [random_text(rng, min(2000, size - at)) for at in range(0, size, 2000)]
+    return [
+        {
+            "role": rng.choice(["user", "agent"]),
+            "content": f"{' '.join(rng.choices(WORDS, k=12))} {rng.random()}",
+            "at": number,
+        }
+        for number in range(size)
+    ]
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that `share` of all values do not exceed (nearest rank)."""
     ranked = sorted(values)
