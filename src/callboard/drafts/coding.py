@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError
 
 from callboard.drafts import pointer
 from callboard.drafts.instances import values_of
-from callboard.drafts.plain import written
+from callboard.drafts.plain import rewritten, written
 from callboard.errors import StateInvalid, StateNotSerializable
 from callboard.events.envelope import Json
 from callboard.events.json_values import is_list, is_object
@@ -58,6 +58,10 @@ class Codec:
         if self._has_sets:
             _sort_sets(value, wire)
         return wire
+
+    def read(self, wire: Json, path: str = "") -> object:
+        """Make a value of JSON that is parsed already, or raise StateInvalid."""
+        return self.load(rewritten(wire, path), path)
 
     def load(self, data: bytes, path: str = "") -> object:
         """Read a value from JSON, or raise StateInvalid."""

@@ -1,6 +1,7 @@
 """Read-only lists, dicts and objects, for live values that C code may pass on past a draft."""
 
 import copy
+from collections.abc import Iterable
 from functools import cache
 from typing import SupportsIndex
 
@@ -73,6 +74,13 @@ def frozen_object(cls: type, value: object) -> object:
     """Make an object read-only in place; nothing else may use it."""
     object.__setattr__(value, "__class__", _frozen_class(cls))
     return value
+
+
+def freeze_objects(cls: type, values: Iterable[object]) -> None:
+    """Make many objects of one class read-only in place."""
+    frozen, change = _frozen_class(cls), object.__setattr__
+    for value in values:
+        change(value, "__class__", frozen)
 
 
 @cache

@@ -61,7 +61,7 @@ class Kind(ABC):
 
     @abstractmethod
     def load(self, wire: Json, path: str) -> object:
-        """Make a live value from JSON."""
+        """Make a live value from JSON as a log gives it: it was checked when it was written."""
 
     def prepare(self) -> None:  # noqa: B027 (most have nothing to find out)
         """Find out right away whether the annotation can be used."""
@@ -80,6 +80,10 @@ class Kind(ABC):
         users as they are: `Report(items=state.items)` does.
         """
         return value
+
+    def freeze_elements(self, values: list[object]) -> None:
+        """Make the elements of a list read-only, in the list."""
+        values[:] = [self.freeze(value, inside=True) for value in values]
 
 
 class Scope:

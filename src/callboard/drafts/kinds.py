@@ -16,7 +16,7 @@ from callboard.drafts.dicts import Keyed
 from callboard.drafts.frozen import FrozenDict, FrozenList
 from callboard.drafts.kind import Home, Kind
 from callboard.drafts.lists import list_draft
-from callboard.drafts.plain import ATOMS, written
+from callboard.drafts.plain import ATOMS, rewritten, written
 from callboard.errors import StateNotSerializable
 from callboard.events.envelope import Json
 from callboard.events.json_values import is_list, is_object
@@ -65,8 +65,8 @@ class Untyped(Keyed):
         return value
 
     def load(self, wire: Json, path: str) -> object:
-        """It is JSON."""
-        return orjson.loads(written(wire, path))
+        """Copy it."""
+        return orjson.loads(rewritten(wire, path))
 
     def freeze(self, value: object, inside: bool) -> object:
         """Make what is inside a list read-only."""
@@ -129,7 +129,7 @@ class Typed(Kind):
 
     def load(self, wire: Json, path: str) -> object:
         """Read it."""
-        return self.codec.load(written(wire, path), path)
+        return self.codec.read(wire, path)
 
 
 class Leaf(Typed):
@@ -179,7 +179,7 @@ class ListOf(Typed):
         if not is_list(value):
             return value
         if not self.item.inert:
-            value[:] = [self.item.freeze(part, inside=True) for part in value]
+            self.item.freeze_elements(value)
         return FrozenList(value) if inside else value
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from callboard.drafts import pointer
 from callboard.drafts.classes import frozen_fields, is_open, sees_all_fields
 from callboard.drafts.coding import Codec
-from callboard.drafts.frozen import frozen_object
+from callboard.drafts.frozen import freeze_objects, frozen_object
 from callboard.drafts.instances import (
     adopt,
     assemble,
@@ -90,6 +90,13 @@ class ObjectOf(Typed):
         for name, kind in self._changeable:
             object.__setattr__(value, name, kind.freeze(getattr(value, name), inside))
         return frozen_object(self.cls, value) if inside else value
+
+    def freeze_elements(self, values: list[object]) -> None:
+        """Make the elements of a list read-only; ten thousand of them, a field at a time."""
+        for name, kind in self._changeable:
+            for value in values:
+                object.__setattr__(value, name, kind.freeze(getattr(value, name), inside=True))
+        freeze_objects(self.cls, values)
 
 
 class ObjectCore(Core[object, str]):

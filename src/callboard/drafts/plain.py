@@ -116,6 +116,14 @@ def written(value: object, path: str, *, models: bool = False) -> bytes:
     return orjson.dumps(_plain(value, path, (), models)) if exact is None else exact[0]
 
 
+def rewritten(wire: Json, path: str) -> bytes:
+    """Write a value that was read from JSON, which need not be checked part by part again."""
+    try:
+        return orjson.dumps(wire)
+    except TypeError:
+        return written(wire, path)
+
+
 def copied(value: object, path: str) -> Json:
     """The value as it is read back from JSON; raises StateNotSerializable like `written`."""
     if type(value) is str:

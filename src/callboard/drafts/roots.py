@@ -16,7 +16,7 @@ from callboard.drafts.kind import Home, Kind
 from callboard.drafts.kinds import UNTYPED
 from callboard.drafts.model import HumanResponse
 from callboard.drafts.objects import ObjectOf
-from callboard.drafts.plain import text
+from callboard.drafts.plain import rewritten, text
 from callboard.drafts.records import RecordKind
 from callboard.errors import StateInvalid
 from callboard.events.envelope import Json
@@ -92,13 +92,16 @@ class RootCodec(Codec):
             for name, part in _members_of(super().dump(value, path), path).items()
         }
 
-    def load(self, data: bytes, path: str = "") -> object:
-        """Read it with its wire names."""
-        wire = orjson.loads(data)
+    def read(self, wire: Json, path: str = "") -> object:
+        """Read it with the names of the wire."""
         if is_object(wire) and WIRE_KEY in wire:
-            wire[FIELD] = inward(wire.pop(WIRE_KEY))
-            data = orjson.dumps(wire)
-        return super().load(data, path)
+            named = {key: part for key, part in wire.items() if key != WIRE_KEY}
+            wire = {**named, FIELD: inward(wire[WIRE_KEY])}
+        return super().load(rewritten(wire, path), path)
+
+    def load(self, data: bytes, path: str = "") -> object:
+        """Read it with the names of the wire."""
+        return self.read(orjson.loads(data), path)
 
 
 class RootObject(ObjectOf):

@@ -6,10 +6,12 @@ from typing import Final, cast
 
 from callboard.drafts import patch
 from callboard.drafts.draft import change
+from callboard.drafts.plain import written
 from callboard.engine.loading import not_found
 from callboard.engine.workflow import Workflow
 from callboard.errors import ValidationError
 from callboard.events import names
+from callboard.events.codec import load_json
 from callboard.events.envelope import Event
 from callboard.events.payloads.workflow import SessionForkedPayload
 from callboard.log.protocol import EventLog
@@ -179,7 +181,7 @@ def forked_payload(
     edited = patch.apply(started, patches, most=None if callable(edits) else _COPIED)
     if starting or patches:
         if workflow is not None:
-            workflow.state_type.load(edited)
+            workflow.state_type.load(load_json(written(edited, "")))
         payload["edits"] = [*starting, *patches]
     if view.position == 1:
         payload["startEdits"] = len(starting)
