@@ -77,7 +77,7 @@ def letter(kind: str) -> Any:
     typed = kind == "messages"
 
     def begin(state: Letter, input: list[Any]) -> None:
-        setattr(state, kind, [Message(**one) for one in input] if typed else input)
+        setattr(state, kind, input)
 
     def keep(state: Letter, output: str) -> None:
         state.steps += 1

@@ -6,6 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callboard.drafts import patch
 from callboard.drafts.patch import apply, diff, same
 
 KEYS = st.sampled_from(["a", "b", "c", "a/b", "~", "", "0", "-"])
@@ -79,3 +80,13 @@ def test_patches_can_be_applied_together_or_one_by_one(pair, other):
     for patch in patches:
         one_by_one = apply(one_by_one, [patch])
     assert same(apply(document, patches), one_by_one)
+
+
+@given(st.lists(DOCUMENTS, max_size=40))
+def test_a_list_that_was_empty_is_written_as_comparing_would_write_it(values: list[object]):
+    slow: list[patch.Patch] = []
+    compare_lists = patch._compare_lists  # pyright: ignore[reportPrivateUsage]
+    compare_lists([], values, "/a", slow, ordered=False)
+    if patch.worth_lightening(len(slow), len(values)):
+        patch.lighten(slow, 0, "/a", values)
+    assert patch.diff({"a": []}, {"a": values}) == slow

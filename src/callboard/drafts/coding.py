@@ -14,6 +14,7 @@ from callboard.drafts import pointer
 from callboard.drafts.instances import values_of
 from callboard.drafts.plain import rewritten, written
 from callboard.errors import StateInvalid, StateNotSerializable
+from callboard.events.codec import LARGE, uncollected
 from callboard.events.envelope import Json
 from callboard.events.json_values import is_list, is_object
 
@@ -75,6 +76,12 @@ class Codec:
         if self._takes_text and type(checked) is str and checked.isascii():
             return checked, checked
         data = written(self.dump(checked, path), path)
+        if len(data) < LARGE:
+            return self._reloaded(data, path)
+        with uncollected():
+            return self._reloaded(data, path)
+
+    def _reloaded(self, data: bytes, path: str) -> tuple[object, Json]:
         # Objects that were created or changed without checks may need a second round to become
         # stable.
         for _ in range(2):

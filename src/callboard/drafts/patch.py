@@ -80,6 +80,10 @@ def compare(
     if is_object(before) and is_object(after):
         _compare_objects(before, after, path, patches, ordered)
     elif is_list(before) and is_list(after):
+        if path and not before and worth_lightening(len(after), len(after)):
+            # One patch for each element would always weigh more.
+            patches.append({"op": "replace", "path": path, "value": after})
+            return
         _compare_lists(before, after, path, patches, ordered)
     else:
         if not same(before, after):

@@ -16,6 +16,7 @@ from callboard.drafts.kinds import Leaf
 from callboard.drafts.objects import ObjectOf
 from callboard.drafts.roots import FIELD, WIRE_KEY, AnswerField, RootCodec, RootDict, RootObject
 from callboard.errors import DefinitionError, StateError
+from callboard.events.codec import uncollected
 from callboard.events.envelope import Json
 
 
@@ -55,7 +56,8 @@ class StateType:
 
     def load(self, wire: Json) -> object:
         """Make the live state from JSON; StateInvalid has the path of what doesn't match."""
-        return self.kind.freeze(self.kind.load(wire, ""), inside=False)
+        with uncollected():
+            return self.kind.freeze(self.kind.load(wire, ""), inside=False)
 
     def read(self, wire: Json) -> object:
         """Make a state from JSON that the caller may keep and change."""

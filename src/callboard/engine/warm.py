@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from callboard.engine.batch import LiveState
 from callboard.engine.checkpoints import SinceCheckpoint
 from callboard.engine.workflow import Workflow
-from callboard.events.codec import dump_json, values_so_far
+from callboard.events.codec import LARGE, dump_json, values_so_far
 from callboard.state.session import SessionView
 
 _MOST = 64
@@ -21,9 +21,6 @@ _MOST_MEMORY = 64_000_000
 _PER_BYTE = 2
 _PER_VALUE = 200
 _PER_STORED_BYTE = 100
-
-# Bytes that take milliseconds to weigh.
-_LARGE = 262_144
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +69,8 @@ class WarmSessions:
     async def keep(self, session: WarmSession) -> None:
         """Keep a session, and let those go that were driven longest ago."""
         stored = session.since.checkpoint + session.since.size
+        if stored * _PER_BYTE > self._most_memory:
+            return  # There is no need to weigh it.
         size = None if session.memory is None else session.memory.after(stored)
         if size is None:
             data = dump_json(session.view)
@@ -99,6 +98,6 @@ async def _memory_for(view: bytes) -> int:
     values = 0
     while (more := next(counts, None)) is not None:
         values = more
-        if len(view) > _LARGE:
+        if len(view) > LARGE:
             await asyncio.sleep(0)  # It takes its time: others get their turn.
     return _PER_BYTE * len(view) + _PER_VALUE * values
