@@ -77,8 +77,8 @@ def test_there_is_no_difference_exactly_between_the_same(pair):
 def test_patches_can_be_applied_together_or_one_by_one(pair, other):
     document, patches = pair[0], diff(*pair) + diff(pair[1], other[1])
     one_by_one = document
-    for patch in patches:
-        one_by_one = apply(one_by_one, [patch])
+    for one in patches:
+        one_by_one = apply(one_by_one, [one])
     assert same(apply(document, patches), one_by_one)
 
 

@@ -61,7 +61,7 @@ class Codec:
         return wire
 
     def read(self, wire: Json, path: str = "") -> object:
-        """Make a value of JSON that is parsed already, or raise StateInvalid."""
+        """Read a value from parsed JSON, or raise StateInvalid."""
         return self.load(rewritten(wire, path), path)
 
     def load(self, data: bytes, path: str = "") -> object:

@@ -61,7 +61,7 @@ class Kind(ABC):
 
     @abstractmethod
     def load(self, wire: Json, path: str) -> object:
-        """Make a live value from JSON as a log gives it: it was checked when it was written."""
+        """Make a live value from JSON that was read from a log, so it was checked when written."""
 
     def prepare(self) -> None:  # noqa: B027 (most have nothing to find out)
         """Find out right away whether the annotation can be used."""

@@ -92,7 +92,7 @@ class ObjectOf(Typed):
         return frozen_object(self.cls, value) if inside else value
 
     def freeze_elements(self, values: list[object]) -> None:
-        """Make the elements of a list read-only; ten thousand of them, a field at a time."""
+        """Make the elements of a list read-only, all of them together."""
         for name, kind in self._changeable:
             for value in values:
                 object.__setattr__(value, name, kind.freeze(getattr(value, name), inside=True))

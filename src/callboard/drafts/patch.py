@@ -81,7 +81,7 @@ def compare(
         _compare_objects(before, after, path, patches, ordered)
     elif is_list(before) and is_list(after):
         if path and not before and worth_lightening(len(after), len(after)):
-            # One patch for each element would always weigh more.
+            # One patch per element would always be larger.
             patches.append({"op": "replace", "path": path, "value": after})
             return
         _compare_lists(before, after, path, patches, ordered)

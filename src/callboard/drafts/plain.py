@@ -117,7 +117,7 @@ def written(value: object, path: str, *, models: bool = False) -> bytes:
 
 
 def rewritten(wire: Json, path: str) -> bytes:
-    """Write a value that was read from JSON, which need not be checked part by part again."""
+    """Write a value that was read from JSON, without checking all of its parts again."""
     try:
         return orjson.dumps(wire)
     except TypeError:

@@ -69,7 +69,7 @@ class LiveState:
         self._loaded = False
 
     def copy(self, session: SessionView) -> "LiveState":
-        """The same state, for a copy of the view; the live value is shared, as it never changes."""
+        """The same state for a copy of the view. They share the live value, which never changes."""
         made = LiveState(self._type, session)
         made._live, made._loaded = self._live, self._loaded
         return made

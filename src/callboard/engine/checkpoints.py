@@ -13,7 +13,7 @@ from callboard.state.control import control
 # A smaller state is not worth a checkpoint: folding is faster.
 _SMALLEST = 16_384
 
-# Fewer events than these are folded as quickly as a checkpoint is read.
+# Fewer events than this are folded as fast as a checkpoint is read.
 _MANY = 64
 
 # Bytes that take milliseconds to write.
@@ -26,9 +26,9 @@ _FORK = 1024
 
 @dataclass(slots=True)
 class SinceCheckpoint:
-    """What decides when a checkpoint is due: what the last one weighs, and what came after it.
+    """Sizes in bytes that decide on the next checkpoint: of the last one, and of the events since.
 
-    Both in bytes. Narration does not count, because no fold reads it.
+    Narration does not count, because no fold reads it.
     """
 
     checkpoint: int = 0
@@ -37,38 +37,38 @@ class SinceCheckpoint:
     _enough: int = 0
 
     def is_due(self, state: Json) -> bool:
-        """Whether folding what came takes longer than reading the state from a new checkpoint."""
-        # Twice, so that all large checkpoints together weigh one and a half times the last.
+        """Whether folding the events since takes longer than reading a new checkpoint would."""
+        # Twice, so that all large checkpoints together are at most 1.5 times the last one.
         least = 2 * self.checkpoint if self.checkpoint > _SMALLEST else _SMALLEST
         if self.size <= least or self.events >= _MANY:
             return self.size > least
-        # A checkpoint weighs what the state does. Reading a few events takes no longer, unless
-        # most of what they brought has been replaced since.
+        # A checkpoint is as large as the state. Reading a few events takes no longer, unless most
+        # of their content has been replaced since.
         if self.size > self._enough:
             self.weighed(len(dump_json(state)))
         return self.size > self._enough
 
     def weighed(self, state: int) -> None:
-        """The state has so many bytes."""
+        """Note the size of the state in bytes."""
         self._enough = 2 * state
 
     def start_over(self, checkpoint: int) -> None:
-        """A checkpoint of so many bytes was written."""
+        """Note that a checkpoint of this size was written."""
         self.checkpoint, self.size, self.events, self._enough = checkpoint, 0, 0, 0
 
     def add(self, size: int, events: int) -> None:
-        """So many events were written, of so many bytes together."""
+        """Count events that were written, by their total size."""
         self.size += size
         self.events += events
 
     async def count(self, events: Iterable[Event]) -> None:
-        """Take events into account that were read."""
+        """Count events that were read."""
         for event in events:
             if event.name in names.NARRATION:
                 continue
             size = len(dump_json(event.payload))
             if size > _LARGE:
-                await asyncio.sleep(0)  # It took its time: others get their turn.
+                await asyncio.sleep(0)  # That took a while; let other tasks run.
             if event.name == names.CHECKPOINT:
                 self.start_over(size)
             else:

@@ -25,7 +25,7 @@ from callboard.state.visits import Asked
 Build = Callable[[Scene], object]
 Listener = Callable[[list[Event]], None]
 
-# Where others have written more than this, reading it all takes longer than loading does.
+# If others have written more events than this, loading the session is faster than reading them.
 _NEWS = 1024
 
 
@@ -55,17 +55,17 @@ class LiveSession:
         self._changed: Changes = {}
 
     async def take_up(self, warm: WarmSession | None = None) -> None:
-        """Start with a session that exists: listeners hear what comes from here on.
+        """Load an existing session; listeners get only what happens from now on.
 
-        `warm` is the session as an earlier drive left it: then only what is new is read.
+        `warm` is the session as an earlier drive left it. Then only newer events are read.
         """
         if warm is None or not await self._continue(warm):
             self._adopt(await load(self.log, self.session_id, weighed=True))
         self._told = self.view.position
 
     async def _continue(self, warm: WarmSession) -> bool:
-        """Start with what was kept; False if it is outdated, and loading is the better way."""
-        # Its last event is read again: a log that was restored may have another in that place.
+        """Continue with a session that was kept; returns False if it has to be loaded."""
+        # Read its last event again: a restored log may have another one at that position.
         after = warm.view.position - 1
         events = await self.log.read(self.session_id, after, limit=_NEWS)
         if not events or events[0].id != warm.last_id or len(events) == _NEWS:
@@ -78,7 +78,7 @@ class LiveSession:
         return True
 
     def put_aside(self) -> WarmSession | None:
-        """The session as it stands, for a later drive; None if it ended, or is not known to fit."""
+        """The session for a later drive; None if it has ended, or may differ from the log."""
         view, last_id = self.view, self._last_id
         if self._stale or last_id is None or view.ended is not None:
             return None
@@ -171,7 +171,7 @@ class LiveSession:
             return await self._read_on()
 
     async def _read_on(self) -> bool:
-        """Fold what others have written, and report it; whether there was anything."""
+        """Fold what others have written, and report it; returns whether there was anything."""
         events = await self.log.read(self.session_id, self.view.position)
         self._fold(events)
         self._tell(events)
@@ -197,7 +197,7 @@ class LiveSession:
             listener(events)
 
     def checkpoint(self, batch: Batch) -> None:
-        """Write the whole view, between two phases, when that is due."""
+        """Write a checkpoint, between two phases, if enough has happened since the last one."""
         if self._since.is_due(batch.view.state):
             write(batch)
 

@@ -18,7 +18,7 @@ _PAGE = 4096
 
 @dataclass(slots=True)
 class Loaded:
-    """A view, the last event's id, and, if weighed, what decides when to write a checkpoint."""
+    """A view, the id of the last event, and, if weighed, the sizes that decide on checkpoints."""
 
     view: SessionView
     last_id: str | None = None

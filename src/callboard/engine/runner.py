@@ -89,7 +89,7 @@ class Drive:
     ) -> SessionView:
         """Drive until there is nothing to do.
 
-        `prelude` starts a session that is new; `warm` is an older one, as it was left here.
+        `prelude` starts a new session; `warm` is an existing one, as the last drive here left it.
         """
         self._prelude = prelude
         undo = self._live.log.on_change(self._live.session_id, self._hear)

@@ -1,6 +1,6 @@
-"""Sessions that were just driven, kept in memory so that their next drive need not load them.
+"""Keeps sessions that were just driven in memory, so that the next drive does not load them.
 
-An answer most often comes to the process that asked. Loading a large state again would take most of
+An answer usually arrives in the process that asked. Loading a large state again would take most of
 the time until the next agent starts.
 """
 
@@ -16,8 +16,8 @@ from callboard.state.session import SessionView
 _MOST = 64
 _MOST_MEMORY = 64_000_000
 
-# As measured: a view holds its text twice, as JSON and in the user's types, and an object for every
-# value in both. What was stored since may be compressed, and nothing but short values.
+# Measured: a session's text is in memory twice, as JSON and in the user's types, and each value is
+# an object in both. Events stored since may be compressed, and consist of short values only.
 _PER_BYTE = 2
 _PER_VALUE = 200
 _PER_STORED_BYTE = 100
@@ -25,15 +25,15 @@ _PER_STORED_BYTE = 100
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """About how many bytes of memory a view takes, and how much of its session was stored then."""
+    """The estimated memory of a session in bytes, and how much of it was stored at the time."""
 
     size: int
     stored: int
 
     def after(self, stored: int) -> int | None:
-        """How many they may be when more was stored; None if the view must be weighed again.
+        """The estimate when more is stored; None if it has to be made again.
 
-        That takes as long as the view is large, so it is done when it may have doubled.
+        That takes longer the larger the view is, so it is done when the view may have doubled.
         """
         more = (stored - self.stored) * _PER_STORED_BYTE
         return self.size + more if 0 <= more <= self.size else None
@@ -41,7 +41,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class WarmSession:
-    """A session as the last drive left it. Whoever continues with it copies what changes."""
+    """A session as the last drive left it. A drive that continues with it copies what changes."""
 
     workflow: Workflow
     view: SessionView
@@ -49,11 +49,11 @@ class WarmSession:
     last_id: str
     since: SinceCheckpoint
     memory: Memory | None
-    """None if it was not weighed yet."""
+    """None if there is no estimate yet."""
 
 
 class WarmSessions:
-    """The sessions that were driven last: a limited number, and a limited amount of memory."""
+    """The sessions that were driven last, limited by their number and their memory."""
 
     def __init__(self, most: int = _MOST, most_memory: int = _MOST_MEMORY) -> None:
         self._most = most
@@ -62,15 +62,15 @@ class WarmSessions:
         self._memory = 0
 
     def take(self, session_id: str, workflow: Workflow) -> WarmSession | None:
-        """Take a session out; None if it is not there, or of another workflow of that name."""
+        """Remove and return a session; None if it is not here, or if its workflow was replaced."""
         found = self._drop(session_id)
         return found if found is not None and found.workflow is workflow else None
 
     async def keep(self, session: WarmSession) -> None:
-        """Keep a session, and let those go that were driven longest ago."""
+        """Keep a session, and drop those that were driven longest ago if there is no room."""
         stored = session.since.checkpoint + session.since.size
         if stored * _PER_BYTE > self._most_memory:
-            return  # There is no need to weigh it.
+            return  # Too large, whatever the estimate would be.
         size = None if session.memory is None else session.memory.after(stored)
         if size is None:
             data = dump_json(session.view)
@@ -93,11 +93,11 @@ class WarmSessions:
 
 
 async def _memory_for(view: bytes) -> int:
-    """About how many bytes of memory a view takes that is this JSON, and its state twice."""
+    """The estimated memory of a session with this view, which is given as JSON."""
     counts = values_so_far(view)
     values = 0
     while (more := next(counts, None)) is not None:
         values = more
         if len(view) > LARGE:
-            await asyncio.sleep(0)  # It takes its time: others get their turn.
+            await asyncio.sleep(0)  # That took a while; let other tasks run.
     return _PER_BYTE * len(view) + _PER_VALUE * values

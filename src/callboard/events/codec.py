@@ -25,7 +25,7 @@ _STRETCH = LARGE
 _COMPRESSED = b"\x01"
 _WORTH_COMPRESSING = 1024
 
-# Compressing a megabyte takes about 25 ms. Above this size, a sample first shows whether it helps.
+# Compressing a megabyte takes up to 25 ms. Above this size, a sample shows whether it is worth it.
 _WORTH_SAMPLING = 65_536
 _SAMPLES = 4
 _SAMPLE_SIZE = 4096
@@ -48,7 +48,7 @@ def load_json(data: bytes | str) -> Json:
 def uncollected() -> Generator[None]:
     """Suspend garbage collection while a large document is parsed.
 
-    Everything that is made then is kept, so collecting finds nothing and takes half of the time.
+    All the new objects are kept, so collection finds nothing, and takes half of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -100,7 +100,7 @@ def pack(data: bytes) -> bytes:
 
 
 def _sample(data: bytes) -> bytes:
-    """Pieces from all over it: the beginning of a document need not be like the rest."""
+    """Pieces from all parts of the data: its start may be unlike the rest."""
     step = len(data) // _SAMPLES
     return b"".join(data[at : at + _SAMPLE_SIZE] for at in range(step // 2, len(data), step))
 

@@ -83,7 +83,7 @@ class SessionView(_Indexed):
     def copy(self) -> "SessionView":
         """A view that can be folded further without changing this one.
 
-        What events brought is shared, the state above all, because no fold changes it in place.
+        The state and other content of events is shared, because no fold changes it in place.
         """
         visit = self.visit
         made = replace(

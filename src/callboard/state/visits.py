@@ -95,7 +95,7 @@ class Visit:
         return None if self.items is None else run_item(run)
 
     def copy(self) -> "Visit":
-        """A visit whose runs can change without changing those of this one."""
+        """A copy whose runs can change without changing the runs of this visit."""
         runs = {key: replace(run, once=dict(run.once)) for key, run in self.runs.items()}
         return replace(self, runs=runs)
 
