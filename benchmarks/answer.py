@@ -84,25 +84,16 @@ async def ours(path: Path, count: int, warm: int, size: int) -> dict[str, Any]:
 
 def measure(quick: bool = False) -> Result:
     here, peer = Path(__file__).resolve(), PEERS / "langgraph_answer.py"
-    rounds, count, large = (3, 50, 20) if quick else (5, 200, 50)
+    rounds, count = (3, 50) if quick else (5, 200)
     progress("answer: from the answer to the next agent, in process")
-    small = [
+    sides = [
         Side("ours", here, ("--side", f"--count={count}"), peer=False),
         Side("LangGraph sync", peer, ("--mode=sync", f"--count={count}")),
         Side("LangGraph async", peer, ("--mode=async", f"--count={count}")),
     ]
-    big = [
-        Side(
-            side.name,
-            side.script,
-            (*side.arguments, f"--count={large}", "--state=1000000"),
-            side.peer,
-        )
-        for side in small
-    ]
-    runs, big_runs = alternate(small, rounds), alternate(big, 1 if quick else 3)
+    runs = alternate(sides, rounds)
 
-    def row(claim: str, results: dict[str, list[dict[str, Any]]], bar: bool) -> Row:
+    def row(claim: str, results: dict[str, list[dict[str, Any]]]) -> Row:
         p50 = {
             name: statistics.median(run["p50"] for run in side) for name, side in results.items()
         }
@@ -113,21 +104,20 @@ def measure(quick: bool = False) -> Result:
         ratio = p50["ours"] / p50[quickest]
         return Row(
             claim,
-            "≤ LangGraph" if bar else "–",
+            "≤ LangGraph",
             f"p50 {p50['ours']:.2f} ms, p99 {p99['ours']:.2f} ms",
             f"p50 {p50[quickest]:.2f} ms, p99 {p99[quickest]:.2f} ms ({quickest})",
             f"{ratio:.2f}",
-            ratio <= 1 if bar else None,
+            ratio <= 1,
         )
 
     return Result(
         "answer",
         rows=[
-            row("answer → next agent starts, in process", runs, bar=True),
-            row("the same with 1 MB in the state", big_runs, bar=False),
+            row("answer → next agent starts, in process", runs),
         ],
         notes=["Medians over the rounds of each round's p50 and p99. Over HTTP: see http_answer."],
-        data={"runs": runs, "1 MB": big_runs},
+        data={"runs": runs},
     )
 
 
