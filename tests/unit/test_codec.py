@@ -122,3 +122,18 @@ def test_a_beginning_that_repeats_itself_does_not_decide_for_the_rest():
     noise = base64.b64encode(random.Random(2).randbytes(1_000_000))
     assert codec.pack(prose(100_000) + noise)[:1] == b"{"
     assert codec.pack(noise[:100_000] + prose(1_000_000))[:1] == b"\x01"
+
+
+@given(st.lists(st.sampled_from(["short", "long"])), st.integers(1, 3))
+def test_a_parsed_payload_says_which_outputs_it_refers_to(values: list[str], step: int):
+    patches = [{"op": "add", "path": "/a/-", "value": value} for value in values]
+    outputs = {i: 7 + i % step for i, value in enumerate(values) if value == "long"}
+    event = NewEvent("e", "state:intent", {"patches": patches}, 0, outputs=outputs)
+    parsed = codec.parse(codec.encode(event))
+    assert codec.references(parsed) == set(outputs.values())
+    assert codec.resolve(parsed, lambda position: "long") == event.payload
+
+
+@pytest.mark.parametrize("payload", [{}, {"referring": True}, {"patches": [REFERRING]}])
+def test_other_payloads_refer_to_nothing(payload: dict[str, Json]):
+    assert codec.references(payload) == set()

@@ -126,19 +126,45 @@ def plain(event: NewEvent) -> bytes:
 
 def decode(data: bytes, output_at: Callable[[int], Json]) -> dict[str, Json]:
     """Decode a stored payload; `output_at` finds the output that a patch refers to."""
-    payload = _parsed(unpack(data))
-    if payload.get("referring") is True and "patches" in payload:
+    return resolve(parse(data), output_at)
+
+
+def parse(data: bytes) -> dict[str, Json]:
+    """Parse a stored payload. Its patches may still refer to outputs: `resolve` replaces those."""
+    plain = unpack(data)
+    if len(plain) < LARGE:
+        return orjson.loads(plain)
+    with uncollected():
+        return orjson.loads(plain)
+
+
+def references(payload: Mapping[str, Json]) -> set[int]:
+    """The positions of the outputs that a parsed payload refers to.
+
+    A log can find the outputs for many events with one query.
+    """
+    if not _is_referring(payload):
+        return set()
+    positions = (_reference(patch) for patch in as_list(payload["patches"]))
+    return {position for position in positions if position is not None}
+
+
+def resolve(payload: dict[str, Json], output_at: Callable[[int], Json]) -> dict[str, Json]:
+    """Replace references in a parsed payload by the outputs."""
+    if _is_referring(payload):
         del payload["referring"]
         patches = as_list(payload["patches"])
         payload["patches"] = [_with_value(patch, output_at) for patch in patches]
     return payload
 
 
-def _parsed(data: bytes) -> dict[str, Json]:
-    if len(data) < LARGE:
-        return orjson.loads(data)
-    with uncollected():
-        return orjson.loads(data)
+def _is_referring(payload: Mapping[str, Json]) -> bool:
+    return payload.get("referring") is True and "patches" in payload
+
+
+def _reference(patch: Json) -> int | None:
+    output = patch.get("outputAt") if is_object(patch) and "value" not in patch else None
+    return output if isinstance(output, int) else None
 
 
 def _with_references(patches: Json, outputs: Mapping[int, int]) -> list[Json]:
@@ -157,8 +183,8 @@ def _with_references(patches: Json, outputs: Mapping[int, int]) -> list[Json]:
 
 
 def _with_value(patch: Json, output_at: Callable[[int], Json]) -> Json:
-    output = patch.get("outputAt") if is_object(patch) and "value" not in patch else None
-    if not is_object(patch) or not isinstance(output, int):
+    position = _reference(patch)
+    if position is None or not is_object(patch):
         return patch
     del patch["outputAt"]
-    return {**patch, "value": output_at(output)}
+    return {**patch, "value": output_at(position)}

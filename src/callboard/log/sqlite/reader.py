@@ -3,10 +3,12 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from callboard.events import names
 from callboard.events.envelope import Event
 from callboard.events.rows import Query, Row
 from callboard.log.protocol import Limit
@@ -75,25 +77,39 @@ class Reader:
         # Skipped names cost time too, and the loop can't interrupt SQLite.
         last = min(last, after + _WINDOW) if reading.skip else last
         # An open cursor would hold this connection at a moment in the past.
+        known: dict[int, bytes] = {}
         with closing(self._records(Segment(key, after + 1, last), reading.skip)) as cursor:
             for row in cursor:
                 stored = StoredEvent(*row)
-                reading.events.append(self._restored(stored, reading.stream, reading.quota))
+                event = self._restored(stored, reading.stream, reading.quota, known)
+                reading.events.append(event)
+                if stored.name == names.AGENT_COMPLETED:
+                    known[stored.position] = stored.payload
                 reading.quota.events -= 1
                 if reading.quota.is_spent or time.perf_counter() > reading.until:
                     return stored.position
         return last
 
     def _records(self, segment: Segment, skip: Collection[str]) -> sqlite3.Cursor:
-        names = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
+        without = f" AND name NOT IN ({', '.join('?' * len(skip))})" if skip else ""
         return self._database.execute(
-            f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{names} "
+            f"SELECT {_COLUMNS} FROM events WHERE stream = ? AND position BETWEEN ? AND ?{without} "
             "ORDER BY position",
             (*segment, *skip),
         )
 
-    def _restored(self, stored: StoredEvent, stream: str, quota: Quota | None = None) -> Event:
+    def _restored(
+        self,
+        stored: StoredEvent,
+        stream: str,
+        quota: Quota | None = None,
+        known: Mapping[int, bytes] = MappingProxyType({}),
+    ) -> Event:
+        """`known`: payloads by their positions, which need not be read again."""
+
         def payload_at(position: int) -> bytes:
+            if position in known:
+                return known[position]
             key = self.ancestry.owner(stream, position)
             sql = "SELECT payload FROM events WHERE stream = ? AND position = ?"
             return self._database.execute(sql, (key, position)).fetchone()[0]
