@@ -43,8 +43,11 @@ class Watch:
     steps: ClassVar[list[float]] = []
 
 
-def letter(kind: str) -> Any:
-    """A draft, a question about it, and what happens after the answer."""
+def letter(kind: str, content: list[Any]) -> Any:
+    """A draft, a question about it, and what happens after the answer.
+
+    The state starts with the input, or with the content if there is no input.
+    """
     from pydantic import BaseModel, Field
 
     from callboard import Approval, Context, Phase, State, Workflow, agent
@@ -76,8 +79,8 @@ def letter(kind: str) -> Any:
 
     typed = kind == "messages"
 
-    def begin(state: Letter, input: list[Any]) -> None:
-        setattr(state, kind, input)
+    def begin(state: Letter, input: list[Any] | None) -> None:
+        setattr(state, kind, content if input is None else input)
 
     def keep(state: Letter, output: str) -> None:
         state.steps += 1
@@ -112,8 +115,10 @@ async def answers(options: argparse.Namespace, path: Path) -> None:
     """Make the sessions, then answer them: here, or in a process that has not seen them."""
     from callboard import Callboard
 
-    flow, _ = letter(options.kind)
-    input, samples, waiting = large_content(options.kind, options.size), [], []
+    content = large_content(options.kind, options.size)
+    flow, _ = letter(options.kind, content)
+    input = content if options.case == "first" else None
+    samples, waiting = list[float](), list[str]()
     async with Callboard.open(f"sqlite:///{path}", workflows=[flow]) as board:
         for _ in range(options.warm + options.count):
             began = clock()
@@ -143,7 +148,7 @@ async def answer(board: Any, session: str, question: str) -> float:
 async def resume(options: argparse.Namespace, path: Path) -> None:
     from callboard import Callboard
 
-    flow, _ = letter(options.kind)
+    flow, _ = letter(options.kind, [])
     async with Callboard.open(f"sqlite:///{path}", workflows=[flow]) as board:
         waiting = [one.split(":") for one in options.resume.split(",")]
         report([await answer(board, *one) for one in waiting], options.warm)
@@ -152,10 +157,10 @@ async def resume(options: argparse.Namespace, path: Path) -> None:
 async def appending(options: argparse.Namespace, path: Path) -> None:
     from callboard import Callboard
 
-    _, loop = letter("messages")
+    _, loop = letter("messages", large_content("messages", options.size))
     Watch.count = options.count
     async with Callboard.open(f"sqlite:///{path}", workflows=[loop]) as board:
-        result = await board.run(loop, input=large_content("messages", options.size))
+        result = await board.run(loop)
         assert result.status == "completed", result
     report([after - before for before, after in pairwise(Watch.steps)], options.warm)
 
