@@ -35,7 +35,7 @@ PICTURES = {
     "workflow": Picture("workflows/refund", "refund", 900),
     "inbox": Picture("inbox/{release}", "Publish 2.4.0", 860),
     "session": Picture("sessions/queue-study", "Cost and time", 900),
-    "compare": Picture("compare/queue-study/queue-study-short", "queue-study-short", 900),
+    "compare": Picture("compare/queue-study/queue-study-short", "events are shared", 900),
     "board": Picture("board", "Needs approval", 900),
     "plan": Picture("inbox/{plan}", "Approve this plan?", 900),
 }

@@ -9,6 +9,7 @@ import { to } from '../router/route'
 import type { SerializedEvent } from '../server/types'
 import { useStateAt } from '../server/useStateAt'
 import { story } from '../session/story'
+import { Loading } from '../shell/Loading'
 import { text } from './text'
 
 interface Props {
@@ -24,6 +25,9 @@ export function ComparePage({ left, right }: Props) {
   const before = useStateAt(left, one.events.at(-1)?.position ?? 0)
   const after = useStateAt(right, other.events.at(-1)?.position ?? 0)
   const error = one.error ?? other.error
+  // Every session has an event: without one, they are still to come.
+  const isLoading = one.events.length === 0 || other.events.length === 0
+  if (isLoading && !error) return <Loading />
   return (
     <div className="page">
       <header>
@@ -40,7 +44,7 @@ export function ComparePage({ left, right }: Props) {
         <header>
           <h2>{text.compare.changes}</h2>
         </header>
-        <div className="panel__body">
+        <div className="panel__body" aria-busy={before.isFetching || after.isFetching}>
           {before.isSuccess && after.isSuccess && (
             <Changes before={before.data} after={after.data} empty={text.compare.same} />
           )}

@@ -38,7 +38,7 @@ export function StatePanel({ sessionId, position, end }: Props) {
           </button>
         </div>
       </header>
-      <div className="panel__body" aria-busy={now.isPlaceholderData}>
+      <div className="panel__body" aria-busy={now.isFetching}>
         {now.error && <Problem error={now.error} onRetry={() => void now.refetch()} />}
         {now.isSuccess && against === null && (
           <JsonTree value={now.data} label={text.state.label(position)} />

@@ -1,6 +1,6 @@
 import { text } from './text'
 
-/** Stands in for a page whose code is on its way. It shows only when that takes a while. */
+/** Stands in for a page that is not there yet. It shows only when that takes a while. */
 export function Loading() {
   return (
     <div className="page page--loading" aria-busy="true">

@@ -40,7 +40,7 @@ export function WorkflowPage({ name }: { readonly name: string }) {
         )}
       </header>
       {error && <Problem error={error} onRetry={refetch} />}
-      <div className="workflow">
+      <div className="workflow" aria-busy={!data && !error}>
         {data && (
           <>
             <Facts stats={data} />
