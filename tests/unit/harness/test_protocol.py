@@ -282,7 +282,7 @@ async def test_a_timeout_may_have_a_fraction(tmp_path: Path):
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ask_human", {"prompt": ""}, "prompt must be non-empty text"),
-    ("ask_human", {"prompt": "x", "options": ["a", "a"]}, "options must differ"),
+    ("ask_human", {"prompt": "x", "options": ["a", "a"]}, "options must not contain duplicates"),
     ("ask_human", {"prompt": "x", "wait_seconds": "long"}, "wait_seconds must be a number"),
     ("request_interactive", {"prompt": "x", "outcome": "poem"}, "outcome must be one of"),
     ("request_interactive", {"prompt": "x", "outcome": "selection"}, "options"),
