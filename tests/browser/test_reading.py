@@ -131,6 +131,24 @@ async def test_a_card_of_the_board_is_read_first_too(person: Person, server: Ser
         assert decided(await printed(held)) == {"behavior": "allow"}
 
 
+# A jump, and in the same moment a layout that moves the end away again.
+_JUMP_AND_MOVE = """() => {
+  window.dispatchEvent(new KeyboardEvent('keydown', { key: 'v', bubbles: true }))
+  document.querySelector('.readbox').scrollTop = 0
+}"""
+
+
+async def test_a_jump_arrives_although_the_page_moves(person: Person, server: Server):
+    agent = Agent(server, "permission")
+    await person.visit("board")
+    async with agent.asking(tool_input={"command": LONG}):
+        await expect(allow(person)).to_be_disabled()
+        await person.page.keyboard.press("j")
+        await expect(person.page.get_by_role("article")).to_have_attribute("aria-current", "true")
+        await person.page.evaluate(_JUMP_AND_MOVE)
+        await expect(allow(person)).to_be_enabled()
+
+
 async def test_all_of_a_plan_is_read(person: Person, server: Server):
     agent = Agent(server, "plan")
     plan = "# Move it\n\n" + "".join(f"{n}. Step {n}\n" for n in range(200)) + "\n" * 300 + EVIL

@@ -37,7 +37,7 @@ export function useNewReading(): Reading {
   const report = useCallback((id: string, end: End | null) => {
     if (end && !end.open && !end.isPassing && isJumping.current) {
       isJumping.current = false
-      end.marker.scrollIntoView({ block: 'nearest' })
+      bring(end.marker)
     }
     setEnds((before) => {
       const after = new Map(before)
@@ -52,10 +52,21 @@ export function useNewReading(): Reading {
       const first = unseen.find((end) => !end.isPassing)
       isJumping.current = first?.open !== undefined
       if (first?.open) first.open()
-      else first?.marker.scrollIntoView({ block: 'nearest' })
+      else if (first) bring(first.marker)
     }
     return { where: worst(unseen), jump, report }
   }, [ends, report])
+}
+
+const FRAMES = 10
+
+/**
+ * Bring an end into view, and again while the page settles: what has just been unfolded changes
+ * the size of what is around it, and can push the end out of view before it was seen.
+ */
+function bring(marker: HTMLElement, frames = FRAMES): void {
+  if (!isInView(marker)) marker.scrollIntoView({ block: 'nearest' })
+  if (frames > 0) requestAnimationFrame(() => bring(marker, frames - 1))
 }
 
 function worst(unseen: ReadonlyArray<End>): Where {
